@@ -1,0 +1,1 @@
+"""extrap: any positional scheme, trained short, tested long, compared fairly."""

@@ -1,0 +1,24 @@
+"""log-n scaling: the logits of query i grow with the logarithm of the keys it sees. https://kexue.fm/archives/8823.
+
+c_i = max(ln(n_i) / ln(L), floor), n_i visible keys of query i; trained from step 0, c = 1 at the last training row.
+The floor keeps row 0, where ln 1 = 0, from weighing every key alike under a sink.
+"""
+
+from math import log
+
+from torch import Tensor
+
+from extrap.scheme import Scheme, Shape, Where
+
+
+class LogN(Scheme):
+    """floor: lowest temperature. Parameters: none. Raises ValueError for a negative floor or a training length below 2."""
+
+    def __init__(self, shape: Shape, floor: float = 0.1):
+        super().__init__(shape)
+        if floor < 0 or shape.length < 2:
+            raise ValueError(f"floor={floor}, training length {shape.length}: floor is at least 0, the length at least 2")
+        self.floor = floor
+
+    def temperature(self, at: Where) -> Tensor:
+        return (at.count.double().log() / log(self.shape.length)).clamp(min=self.floor)[:, None]

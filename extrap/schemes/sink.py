@@ -1,0 +1,28 @@
+"""softmax_1 and its learned form: attention that may go nowhere.
+
+A_j = e^{l_j} / (e^{s_h} + sum e^l). s = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html; a learned s per
+head is the sink logit of gpt-oss; s = -inf is softmax. Not invariant to a shift of the logits, so biases must be 0 at distance 0.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from extrap.scheme import Scheme, Shape, Where
+
+
+class SoftmaxOne(Scheme):
+    """The sink logit is 0. Parameters: none."""
+
+    def sink(self, at: Where) -> Tensor:
+        return torch.zeros(self.shape.heads, device=at.q.device)
+
+
+class SinkLogit(Scheme):
+    """One learned logit per head, shared by all layers, 0 at first. Parameters: H."""
+
+    def __init__(self, shape: Shape):
+        super().__init__(shape)
+        self.logit = nn.Parameter(torch.zeros(shape.heads))
+
+    def sink(self, at: Where) -> Tensor:
+        return self.logit

@@ -1,0 +1,30 @@
+"""T5's relative bias: one learned number per head and bucket of distance, shared by all layers. arXiv 1910.10683.
+
+b_ij = E[bucket(i - j), h]; half of the buckets hold one distance each, the others grow logarithmically up to max_distance, and
+everything farther shares the last. The original has no 1 / sqrt(D); here as everywhere the score keeps it.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from extrap.relative import bucket
+from extrap.scheme import Scheme, Shape, whole_steps
+
+
+class T5(Scheme):
+    """max_distance: null stands for L / 2, so that training reaches the last bucket; 128 is the original.
+
+    Parameters: buckets x H, zero at first. Defined at every position; past max_distance the last bucket serves.
+    Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 < max_distance.
+    """
+
+    def __init__(self, shape: Shape, buckets: int = 32, max_distance: int | None = None):
+        super().__init__(shape)
+        self.buckets = buckets
+        self.max_distance = max(shape.length // 2, 2) if max_distance is None else max_distance
+        if buckets < 2 or buckets % 2 or self.max_distance <= buckets // 2:
+            raise ValueError(f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least 2, below 2 * max_distance")
+        self.table = nn.Parameter(torch.zeros(buckets, shape.heads))
+
+    def distance_bias(self, d: Tensor, layer: int) -> Tensor:
+        return self.table[bucket(whole_steps(d), self.buckets, self.max_distance)].movedim(-1, 0)
