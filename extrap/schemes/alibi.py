@@ -23,6 +23,11 @@ class ALiBi(Scheme):
     """slopes: one per head in place of the official ones (a single head gets 2**-8, too shallow to be of use).
 
     Parameters: none. Defined at every position. Raises ValueError where slopes are not one positive number per head.
+
+    Kind: relative
+    Used by: BLOOM, MPT, Baichuan-13B
+    Past L: defined; a soft window, far keys fade
+    Source: arXiv 2108.12409
     """
 
     def __init__(self, shape: Shape, slopes: list[float] | None = None):

@@ -41,6 +41,14 @@ class Kerple(Scheme):
 
 
 class KerpleLog(Kerple):
+    """-r1 ln(1 + r2 n).
+
+    Kind: relative
+    Used by: -
+    Past L: defined; decays like a logarithm
+    Source: arXiv 2205.09921
+    """
+
     highest = (2.0, 1.0)
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
@@ -48,6 +56,14 @@ class KerpleLog(Kerple):
 
 
 class KerplePower(Kerple):
+    """-r1 n**r2.
+
+    Kind: relative
+    Used by: -
+    Past L: defined; r2 = 1 is ALiBi with learned slopes
+    Source: arXiv 2205.09921
+    """
+
     highest = (1.0, 2.0)
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:

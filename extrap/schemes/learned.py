@@ -14,6 +14,11 @@ class Learned(Scheme):
     """rows: size of the table in tokens; null stands for the training length L.
 
     Parameters: rows x C. Undefined at positions >= rows: the GPT raises OutOfRange. Raises ValueError for rows < L.
+
+    Kind: absolute
+    Used by: GPT-2, OPT, BERT
+    Past L: undefined; raises
+    Source: arXiv 1705.03122
     """
 
     def __init__(self, shape: Shape, rows: int | None = None):

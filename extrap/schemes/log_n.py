@@ -12,7 +12,13 @@ from extrap.scheme import Scheme, Shape, Where
 
 
 class LogN(Scheme):
-    """floor: lowest temperature. Parameters: none. Raises ValueError for a negative floor or a training length below 2."""
+    """floor: lowest temperature. Parameters: none. Raises ValueError for a negative floor or a training length below 2.
+
+    Kind: modifier
+    Used by: Qwen
+    Past L: defined; logits grow with ln n
+    Source: https://kexue.fm/archives/8823
+    """
 
     def __init__(self, shape: Shape, floor: float = 0.1):
         super().__init__(shape)

@@ -33,6 +33,11 @@ class RoPE(Scheme):
     """Parameters: none. Defined at every position; past L the slow pairs meet angles never trained.
 
     Raises ValueError for an odd head width or a base of 1 or less.
+
+    Kind: relative
+    Used by: Llama, Mistral, Qwen, GPT-J, GPT-NeoX
+    Past L: defined; slow pairs meet angles never trained
+    Source: arXiv 2104.09864
     """
 
     def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):

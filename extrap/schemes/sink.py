@@ -11,14 +11,26 @@ from extrap.scheme import Scheme, Shape, Where
 
 
 class SoftmaxOne(Scheme):
-    """The sink logit is 0. Parameters: none."""
+    """The sink logit is 0. Parameters: none.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; the row sum tends to 1
+    Source: https://www.evanmiller.org/attention-is-off-by-one.html
+    """
 
     def sink(self, at: Where) -> Tensor:
         return torch.zeros(self.shape.heads, device=at.q.device)
 
 
 class SinkLogit(Scheme):
-    """One learned logit per head, shared by all layers, 0 at first. Parameters: H."""
+    """One learned logit per head, shared by all layers, 0 at first. Parameters: H.
+
+    Kind: modifier
+    Used by: gpt-oss
+    Past L: defined; the row sum tends to 1
+    Source: https://arxiv.org/abs/2508.10925
+    """
 
     def __init__(self, shape: Shape):
         super().__init__(shape)

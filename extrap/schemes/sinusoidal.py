@@ -14,6 +14,11 @@ class Sinusoidal(Scheme):
     """emb_scale: factor on the token embedding; 1 suits tokens of order 1, the original used sqrt(C) on tokens of order C**-0.5.
 
     Raises ValueError for an odd width.
+
+    Kind: absolute
+    Used by: the original Transformer
+    Past L: defined; phases never seen in training
+    Source: arXiv 1706.03762
     """
 
     def __init__(self, shape: Shape, base: float = 10000.0, emb_scale: float = 1.0):

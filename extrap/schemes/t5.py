@@ -16,6 +16,11 @@ class T5(Scheme):
 
     Parameters: buckets x H, zero at first. Defined at every position; past max_distance the last bucket serves.
     Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 < max_distance.
+
+    Kind: relative
+    Used by: T5, mT5, UL2
+    Past L: defined; the last bucket serves
+    Source: arXiv 1910.10683
     """
 
     def __init__(self, shape: Shape, buckets: int = 32, max_distance: int | None = None):
