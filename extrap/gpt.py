@@ -87,7 +87,9 @@ class GPT(nn.Module):
         """The place of a whole forward. Raises OutOfRange past the finite table of the scheme."""
         t = self.scheme.positions(torch.arange(tokens.shape[1], dtype=torch.float64))
         if t.numel() and float(t.max()) >= self.scheme.limit:
-            raise OutOfRange(f"position {t.max():g} lies past the {self.scheme.limit:g} positions that {type(self.scheme).__name__} defines")
+            raise OutOfRange(
+                f"position {t.max():g} lies past the {self.scheme.limit:g} positions that {type(self.scheme).__name__} defines"
+            )
         sees = self.scheme.sees if self.scheme.uses("sees") else None
         at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees)
         return at if tokens.device.type == "cpu" else at.to(tokens.device)

@@ -1,9 +1,12 @@
 """Shared arithmetic of relative schemes: buckets, sinusoids, and reading or writing by distance without (T, T, D)."""
 
+from collections.abc import Callable
 from math import log
 
 import torch
 from torch import Tensor
+
+from extrap.where import Where
 
 
 def frequencies(n: int, base: float = 10000.0) -> Tensor:
@@ -36,3 +39,30 @@ def gather(rows: Tensor, n: Tensor) -> Tensor:
 def scatter(a: Tensor, n: Tensor, size: int) -> Tensor:
     """(B, H, Tq, Tk) -> (B, H, Tq, size): sums of row i over the keys of equal n[i, j]; the transpose of `gather`."""
     return a.new_zeros(*a.shape[:-1], size).scatter_add(-1, n.expand_as(a), a)
+
+
+def distinct(at: Where) -> tuple[Tensor, Tensor]:
+    """Distances (N,), float64, and the index (Tq, Tk) of each pair's own among them; N is of order Tk at even coordinates."""
+    if at.spacing is None:
+        return torch.unique(at.distance, return_inverse=True)
+    return torch.arange(len(at.j), device=at.j.device, dtype=torch.float64) * at.spacing, at.back.clamp(min=0)
+
+
+def table_limit(name: str, value: int | None, default: int, least: int, most: int) -> int:
+    """The clip or span of a table of distances; None stands for the default.
+
+    Raises ValueError unless least <= limit <= most: past `most` training never reaches the last entry, which is the one that
+    serves all greater lengths.
+    """
+    limit = default if value is None else value
+    if not least <= limit <= most:
+        raise ValueError(f"{name}={limit}: must lie between {least} and {most}, where training still reaches the last entry")
+    return limit
+
+
+def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
+    """Rows (n, C) at real coordinates t (n,) >= 0: linear from row(floor(t)) to the next, exact at whole t, row(last) past the end."""
+    low = t.floor()
+    u = (t - low)[:, None]
+    a, b = row(low.long().clamp(max=last)), row((low.long() + 1).clamp(max=last))
+    return torch.lerp(a, b, u.to(a.dtype))

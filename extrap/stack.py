@@ -1,5 +1,6 @@
 """Schemes compose: Stack([]) is NoPE, Stack([s]) is s. A stack is a YAML file and no code."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -87,12 +88,14 @@ class Stack(Scheme):
 class Only(Scheme):
     """A part that acts in some layers and is absent in the others, which makes mixed layouts such as HWFA a YAML file.
 
-    layers: indices, negative ones count from the last layer. Raises ValueError for a layer that does not exist and for a
-    part whose effect cannot be confined to a layer (it moves coordinates, changes the scale or owns attention).
+    layers: indices, negative ones count from the last layer, or a range in Python's notation ("0:-1" is all but the last).
+    Raises ValueError for a layer that does not exist and for a part whose effect cannot be confined to a layer (it moves
+    coordinates, changes the scale or owns attention).
     """
 
-    def __init__(self, shape: Shape, part: Scheme, layers: list[int]):
+    def __init__(self, shape: Shape, part: Scheme, layers: list[int] | str):
         super().__init__(shape)
+        layers = _layers(layers, shape.layers)
         if wrong := [n for n in layers if not -shape.layers <= n < shape.layers]:
             raise ValueError(f"layers={wrong}: the model has layers 0 to {shape.layers - 1}")
         if part.uses("positions", "attend") or part.scale != self.scale:
@@ -141,6 +144,15 @@ class Only(Scheme):
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         return self._who(at.layer).mix(a, v, at)
+
+
+def _layers(layers: list[int] | str, count: int) -> list[int]:
+    if not isinstance(layers, str):
+        return layers
+    if not re.fullmatch(r"(-?\d+)?:(-?\d+)?", layers):
+        raise ValueError(f"layers={layers}: give indices, or a range such as 0:-1")
+    first, last = (int(n) if n else None for n in layers.split(":"))
+    return list(range(count)[first:last])
 
 
 def _one(what: str, parts: list[Scheme]) -> None:

@@ -4,54 +4,34 @@ q~_i = R_i q_i, k~_j = R_j k_j;  R_m turns pair p by m theta_p:  (a, b) -> (a co
 <R_i q, R_j k> depends on i - j alone, |R_i q| = |q|, R_0 = I. Values are not rotated.
 """
 
-from typing import Literal
+from math import log, pi
 
-import torch
 from torch import Tensor
 
 from extrap.relative import frequencies
-from extrap.scheme import Scheme, Shape, Where
-
-Layout = Literal["interleaved", "half"]
-
-
-def turn(x: Tensor, angle: Tensor, layout: Layout) -> Tensor:
-    """Rotate the channel pairs of x (..., T, D) by angle (T, D/2), float64.
-
-    interleaved pairs channels (2p, 2p + 1), as the paper does; half pairs (p, p + D/2), as Llama does.
-    """
-    wide = torch.promote_types(x.dtype, torch.float32)
-    cos, sin = angle.cos().to(wide), angle.sin().to(wide)
-    if layout == "interleaved":
-        a, b = x.to(wide).unflatten(-1, (-1, 2)).unbind(-1)
-        return torch.stack([a * cos - b * sin, a * sin + b * cos], -1).flatten(-2).to(x.dtype)
-    a, b = x.to(wide).chunk(2, -1)
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], -1).to(x.dtype)
+from extrap.rotary import Layout, Rotary
+from extrap.scheme import Shape
 
 
-class RoPE(Scheme):
-    """Parameters: none. Defined at every position; past L the slow pairs meet angles never trained.
+def matched_base(length: int) -> float:
+    """The base at which as large a share of the pairs completes a turn within `length` as at 10000 within 2048."""
+    return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
 
-    Raises ValueError for an odd head width or a base of 1 or less.
+
+class RoPE(Rotary):
+    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never turn in a short training window.
+
+    Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that are not paired.
 
     Kind: relative
-    Used by: Llama, Mistral, Qwen, GPT-J, GPT-NeoX
-    Past L: defined; slow pairs meet angles never trained
+    Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral
+    Past L: defined; slow pairs meet angles never trained, fails after 10 to 20 %
     Source: arXiv 2104.09864
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
-        super().__init__(shape)
-        if shape.head_dim % 2:
-            raise ValueError(f"RoPE rotates pairs of channels; head width {shape.head_dim} (dim / heads) is odd")
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
-        self.base, self.layout = base, layout
+    def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
+        super().__init__(shape, matched_base(shape.length) if base is None else base, layout)
 
     def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64, for a forward of n tokens; what extensions wrap."""
+        """theta (D/2,), float64."""
         return frequencies(self.shape.head_dim, self.base)
-
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        theta = self.spectrum(at.length).to(q.device)
-        return turn(q, at.q[:, None] * theta, self.layout), turn(k, at.k[:, None] * theta, self.layout)

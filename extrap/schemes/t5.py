@@ -4,6 +4,8 @@ b_ij = E[bucket(i - j), h]; half of the buckets hold one distance each, the othe
 everything farther shares the last. The original has no 1 / sqrt(D); here as everywhere the score keeps it.
 """
 
+import warnings
+
 import torch
 from torch import Tensor, nn
 
@@ -15,7 +17,8 @@ class T5(Scheme):
     """max_distance: null stands for L / 2, so that training reaches the last bucket; 128 is the original.
 
     Parameters: buckets x H, zero at first. Defined at every position; past max_distance the last bucket serves.
-    Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 < max_distance.
+    Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 < max_distance; warns where training never reaches
+    the last bucket.
 
     Kind: relative
     Used by: T5, mT5, UL2
@@ -29,6 +32,13 @@ class T5(Scheme):
         self.max_distance = max(shape.length // 2, 2) if max_distance is None else max_distance
         if buckets < 2 or buckets % 2 or self.max_distance <= buckets // 2:
             raise ValueError(f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least 2, below 2 * max_distance")
+        used = 1 + int(bucket(torch.tensor(shape.length - 1), buckets, self.max_distance))
+        if used < buckets:
+            warnings.warn(
+                f"max_distance={self.max_distance}: training length {shape.length} reaches {used} of {buckets} buckets, the others stay 0 "
+                f"and serve all greater lengths; max_distance <= {shape.length // 2} reaches every one",
+                stacklevel=2,
+            )
         self.table = nn.Parameter(torch.zeros(buckets, shape.heads))
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:

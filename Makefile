@@ -1,0 +1,37 @@
+# Every target sets itself up first: the stamp below is all a fresh clone lacks.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ok
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## make .venv with the pinned versions
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print its table
+	$(BIN)/extrap experiment=demo
+	$(BIN)/extrap-plot demo
+	$(BIN)/extrap-table demo
+
+test: $(STAMP)  ## run the tests
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)  ## style, imports, who may import whom
+	$(BIN)/ruff check extrap tests
+	$(BIN)/ruff format --check extrap tests
+	$(BIN)/lint-imports --no-cache
+
+format: $(STAMP)  ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix extrap tests
+	$(BIN)/ruff format extrap tests
+
+clean:  ## remove what is built, not what is measured
+	rm -rf .venv build dist .pytest_cache .ruff_cache *.egg-info

@@ -1,0 +1,131 @@
+"""The frame around a Hydra program: configuration files found from anywhere, mistakes told in one line, sweeps as processes.
+
+Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was asked for; 130 interrupted.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import hydra
+from hydra._internal.utils import get_args_parser
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from extrap import progress
+from extrap.errors import UserError
+from extrap.explain import explain, misplaced
+from extrap.paths import conf_dir
+
+SWEEP = "EXTRAP_SWEEP"  # in the environment of a job: the process id of the sweep that started it
+
+
+@dataclass(frozen=True)
+class Program:
+    """What `main` runs, for one configuration or for each of a sweep. Functions import torch themselves, so that `--help` need not.
+
+    run       does the work
+    check     raises UserError for a configuration that cannot work; called before any work, in a sweep for every job before the first
+    finished  whether nothing is left to do: nothing is checked then, and a sweep starts no process for that job
+    module    `python -m module` is the program; each job of a sweep is started so
+    conf      folder of the configuration files; `config.yaml` in it is the primary one
+    """
+
+    run: Callable[[DictConfig], None]
+    check: Callable[[DictConfig], None] = lambda cfg: None
+    finished: Callable[[DictConfig], bool] = lambda cfg: False
+    module: str = "extrap"
+    conf: str = field(default_factory=conf_dir)
+
+    def __call__(self, cfg: DictConfig) -> None:
+        # Read by torch and numpy when they are first imported, which is after this. `threads` is an option of every program framed so.
+        os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
+        with reported():
+            self.read(cfg)
+            if not self.finished(cfg):
+                self.check(cfg)
+            self.run(cfg)
+
+    def read(self, cfg: DictConfig) -> None:
+        """Raises UserError for a configuration with a value missing, unresolvable or put where a group's choice belongs."""
+        chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
+        if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
+            raise UserError(line)
+        try:
+            OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+        except OmegaConfBaseException as error:
+            raise UserError(explain(error, [], self.conf)) from None
+
+
+def main(program: Program) -> None:
+    """Parses the command line and runs `program`, once or as a sweep; ends the process only if something went wrong."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then hands its errors on instead of printing them over many lines
+    sys.path.append(str(Path(__file__).parent / "_plugins"))
+    _join_sweep()
+    overrides: list[str] = []
+    with reported(lambda error: explain(error, overrides, program.conf)):
+        overrides += _overrides()
+        hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
+
+
+@contextmanager
+def reported(line: Callable[[Exception], str | None] = lambda error: None) -> Iterator[None]:
+    """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's mistake and how to put it."""
+    try:
+        yield
+    except UserError as error:
+        _end(2, str(error))
+    except KeyboardInterrupt:
+        _interrupted()
+    except SystemExit as end:
+        # Lightning answers Ctrl-C by ending with exit code 1 from inside its handler.
+        if end.code == 1 and isinstance(end.__context__, KeyboardInterrupt):
+            _interrupted()
+        raise
+    except Exception as error:  # noqa: BLE001  the frame is where a bug ends the process
+        if (known := line(error)) is not None:
+            _end(2, known)
+        traceback.print_exc()
+        progress.failed(traceback.format_exception_only(error)[-1].strip())
+        raise SystemExit(1) from None
+
+
+def _end(code: int, text: str) -> None:
+    for line in text.splitlines():
+        print(f"extrap: {line}", file=sys.stderr)
+    progress.failed(text)
+    raise SystemExit(code) from None
+
+
+def _interrupted() -> None:
+    _end(130, "interrupted; the same command continues")
+
+
+def _overrides() -> list[str]:
+    """The `option=value` words of the command line; raises UserError for a flag that does not exist."""
+
+    def error(message: str) -> None:
+        raise UserError(f"{message}; see extrap --help")
+
+    parser = get_args_parser()
+    parser.error = error  # type: ignore[assignment, method-assign]
+    return list(parser.parse_args().overrides)
+
+
+def _join_sweep() -> None:
+    """A job dies with its sweep, however that dies, and can be interrupted even where the shell made it deaf to Ctrl-C."""
+    if (sweep := os.environ.pop(SWEEP, None)) is None:
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+        if os.getppid() != int(sweep):
+            raise SystemExit(1)

@@ -1,0 +1,101 @@
+"""A data set of the Hugging Face hub, read once and kept as a token map."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from extrap.data.corpora.reader import line, streamed
+from extrap.data.corpus import Source, cut
+from extrap.errors import UserError
+
+PATIENCE = 10.0  # seconds for the one question asked before anything is read
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hub(Source):
+    """Rows of `column` of a hub data set, each a document; https://huggingface.co/datasets.
+
+    dataset, config, split, revision: as `datasets.load_dataset(dataset, config, split=split, revision=revision)` takes them.
+    join: for sets whose rows are lines of one long text, what stands between them; null where a row is a document.
+    document_tokens: longer documents are cut into pieces of so many tokens. limit: tokens read, from the start of the split.
+
+    A set is read once: later changes on the hub are not noticed, and no network is needed, until `revision` or another option
+    changes. Which text it was stands in every row as its hash.
+    """
+
+    name: str = "Salesforce/wikitext"
+    config: str | None = "wikitext-103-raw-v1"
+    split: str = "train"
+    column: str = "text"
+    revision: str | None = None
+    join: str | None = ""
+    document_tokens: int = 65536
+    limit: int = 100_000_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for option in ("document_tokens", "limit"):
+            if getattr(self, option) < 1:
+                raise ValueError(f"{option}={getattr(self, option)}: at least 1 is needed")
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}/{self.config}" if self.config else self.name
+
+    @property
+    def option(self) -> str:
+        return f"data.corpus.name={self.name}"
+
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        left = self.limit
+        for name, text in self._pieces():
+            if left <= 0:
+                return
+            yield name, text[:left]
+            left -= len(text)
+
+    def state(self) -> list | None:
+        return []
+
+    def _pieces(self) -> Iterator[tuple[str, bytes]]:
+        if self.join is None:
+            for i, text in enumerate(self._rows()):
+                yield from cut(str(i), text, self.document_tokens)
+        else:
+            yield from _joined(self._rows(), self.join.encode(), self.document_tokens)
+
+    def _rows(self) -> Iterator[bytes]:
+        """The text of every row that has some. Raises UserError, in one line, for whatever the hub or `datasets` cannot give."""
+        try:
+            with streamed(self.name, name=self.config, split=self.split, revision=self._commit()) as rows:
+                for row in rows:
+                    if self.column not in row:
+                        raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
+                    if text := row[self.column]:
+                        yield str(text).encode()
+        except (ValueError, OSError) as error:
+            raise UserError(f"{self.option}: {line(error)}; set config, split, column or revision of data.corpus") from None
+
+    def _commit(self) -> str | None:
+        """The commit `revision` stands for now. Asked once with a time limit: `datasets` would try for 23 s without network."""
+        import huggingface_hub
+
+        try:
+            return huggingface_hub.HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE).sha
+        except Exception as error:  # which one depends on the HTTP library below huggingface_hub
+            raise UserError(
+                f"{self.option}: the hub does not give it ({line(error)}); without network use data/corpus=torch (embedded) "
+                "or data/corpus=files data.corpus.path=..."
+            ) from None
+
+
+def _joined(rows: Iterator[bytes], between: bytes, size: int) -> Iterator[tuple[str, bytes]]:
+    """Rows as one text, in pieces of `size` tokens; only about one piece is held at a time."""
+    held, count = bytearray(), 0
+    for row in rows:
+        held += row + between
+        while len(held) >= size:
+            yield str(count), bytes(held[:size])
+            del held[:size]
+            count += 1
+    if held:
+        yield str(count), bytes(held)

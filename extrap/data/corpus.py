@@ -1,0 +1,128 @@
+"""A corpus: documents of text from some source, split into train and validation, opened as a map of tokens.
+
+    source.documents() -> (name, text) ...  -split by a hash of the name->  token map  ->  Corpus.stream, Corpus.documents
+
+A source that was read before is not read again while its fingerprint (files with sizes and times, or the name of a hub set) is the
+same: `<cache>/index/<fingerprint>` holds the content hash of its map.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from extrap.data import tokens
+from extrap.errors import UserError
+
+
+class Corpus:
+    """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option: what to name in messages."""
+
+    def __init__(self, name: str, option: str, sha256: str, maps: dict[str, tokens.Stream]):
+        self.name, self.option, self.sha256, self._maps = name, option, sha256, maps
+
+    def stream(self, split: str) -> np.ndarray:
+        """All tokens of "train" or "validation", (N,) uint16, documents one after the other without BOS."""
+        return self._maps[split][0]
+
+    def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
+        """The documents of a split with `at_least` tokens or more, uint16 views of the map, in a fixed order."""
+        stream, offsets = self._maps[split]
+        return [stream[a:b] for a, b in pairwise(offsets) if b - a >= at_least]
+
+    def check(self, split: str, at_least: int) -> None:
+        """Raises UserError when the split has fewer tokens than one window needs."""
+        if (found := len(self.stream(split))) < at_least:
+            raise UserError(
+                f"{self.option}: {found} {split} tokens, fewer than one window of {at_least}; give more text or shorter lengths"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """Where text comes from. validation: share of the documents kept for validation, chosen by a hash of their names.
+
+    Raises ValueError for a share outside (0, 1).
+    """
+
+    validation: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.validation < 1:
+            raise ValueError(f"validation={self.validation}: a share between 0 and 1, both left out")
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """A short name for rows and figures."""
+
+    @property
+    @abstractmethod
+    def option(self) -> str:
+        """The option and value that chose this source, for messages."""
+
+    @abstractmethod
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        """(name, text) of every document, in a fixed order. Raises UserError when there is nothing to read."""
+
+    @abstractmethod
+    def state(self) -> list | None:
+        """What changes whenever the text does, as plain values; None when it cannot be told and must be read to be known."""
+
+    def open(self, cache: str | Path = "runs/.tokens") -> Corpus:
+        """The corpus of this source, built below `cache` the first time. Raises UserError for what is missing or too short."""
+        cache = Path(cache)
+        before = self._fingerprint()
+        index = cache / "index" / before if before else None
+        sha256 = index.read_text() if index and index.is_file() else ""
+        maps = tokens.read(cache, sha256) if sha256 else None
+        if maps is None:
+            sha256 = tokens.write(cache, self._split())
+            maps = tokens.read(cache, sha256)
+            # Text that changed while it was read has a map of its own; it must not be found under either state.
+            if index and self._fingerprint() == before:
+                _note(index, sha256)
+        corpus = Corpus(self.title, self.option, sha256, maps)
+        for split in tokens.SPLITS:
+            if not len(corpus.stream(split)):
+                raise UserError(
+                    f"{self.option}: no text for {split}; give more documents (a long file is cut into data.corpus.document_tokens)"
+                )
+        return corpus
+
+    def _split(self) -> Iterator[tuple[str, bytes]]:
+        """(split, text): a document's name alone decides, so that adding documents moves none."""
+        for name, text in self.documents():
+            share = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
+            yield "validation" if share < self.validation else "train", text
+
+    def _fingerprint(self) -> str | None:
+        if (state := self.state()) is None:
+            return None
+        said = [tokens.TOKENISATION, type(self).__qualname__, asdict(self), state]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
+    """A document in pieces of at most `size` tokens, name#0, name#1, ...; itself where it is no longer than that."""
+    if len(text) <= size:
+        yield name, text
+    else:
+        yield from ((f"{name}#{i}", text[at : at + size]) for i, at in enumerate(range(0, len(text), size)))
+
+
+def _note(path: Path, text: str) -> None:
+    """A small file, written at once or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with open(handle, "w") as file:
+        file.write(text)
+    os.chmod(temporary, 0o644)
+    os.replace(temporary, path)

@@ -1,0 +1,96 @@
+"""Training batches: text and retrieval side by side, batch t a pure function of (seed, t, total steps)."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from extrap.data.corpus import Corpus, Source
+from extrap.data.keyvalue import FEWEST, KeyValue, check_keys, most
+from extrap.data.text import Text
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+
+IGNORED = -100  # a target that is not scored
+
+
+@dataclass
+class Batch:
+    """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 where not scored; parts: rows of each part."""
+
+    tokens: Tensor
+    targets: Tensor
+    parts: dict[str, slice]
+
+    def to(self, device: torch.device | str) -> "Batch":
+        return Batch(self.tokens.to(device, non_blocking=True), self.targets.to(device, non_blocking=True), self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """What a model is trained on: windows of `length` tokens of text and of retrieval, text from `corpus`.
+
+    A part of size 0 is absent: text only and retrieval only are the controls of the mixture.
+    Raises UserError for a mixture with no part, and for a length or a vocabulary that retrieval does not fit in.
+    """
+
+    vocabulary: Vocabulary
+    corpus: Source
+    text: Text
+    retrieval: KeyValue
+    length: int = 64
+
+    def __post_init__(self) -> None:
+        for name in ("text", "retrieval"):
+            part = getattr(self, name)
+            if part.size < 0:
+                raise UserError(f"data.{name}.size={part.size}: give a whole number of windows a step, 0 to leave {name} out")
+            if not 0 < part.weight < math.inf:
+                raise UserError(f"data.{name}.weight={part.weight}: give a number above 0; data.{name}.size=0 leaves {name} out")
+        if not self.parts:
+            raise UserError("data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a size")
+        if self.length < (least := 2 * (FEWEST + 1)):
+            raise UserError(f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} records and a query")
+        if "retrieval" in self.parts:
+            check_keys(self.vocabulary, most(self.length), self.length)
+
+    @property
+    def parts(self) -> dict[str, Text | KeyValue]:
+        """The parts that are there, in the order of the batch."""
+        return {name: part for name, part in (("text", self.text), ("retrieval", self.retrieval)) if part.size}
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What the mean loss of each part counts in the sum."""
+        return {name: part.weight for name, part in self.parts.items()}
+
+
+class Batches:
+    """`batches[t]` is the batch of step t, the same for every model trained with that seed and number of steps.
+
+    A map-style data set of torch: DataLoader(batches, batch_size=None, sampler=range(start, steps)) goes on at any step.
+    Raises UserError when the training text is shorter than one window.
+    """
+
+    def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int):
+        corpus.check("train", mixture.length)
+        self.mixture, self.stream, self.seed, self.steps = mixture, corpus.stream("train"), seed, steps
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __getitem__(self, t: int) -> Batch:
+        drawn = [
+            part.draw(np.random.default_rng((self.seed, t, i)), self.stream, self.mixture.vocabulary, self.mixture.length, t / self.steps)
+            for i, part in enumerate((self.mixture.text, self.mixture.retrieval))
+            if part.size
+        ]
+        sequences, scored = (torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True))
+        return Batch(sequences[:, :-1], sequences[:, 1:].masked_fill(~scored, IGNORED), self._rows())
+
+    def _rows(self) -> dict[str, slice]:
+        ends = np.cumsum([0] + [part.size for part in self.mixture.parts.values()]).tolist()
+        return {name: slice(*rows) for name, rows in zip(self.mixture.parts, pairwise(ends), strict=True)}

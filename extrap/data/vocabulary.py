@@ -1,0 +1,60 @@
+"""The token ids: 256 bytes of text, a begin-of-sequence id, then ids of their own for keys and values."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+Ids = TypeVar("Ids")  # an int or an integer array
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """0 ... 255 bytes | 256 BOS | `keys` key ids | `values` value ids.
+
+    Keys and values never occur in text, so that a retrieval answer cannot be guessed from the language, and every value is
+    right by chance with 1 / values. Raises ValueError for fewer than two keys or values.
+    """
+
+    keys: int = 256
+    values: int = 64
+    text: ClassVar[int] = 256
+
+    def __post_init__(self) -> None:
+        for name in ("keys", "values"):
+            if getattr(self, name) < 2:
+                raise ValueError(f"{name}={getattr(self, name)}: at least 2 are needed")
+
+    @property
+    def bos(self) -> int:
+        return self.text
+
+    @property
+    def size(self) -> int:
+        return self.text + 1 + self.keys + self.values
+
+    @property
+    def key_ids(self) -> range:
+        return range(self.bos + 1, self.bos + 1 + self.keys)
+
+    @property
+    def value_ids(self) -> range:
+        return range(self.key_ids.stop, self.size)
+
+    def key(self, i: Ids) -> Ids:
+        """Id of key i; of every key of an array."""
+        return self.key_ids.start + i
+
+    def value(self, i: Ids) -> Ids:
+        """Id of value i; of every value of an array."""
+        return self.value_ids.start + i
+
+    def show(self, ids: Iterable[int]) -> str:
+        """Ids for people: `<bos> t h e k17 v3`, bytes that do not print as `\\n` or `\\xff`."""
+        return " ".join(map(self._word, ids))
+
+    def _word(self, i: int) -> str:
+        if i < self.text:
+            return "_" if i == ord(" ") else ascii(chr(i))[1:-1]
+        if i == self.bos:
+            return "<bos>"
+        return f"k{i - self.key_ids.start}" if i in self.key_ids else f"v{i - self.value_ids.start}"

@@ -1,0 +1,1 @@
+"""One context-extension method per file."""

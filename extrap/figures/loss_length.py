@@ -1,0 +1,52 @@
+"""Perplexity against evaluation length, by protocol: which schemes read on beyond the length they were trained on.
+
+exp of the mean loss per token; a run past a finite table is absent, a run that saw no text left out. Conventions of ALiBi (arXiv
+2108.12409, figure 1) with length in log2 and perplexity in log.
+"""
+
+import numpy as np
+
+from extrap.figures.axis import length_axis, mark_training, perplexity_axis, spread_note
+from extrap.figures.layout import End, entitle, label_ends, label_room, panels, thin_lines
+from extrap.figures.look import look
+from extrap.series import seeds, select, series, spread
+
+NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
+PROTOCOLS = {
+    "nonoverlap": "non-overlapping windows",
+    "sliding": "sliding window",
+    "last_segment": "same last segment, growing context",
+}
+
+
+def draw(rows):
+    rows = select(rows, **NEEDS)
+    shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
+    found, train_lengths = series(rows), sorted(rows["train_length"].unique())
+    room = label_room([s.label for s in found] + ["learned (to 64)"])
+    figure, axes = panels((1, len(shown)), (2.35, 2.7), right=room, gap=room + 0.12, top=0.86)
+    ends = []
+    for panel, protocol in zip(axes[0], shown, strict=True):
+        parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
+        ends.append([_curve(panel, s, part) for s, part in parts if len(part)])
+        length_axis(panel, rows["length"], train_lengths)
+        perplexity_axis(panel)
+        mark_training(panel, train_lengths)
+        panel.set_title(PROTOCOLS[protocol], pad=16)
+    # One scale for all protocols, so that they can be compared.
+    low, high = min(p.get_ylim()[0] for p in axes[0]), max(p.get_ylim()[1] for p in axes[0])
+    for panel, named in zip(axes[0], ends, strict=True):
+        panel.set_ylim(low, high)
+        panel.tick_params(labelleft=panel is axes[0, 0])
+        label_ends(panel, named)
+    axes[0, 0].set_ylabel("perplexity per token")
+    entitle(figure, "Perplexity beyond the training length", spread_note(rows, "bands: 95 % bootstrap over documents"))
+    return figure
+
+
+def _curve(panel, s, rows) -> End:
+    style, curve = look(s), np.exp(spread(rows, "length"))
+    thin_lines(panel, np.exp(seeds(rows, "length")), style)
+    panel.fill_between(curve.index, curve["low"], curve["high"], color=style.colour, alpha=0.15, linewidth=0)
+    panel.plot(curve.index, curve["value"], label=s.label, zorder=3, **style.stroke)
+    return End(s.label, style, curve.index[-1], curve["value"].iloc[-1])

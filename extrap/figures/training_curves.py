@@ -1,0 +1,52 @@
+"""Text loss and retrieval accuracy against training step, with the gate at 90 %: what was learned at the training length, and when.
+
+Runs that miss the gate at evaluation are grey, dashed and named "not trained" in the retrieval panel.
+"""
+
+import pandas as pd
+
+from extrap.figures.axis import QUIET, note
+from extrap.figures.layout import End, entitle, label_ends, label_room, panels, thin_lines
+from extrap.figures.look import look
+from extrap.series import seeds, select, series
+
+NEEDS = {"task": "train", "axis": "step"}
+GATE = 0.9
+PANELS = (("text", "nll", "text loss (nats per token)"), ("retrieval", "accuracy", "retrieval accuracy in training"))
+
+
+def draw(rows):
+    parts = {}
+    for protocol, metric, title in PANELS:
+        part = select(rows, **NEEDS, seen=protocol, protocol=protocol, metric=metric)
+        if len(part):
+            parts[title] = protocol, series(_judged(part, rows) if protocol == "retrieval" else part)
+    rooms = [label_room([s.label for s in found]) for _, found in parts.values()]
+    figure, axes = panels((1, len(parts)), (3.2, 2.5), right=rooms[-1], gap=rooms[0] + 0.45)
+    for panel, (title, (protocol, found)) in zip(axes[0], parts.items(), strict=True):
+        ends = [_curve(panel, s) for s in found]
+        if protocol == "retrieval":
+            panel.axhline(GATE, color=QUIET, linestyle=(0, (4, 2)), linewidth=0.8, label="gate")
+            panel.annotate("gate 90 %", (0, GATE), (3, 2), textcoords="offset points", fontsize=6.5, color=QUIET)
+            panel.set_ylim(-0.03, 1.05)
+        panel.set(title=title, xlabel="training step")
+        panel.margins(x=0.02)
+        label_ends(panel, ends)
+    entitle(figure, "Training", note(select(rows, **NEEDS)))
+    return figure
+
+
+def _judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Training rows with the status that the evaluation of their run came to: the gate is decided there."""
+    failed = rows[(rows["task"] == "kv") & (rows["extension"] == "direct") & (rows["status"] != "ok")]
+    verdict = dict(zip(failed["run"], failed["status"], strict=True))
+    return part.assign(status=[verdict.get(run, status) for run, status in zip(part["run"], part["status"], strict=True)])
+
+
+def _curve(panel, s) -> End:
+    style, table = look(s), seeds(s.rows, "at")
+    thin_lines(panel, table, style)
+    middle = table.median(axis=1)
+    stroke = style.stroke | {"markevery": max(1, len(middle) // 8)}
+    panel.plot(middle.index, middle, label=s.label, zorder=3 if s.ok else 2, **stroke)
+    return End(s.label, style, middle.index[-1], middle.iloc[-1])

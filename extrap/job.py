@@ -1,0 +1,129 @@
+"""One configuration made into objects: what to train, on what, and how to measure it. Building it is the check of its options."""
+
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from extrap.build import build
+from extrap.data.corpus import Corpus
+from extrap.data.mixture import Batches, Mixture
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+from extrap.gpt import GPT
+from extrap.optim import Optim
+from extrap.runs import Run
+from extrap.scheme import Scheme, Shape
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+RESULTS = Path("results")
+
+
+class Job:
+    """config: the composed configuration as plain values; choices: the name chosen in each group.
+
+    Nothing is built before it is asked for; `check` asks for everything and raises UserError for what does not hold.
+    """
+
+    def __init__(self, config: dict[str, Any], choices: dict[str, str]):
+        self.config, self.choices = config, choices
+        self.study, self.seed, self.stage = config["study"], config["seed"], config["stage"]
+        self.label = config["label"] or choices["scheme"]
+        self.data_name, self.extension_name = choices["data"], choices["extension"]
+        for option, value in (("study", self.study), ("label", self.label)):
+            if not NAME.fullmatch(value):
+                raise UserError(f"{option}={value}: letters, digits, dot, hyphen and underscore, starting with a letter or digit")
+        if config["threads"] < 1:
+            raise UserError(f"threads={config['threads']}: at least 1")
+        self._started = False
+
+    def _build(self, option: str, **given: Any) -> Any:
+        return build(self.config[option], option, self.config["plugins"], **given)
+
+    @cached_property
+    def optim(self) -> Optim:
+        try:
+            return Optim(**self.config["train"])
+        except ValueError as error:
+            raise UserError(f"train.{error}") from None
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        return self._build("data")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.mixture.vocabulary
+
+    @property
+    def length(self) -> int:
+        return self.mixture.length
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return self.mixture.corpus.open()
+
+    @cached_property
+    def batches(self) -> Batches:
+        return Batches(self.mixture, self.corpus, self.seed, self.optim.steps)
+
+    @cached_property
+    def shape(self) -> Shape:
+        m = self.config["model"]
+        if m["dim"] % m["heads"]:
+            raise UserError(f"model.heads={m['heads']}: must divide model.dim={m['dim']}")
+        return Shape(m["dim"], m["heads"], m["layers"], self.length, self.vocabulary.size, m["norm"])
+
+    def scheme(self) -> Scheme:
+        """A new scheme, its parameters drawn from the run's seed."""
+        torch.manual_seed(self.seed + 1_000_003)
+        return self._build("scheme", shape=self.shape)
+
+    def model(self) -> GPT:
+        """A new GPT; what it shares with those of other schemes starts from the same numbers."""
+        scheme = self.scheme()
+        torch.manual_seed(self.seed)
+        return build(self.config["model"] | {"_target_": "extrap.gpt.GPT"}, "model", scheme=scheme, vocab=self.vocabulary.size)
+
+    def params(self) -> int:
+        with torch.device("meta"):
+            return sum(p.numel() for p in self.model().parameters())
+
+    @cached_property
+    def extension(self) -> Any:
+        return self._build("extension")
+
+    @cached_property
+    def tasks(self) -> dict[str, Any]:
+        return self._build("task")
+
+    @cached_property
+    def trainer(self) -> dict[str, Any]:
+        return dict(self.config["trainer"])
+
+    @cached_property
+    def dashboard(self) -> Any:
+        return self._build("logger")
+
+    def start_dashboard(self) -> None:
+        self.dashboard.start(self.run, self.study, [self.label, self.data_name, f"L{self.length}"])
+
+    @cached_property
+    def run(self) -> Run:
+        """Identity: everything that can change the weights except the seed; the text by its content, not by its path."""
+        said = {name: self.config[name] for name in ("scheme", "model", "train", "trainer", "threads")}
+        data = {name: value for name, value in self.config["data"].items() if name != "corpus"}
+        return Run(self.label, said | {"data": data, "corpus": self.corpus.sha256}, self.seed)
+
+    @property
+    def results(self) -> Path:
+        return RESULTS / self.study
+
+    def check(self) -> None:
+        """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing."""
+        _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard
+        for task in self.tasks.values():
+            task.check(self.corpus, self.vocabulary, self.length)
+        self.params()

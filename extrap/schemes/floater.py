@@ -1,0 +1,121 @@
+"""FLOATER: positions are the path of a learned differential equation. arXiv 2003.09229.
+
+dp/dt = h(t, p), p(0) = p_0;   position i is p(i Delta), so p_i = p_{i-1} + the integral of h over one Delta
+h = Linear - ReLU - Linear, with t as one more input of both; one h serves all states. Integrated by the classic Runge-Kutta rule
+along the coordinates as they are, from 0 on: `steps` per gap. The path goes on past L, at times h has not met.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.scheme import Scheme, Shape, Where
+
+Dynamics = Literal["timed", "autonomous"]
+Field = Callable[[float, Tensor], Tensor]
+
+
+def rk4(h: Field, p: Tensor, times: list[float], steps: int) -> Tensor:
+    """States (n, *p.shape) at sorted times >= 0 of dp/dt = h(t, p), p(0) = p: the classic rule, `steps` equal steps per gap."""
+    path, t = [], 0.0
+    for end in times:
+        dt = (end - t) / steps
+        for n in range(steps if dt else 0):
+            now = t + n * dt
+            k1 = h(now, p)
+            k2 = h(now + dt / 2, p + dt / 2 * k1)
+            k3 = h(now + dt / 2, p + dt / 2 * k2)
+            k4 = h(now + dt, p + dt * k3)
+            p = p + dt / 6 * (k1 + 2 * (k2 + k3) + k4)
+        path.append(p)
+        t = end
+    return torch.stack(path)
+
+
+class Flow(nn.Module):
+    """h and its integration. Raises ValueError for steps below 1 or a delta of 0 or less."""
+
+    def __init__(self, dim: int, dynamics: Dynamics, delta: float, steps: int):
+        super().__init__()
+        if delta <= 0:
+            raise ValueError(f"delta={delta}: the time between two positions must exceed 0")
+        if steps < 1:
+            raise ValueError(f"steps={steps}: at least 1 per position")
+        self.dim, self.delta, self.steps = dim, delta, steps
+        width = dim + (dynamics == "timed")
+        self.inner, self.outer = nn.Linear(width, dim), nn.Linear(width, dim)
+        for layer in (self.inner, self.outer):
+            nn.init.xavier_normal_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def field(self) -> Field:
+        """h in float32 at least; the last column of a weight is for t."""
+        wide = torch.promote_types(self.inner.weight.dtype, torch.float32)
+        a, c, b, d = (z.to(wide) for z in (self.inner.weight, self.inner.bias, self.outer.weight, self.outer.bias))
+        if a.shape[1] == self.dim:
+            return lambda t, p: F.linear(F.linear(p, a, c).relu(), b, d)
+        (a, at), (b, bt) = a.split([self.dim, 1], 1), b.split([self.dim, 1], 1)
+        at, bt = at[:, 0], bt[:, 0]
+        return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
+
+    def forward(self, start: Tensor, coordinates: Tensor) -> Tensor:
+        """States (n, *start.shape) at sorted coordinates (n,) from p_0 = start (..., C)."""
+        start = start.to(torch.promote_types(start.dtype, torch.float32))
+        return rk4(self.field(), start, (coordinates * self.delta).tolist(), self.steps)
+
+
+class Floater(Scheme):
+    """x_i <- x_i + p_i at the token embedding; p_0 ~ N(0, 0.7**2), as large as tokens of order 1 ask for.
+
+    dynamics: `timed` or, without the input t, `autonomous`; delta: time between two positions; steps: per gap of coordinates.
+    Parameters: C + 2 C (C + 2). Time and memory of the path: T, one position after the other, once per forward.
+
+    Kind: absolute
+    Used by: -
+    Past L: defined; the path goes on to states never trained
+    Source: arXiv 2003.09229
+    """
+
+    def __init__(self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: int = 1):
+        super().__init__(shape)
+        self.start = nn.Parameter(torch.randn(shape.dim) * 0.7)
+        self.flow = Flow(shape.dim, dynamics, delta, steps)
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        return x if at.layer else x + self.flow(self.start, at.q).to(x.dtype)
+
+
+class FloaterQKV(Scheme):
+    """q_i, k_i and v_i of every layer get a state of their own added: 3 x layers paths of one h, integrated side by side.
+
+    The original keeps a sinusoid at the input as well, which is a stack of the two. Options as in Floater; p_0 is Xavier normal.
+    Parameters: 3 layers C + 2 C (C + 2).
+
+    Kind: absolute
+    Used by: -
+    Past L: defined; the path goes on to states never trained
+    Source: arXiv 2003.09229
+    """
+
+    def __init__(self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: int = 1):
+        super().__init__(shape)
+        self.start = nn.Parameter(nn.init.xavier_normal_(torch.empty(3, shape.layers, shape.dim)))
+        self.flow = Flow(shape.dim, dynamics, delta, steps)
+
+    def state(self, which: int, coordinates: Tensor, at: Where) -> Tensor:
+        """(H, n, D) of q, k or v (0, 1, 2) in this layer. A block of rows reads the path of the whole forward, of which it is the start."""
+        known, path = at.memo.get(self, (coordinates[:0], coordinates))
+        if not torch.equal(known[: len(coordinates)], coordinates):
+            path = self.flow(self.start, coordinates)
+            at.memo[self] = coordinates, path
+        p = path[: len(coordinates), which, at.layer]
+        return p.unflatten(-1, (self.shape.heads, -1)).transpose(0, 1)
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        return q + self.state(0, at.q, at).to(q.dtype), k + self.state(1, at.k, at).to(k.dtype)
+
+    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
+        return a @ (v + self.state(2, at.k, at).to(v.dtype))

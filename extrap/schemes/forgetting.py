@@ -1,0 +1,37 @@
+"""Forgetting attention: a forget gate per token and head, which makes ALiBi's slope depend on the data. arXiv 2503.02130.
+
+b_ij = sum_{t=j+1}^{i} ln sigmoid(f_t),   f_t = w x_t + gate    (x: normed input of the layer)
+What lies between query and key decides how much of the key is left; a constant gate is ALiBi of slope -ln sigmoid(gate).
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.scheme import Scheme, Shape, Where
+
+
+class Forgetting(Scheme):
+    """gate: the logit of every gate at first; 5 forgets 0.7 % per token.
+
+    Parameters: (C + 1) H per layer; w ~ N(0, 0.02**2).
+
+    Kind: relative
+    Used by: Forgetting Transformer
+    Past L: defined; decays with what is forgotten
+    Source: arXiv 2503.02130
+    """
+
+    def __init__(self, shape: Shape, gate: float = 5.0):
+        super().__init__(shape)
+        self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, shape.dim))
+        self.b = nn.Parameter(torch.full((shape.layers, shape.heads), float(gate)))
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        kept = self.kept(at.x, at.layer)
+        return kept[..., at.i, None] - kept[..., None, at.j]
+
+    def kept(self, x: Tensor, layer: int) -> Tensor:
+        """(B, T, C) -> (B, H, T): ln of what is left since the start, float64, because differences of long sums are taken."""
+        f = F.linear(x, self.w[layer].to(x.dtype), self.b[layer].to(x.dtype))
+        return F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)

@@ -1,0 +1,36 @@
+"""HoPE, high-frequency rotary position encoding: pairs too slow for the training window stand still. arXiv 2410.21216.
+
+theta_p = base**(-2p/D) where L theta_p / (2 pi) >= turns, else 0. The cut at one full turn within L is unverified: only
+summaries of the paper were read, hence the option.
+"""
+
+from math import pi
+
+from torch import Tensor
+
+from extrap.relative import frequencies
+from extrap.rotary import Layout, Rotary
+from extrap.scheme import Shape
+
+
+class HoPE(Rotary):
+    """turns: full turns a pair must make within L to keep its frequency; 0 is RoPE.
+
+    Parameters: none. Raises ValueError for negative turns.
+
+    Kind: relative
+    Used by: -
+    Past L: defined; every angle was trained
+    Source: arXiv 2410.21216
+    """
+
+    def __init__(self, shape: Shape, base: float = 10000.0, turns: float = 1.0, layout: Layout = "interleaved"):
+        super().__init__(shape, base, layout)
+        if turns < 0:
+            raise ValueError(f"turns={turns}: must not be negative")
+        self.turns = turns
+
+    def spectrum(self, n: int) -> Tensor:
+        """theta (D/2,), float64, 0 for the pairs that stand still, whatever n."""
+        theta = frequencies(self.shape.head_dim, self.base)
+        return theta.where(self.shape.length * theta / (2 * pi) >= self.turns, 0.0)

@@ -1,0 +1,62 @@
+"""KeyNorm and CosA: the length of keys, or of queries and keys, leaves the logit. arXiv 2010.04245, https://kexue.fm/archives/9859.
+
+KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D)
+CosA     l_ij = lam cos(q_i, k_j)
+No gain is learned, which would undo the effect. Norms do not change under rotation, so either stacks with RoPE in any order;
+the help in extrapolation is reported for that stack only.
+"""
+
+from math import log
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from extrap.scheme import Scheme, Shape, Where
+
+
+class KeyNorm(Scheme):
+    """Parameters: none.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined
+    Source: https://kexue.fm/archives/9859
+    """
+
+    @property
+    def scale(self) -> float:
+        return 1.0
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        return q, unit(k)
+
+
+class CosA(Scheme):
+    """lam: null stands for 4 ln(L / 2). lam = 4 ln L beside log-n is lam_i = 4 ln n_i.
+
+    Parameters: none. Raises ValueError unless lam is positive.
+
+    Kind: modifier
+    Used by: Swin v2 (learned lam)
+    Past L: defined
+    Source: arXiv 2010.04245
+    """
+
+    def __init__(self, shape: Shape, lam: float | None = None):
+        super().__init__(shape)
+        self.lam = 4 * log(shape.length / 2) if lam is None else lam
+        if self.lam <= 0:
+            raise ValueError(f"lam={lam}: must be positive, and L above 2 where it is null")
+
+    @property
+    def scale(self) -> float:
+        return self.lam
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        return unit(q), unit(k)
+
+
+def unit(x: Tensor) -> Tensor:
+    """x / |x| over the last axis, the norm in float32 at least; a zero vector stays zero."""
+    return F.normalize(x.to(torch.promote_types(x.dtype, torch.float32)), dim=-1).to(x.dtype)

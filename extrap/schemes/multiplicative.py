@@ -1,0 +1,64 @@
+"""Absolute positions that multiply the token embedding instead of adding to it. Described at https://kexue.fm/archives/8130.
+
+learned:     x_i <- x_i * P[i],             P (rows, C) ~ 1 + N(0, 0.02**2)
+sinusoidal:  x_i <- x_i * (1 + a PE[i]),    PE as in arXiv 1706.03762
+A bare sinusoid would erase half of token 0, where sin 0 = 0; hence the 1. The experiments linked there could not be read: the
+initialisations and the 1 are choices made here.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from extrap.relative import between, sinusoid
+from extrap.scheme import Scheme, Shape, Where
+
+
+class MultiplicativeLearned(Scheme):
+    """rows: size of the table in tokens; null stands for the training length L.
+
+    Parameters: rows x C. Undefined at positions >= rows: the GPT raises OutOfRange. Raises ValueError for rows < L.
+
+    Kind: absolute
+    Used by: -
+    Past L: undefined; raises
+    Source: kexue.fm/archives/8130
+    """
+
+    def __init__(self, shape: Shape, rows: int | None = None):
+        super().__init__(shape)
+        self.limit = shape.length if rows is None else rows
+        if self.limit < shape.length:
+            raise ValueError(f"rows={rows}: the table must hold the training length {shape.length}")
+        self.table = nn.Parameter(1 + 0.02 * torch.randn(self.limit, shape.dim))
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        if at.layer:
+            return x
+        return x * between(lambda n: self.table[n], at.q, len(self.table) - 1).to(x.dtype)
+
+
+class MultiplicativeSinusoidal(Scheme):
+    """amplitude: a above, 0 would be NoPE. Parameters: none.
+
+    Raises ValueError for an odd width, a base of 1 or less, or an amplitude of 0.
+
+    Kind: absolute
+    Used by: -
+    Past L: defined; slow channels meet phases never seen
+    Source: kexue.fm/archives/8130
+    """
+
+    def __init__(self, shape: Shape, amplitude: float = 1.0, base: float = 10000.0):
+        super().__init__(shape)
+        if shape.dim % 2:
+            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd")
+        if base <= 1:
+            raise ValueError(f"base={base}: must exceed 1")
+        if amplitude == 0:
+            raise ValueError(f"amplitude={amplitude}: must not be 0, which is NoPE")
+        self.amplitude, self.base = amplitude, base
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        if at.layer:
+            return x
+        return x * (1 + self.amplitude * sinusoid(at.q, self.shape.dim, self.base)).to(x.dtype)

@@ -1,0 +1,55 @@
+"""The position itself, added to the token embedding: the naive baseline of every survey. No paper of its own.
+
+x_i <- x_i + step * i * u;   u = (1, .., 1) broadcast, u = e_0 channel, u a fixed Gaussian direction of norm 1 random-unit
+LayerNorm subtracts the mean over channels, so under it `broadcast` is NoPE exactly; RMSNorm keeps the index, which soon drowns
+the token. `channel` survives both and saturates after a few hundred positions. bfloat16 loses the token past position 256.
+"""
+
+from typing import Literal
+from warnings import warn
+
+import torch
+from torch import Tensor
+
+from extrap.scheme import Scheme, Shape, Where
+
+
+class RawIndex(Scheme):
+    """direction: u above; step: size of one position. Parameters: none (u is kept with the weights).
+
+    Warns where direction is broadcast, naming the norm in use. Raises ValueError for a step of 0.
+
+    Kind: absolute
+    Used by: -
+    Past L: defined; the index keeps growing and drowns the token
+    Source: -
+    """
+
+    u: Tensor
+
+    def __init__(self, shape: Shape, direction: Literal["broadcast", "channel", "random-unit"] = "broadcast", step: float = 1.0):
+        super().__init__(shape)
+        if step == 0:
+            raise ValueError(f"step={step}: must not be 0, which adds nothing")
+        if direction == "broadcast":
+            warn(
+                f"raw index with direction=broadcast under norm={shape.norm}: LayerNorm (norm=layer) erases a number added to every "
+                "channel, so the model is NoPE; RMSNorm (norm=rms) keeps it. direction=channel and random-unit survive both",
+                stacklevel=2,
+            )
+        self.step = step
+        self.register_buffer("u", self._direction(direction, shape.dim))
+
+    @staticmethod
+    def _direction(direction: str, dim: int) -> Tensor:
+        if direction == "broadcast":
+            return torch.ones(dim)
+        if direction == "channel":
+            return torch.eye(dim)[0]
+        u = torch.randn(dim)
+        return u / u.norm()
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        if at.layer:
+            return x
+        return x + (self.step * at.q[:, None] * self.u.double()).to(x.dtype)

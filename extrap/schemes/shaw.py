@@ -1,0 +1,35 @@
+"""Shaw's relative keys and values: one learned vector per clipped distance. arXiv 1803.02155.
+
+l_ij = <q_i, k_j + aK[r]> / sqrt(D),   o_i = sum_j A_ij (v_j + aV[r]),   r = min(i - j, clip)
+The 1 / sqrt(D) scales the aK term too. Both tables are shared by the heads of a layer.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from extrap.relative import gather, scatter, table_limit
+from extrap.scheme import Scheme, Shape, Where
+
+
+class Shaw(Scheme):
+    """clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4), the paper's 16 where L allows.
+
+    Parameters: 2 (clip + 1) D per layer, N(0, 0.02**2) (the paper does not say). Raises ValueError unless 1 <= clip < L.
+
+    Kind: relative
+    Used by: Music Transformer, Wav2Vec2-BERT (keys)
+    Past L: clipped; all far keys share the last row
+    Source: arXiv 1803.02155
+    """
+
+    def __init__(self, shape: Shape, clip: int | None = None):
+        super().__init__(shape)
+        self.clip = table_limit("clip", clip, max(min(16, shape.length // 4), 1), 1, shape.length - 1)
+        size = shape.layers, self.clip + 1, shape.head_dim
+        self.keys, self.values = (nn.Parameter(0.02 * torch.randn(size)) for _ in range(2))
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        return gather(q @ self.keys[at.layer].to(q.dtype).T, at.steps.clamp(max=self.clip)) * at.scale
+
+    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
+        return a @ v + scatter(a, at.steps.clamp(max=self.clip), self.clip + 1) @ self.values[at.layer].to(a.dtype)

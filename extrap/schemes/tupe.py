@@ -1,0 +1,80 @@
+"""TUPE: untied positional correlation, with the first token untied from position. arXiv 2006.15595.
+
+l_ij = <q_i, k_j> / sqrt(2D) + reset(<p_i U_Q, p_j U_K> / sqrt(2D) [+ b_{i-j}]),   p = LayerNorm(table)
+TUPE-A is without b, TUPE-R with T5's. Two terms of unit variance share the factor sqrt(2D). Everything is shared by all layers.
+The paper's reset of [CLS] leaves one thing to a causal decoder: the positional logit of every token towards the first becomes a
+learned number theta per head (row 0 sees only itself). It wants BOS in place 0 of every window.
+"""
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from extrap.relative import between, sinusoid
+from extrap.scheme import Scheme, Shape, Where
+
+
+class TUPE(Scheme):
+    """relative: the b_{i-j} of TUPE-R, a scheme that is nothing but a bias by distance; null for TUPE-A.
+
+    past: what serves for p at positions past L. `raise` defines nothing there, `clamp` repeats the last row, `sinusoidal` takes
+    sinusoids for p everywhere. reset: `bos` or `none`.
+    Parameters: L x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another kind of
+    relative, and for sinusoids of odd width.
+
+    Kind: absolute
+    Used by: -
+    Past L: undefined; raise, clamp or sinusoidal by choice
+    Source: arXiv 2006.15595
+    """
+
+    def __init__(
+        self,
+        shape: Shape,
+        relative: Scheme | None = None,
+        past: Literal["raise", "clamp", "sinusoidal"] = "raise",
+        reset: Literal["bos", "none"] = "bos",
+    ):
+        super().__init__(shape)
+        if relative is not None and not is_distance_bias(relative):
+            raise ValueError(f"relative={type(relative).__name__}: must be a scheme that is only a bias by distance, such as T5")
+        if past == "sinusoidal" and shape.dim % 2:
+            raise ValueError(f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd")
+        if past == "raise":
+            self.limit = shape.length
+        self.relative = relative
+        self.table = None if past == "sinusoidal" else nn.Parameter(0.02 * torch.randn(shape.length, shape.dim))
+        self.norm = nn.LayerNorm(shape.dim)
+        self.query, self.key = (nn.Parameter(torch.randn(shape.dim, shape.dim) * shape.dim**-0.5) for _ in range(2))
+        self.theta = nn.Parameter(torch.zeros(shape.heads)) if reset == "bos" else None
+
+    @property
+    def scale(self) -> float:
+        return (2 * self.shape.head_dim) ** -0.5
+
+    def place(self, t: Tensor) -> Tensor:
+        """(T,) coordinates -> (T, C): p, normed."""
+        if self.table is None:
+            return self.norm(sinusoid(t, self.shape.dim).to(self.query.dtype))
+        return self.norm(between(lambda n: self.table[n], t, len(self.table) - 1))
+
+    def projected(self, at: Where) -> tuple[Tensor, Tensor]:
+        """(H, Tq, D), (H, Tk, D): p_i U_Q and p_j U_K per head."""
+
+        def heads(x: Tensor) -> Tensor:
+            return x.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
+
+        return heads(self.place(at.q) @ self.query), heads(self.place(at.k) @ self.key)
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        pq, pk = at.once("tupe", lambda: self.projected(at))
+        b = pq @ pk.transpose(-1, -2) * at.scale
+        if self.relative is not None:
+            b = b + self.relative.distance_bias(at.distance, at.layer)
+        return b if self.theta is None else torch.where(at.j == 0, self.theta[:, None, None].to(b.dtype), b)
+
+
+def is_distance_bias(scheme: Scheme) -> bool:
+    others = ("positions", "embed", "rotate", "sees", "temperature", "score", "bias", "sink", "mix", "attend")
+    return scheme.uses("distance_bias") and not scheme.uses(*others) and scheme.scale == Scheme(scheme.shape).scale

@@ -1,0 +1,32 @@
+"""URPE, universal relative position: weights multiplied by a Toeplitz matrix after the softmax. arXiv 2205.13401.
+
+o_i = sum_j A_ij c_{i-j} v_j, never normalised again: rows of a softmax sum to one whatever the bias, so values alike in every
+token would hide where they stand; these rows do not. Goes on top of any bias by distance (the paper: T5's). c = 1 changes nothing.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from extrap.relative import table_limit
+from extrap.scheme import Scheme, Shape, Where
+
+
+class URPE(Scheme):
+    """span: number of distances with a factor of their own; null stands for L / 2.
+
+    Parameters: span x H, shared by all layers, 1 at first. Raises ValueError unless 2 <= span <= L.
+
+    Kind: relative
+    Used by: -
+    Past L: clipped; all far keys share the last factor
+    Source: arXiv 2205.13401
+    """
+
+    def __init__(self, shape: Shape, span: int | None = None):
+        super().__init__(shape)
+        self.span = table_limit("span", span, shape.length // 2, 2, shape.length)
+        self.c = nn.Parameter(torch.ones(self.span, shape.heads))
+
+    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
+        c = self.c.T.to(a.dtype)[:, at.steps.clamp(max=self.span - 1)]
+        return (a * c) @ v

@@ -1,0 +1,54 @@
+"""xPos: RoPE whose fast pairs fade with the distance. arXiv 2212.10554.
+
+s_ij = scale sum_p zeta_p**((i - j)/S) Re(q_p conj(k_p) e^(I (i - j) theta_p)),  zeta_p = (2p/D + gamma) / (1 + gamma)
+Usually written q_i zeta**(i/S), k_j zeta**(-j/S): the second factor overflows float32 at position 36 260, float16 at 4 532. Only
+the difference counts, so here positions are counted from the middle of each block of query rows, in float32 at least.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.relative import frequencies
+from extrap.rotary import Layout, Rotary, pairing
+from extrap.scheme import Shape, Where
+
+REACH = 40.0
+"""Largest logarithm of a factor; two of them still multiply within float32. Far keys lie below it, where exp(-40) is as good
+as 0; a query does only where one block of rows spans 16 000 positions to each side at the default S."""
+
+
+class XPos(Rotary):
+    """S: tokens over which zeta_p is lost. The fading multiplies the score and hides nothing: at test add a window (xpos-window).
+
+    Parameters: none. For causal masks only. Raises ValueError unless gamma and S are positive. gamma -> infinity is RoPE.
+
+    Kind: relative
+    Used by: RetNet, LongNet
+    Past L: defined; works with a window
+    Source: arXiv 2212.10554
+    """
+
+    def __init__(self, shape: Shape, base: float = 10000.0, gamma: float = 0.4, scale_base: float = 512.0, layout: Layout = "interleaved"):
+        super().__init__(shape, base, layout)
+        if gamma <= 0 or scale_base <= 0:
+            raise ValueError(f"gamma={gamma}, scale_base={scale_base}: both must be positive")
+        self.gamma, self.scale_base = gamma, scale_base
+
+    def spectrum(self, n: int) -> Tensor:
+        """theta (D/2,), float64."""
+        return frequencies(self.shape.head_dim, self.base)
+
+    def fading(self) -> Tensor:
+        """(D,) ln(zeta) / S of the pair each channel belongs to, float64, <= 0."""
+        D = self.shape.head_dim
+        zeta = (torch.arange(0, D, 2, dtype=torch.float64) / D + self.gamma) / (1 + self.gamma)
+        out = torch.empty(D, dtype=torch.float64)
+        out[pairing(self.layout, D)] = zeta.log()[:, None].expand(-1, 2) / self.scale_base
+        return out
+
+    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        wide, fading = torch.promote_types(q.dtype, torch.float32), self.fading().to(at.q.device)
+        middle = (at.q[0] + at.q[-1]) / 2
+        of_q = ((at.q - middle)[:, None] * fading).clamp(-REACH, REACH).exp()
+        of_k = ((middle - at.k)[:, None] * fading).clamp(-REACH, REACH).exp()
+        return (q * of_q.to(wide)) @ (k * of_k.to(wide)).transpose(-1, -2) * at.scale

@@ -1,0 +1,96 @@
+"""Rows grouped into series: what one line of a figure or of a table shows, with its seeds as replicates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from extrap.rows import one_corpus
+from extrap.stats import t_interval
+
+CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rows that share scheme, data, extension, settings and status; `label` is its name on paper."""
+
+    scheme: str
+    data: str
+    extension: str
+    status: str
+    label: str
+    rows: pd.DataFrame
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
+    """Rows with a value whose columns equal what is asked, from runs that were trained on `seen` ("text" or "retrieval").
+
+    A control that never saw a task has nothing to say about it: its rows stay in the study, out of that task's figures.
+    """
+    keep = rows["value"].notna()
+    for name, value in columns.items():
+        keep &= rows[name] == value
+    for control in CONTROLS:
+        if seen in CONTROLS and control != seen:
+            keep &= rows["data"] != control
+    return rows[keep]
+
+
+def series(rows: pd.DataFrame) -> list[Series]:
+    """The series among rows of one corpus: trained ones first, controls after the mixtures, then by name.
+
+    Seeds that did not train form a series of their own, so that no median mixes them with trained ones. Runs that differ in nothing
+    but other settings (another width, say) are told apart by their config hash. Raises UserError for mixed corpora.
+    """
+    rows = one_corpus(rows).copy()
+    rows["factor"] = rows["factor"].fillna(1.0)
+    rows["settings"] = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in zip(rows["run"], rows["seed"], strict=True)]
+    kind = ["scheme", "data", "extension", "factor", "train_length"]
+    several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)
+    rows["ambiguous"] = several.groupby([rows[name] for name in kind]).transform("any")
+    rows.loc[~rows["ambiguous"], "settings"] = ""
+    found = []
+    for key, group in rows.groupby([*kind, "settings"], sort=True):
+        scheme, data, extension, factor, _, settings = key
+        for status, part in group.groupby("status"):
+            name = _label(scheme, data, extension, factor, settings)
+            if status != "ok":
+                name += f" – {status}"
+            if (trained := part["run"].nunique()) < (all_seeds := group["run"].nunique()):
+                name += f" ({trained} of {all_seeds} seeds)"
+            found.append(Series(scheme, data, extension, str(status), name, part))
+    return sorted(found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label))
+
+
+def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Values as (by, seed): one column per run."""
+    return rows.pivot(index=by, columns="run", values="value").sort_index()
+
+
+def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Median over seeds with a 95 % interval, columns value, low, high, indexed by `by`.
+
+    One seed keeps the interval of its rows (documents or trials); from three on it is the t-interval over seeds; two support none.
+    """
+    table = seeds(rows, by)
+    if table.shape[1] == 1:
+        return rows.set_index(by)[["value", "low", "high"]].sort_index()
+    out = pd.DataFrame({"value": table.median(axis=1), "low": np.nan, "high": np.nan})
+    for place, values in table.iterrows():
+        if values.notna().sum() >= 3:
+            out.loc[place, ["low", "high"]] = t_interval(values.dropna())
+    return out
+
+
+def _label(scheme, data, extension, factor, settings) -> str:
+    label = scheme
+    if extension != "direct":
+        label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
+    if data != "mixture":
+        label += f" ({CONTROLS.get(data, data)})"
+    return label + (f" [{settings}]" if settings else "")

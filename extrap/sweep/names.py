@@ -1,0 +1,15 @@
+"""Names of the jobs of a sweep: what tells each from the others."""
+
+import re
+
+
+def labels(batch: list[list[str]]) -> list[str]:
+    """The overrides in which the jobs differ; all of them if there is only one job."""
+    shared = set.intersection(*map(set, batch)) if len(batch) > 1 else set()
+    return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
+
+
+def file_name(number: int, label: str) -> str:
+    """`003-scheme=rope,seed=0.log`: safe in every shell and file system, short, and different for different numbers."""
+    safe = re.sub(r"[^\w.=+-]+", ",", label)
+    return f"{number:03}-{safe[:80]}.log"

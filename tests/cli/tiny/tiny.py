@@ -1,0 +1,84 @@
+"""A program framed like extrap whose jobs only write who started and ended, or end in the way their option `act` says."""
+
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig
+
+from extrap import progress
+from extrap.cli import Program, main
+from extrap.errors import UserError
+
+
+@dataclass
+class Config:
+    scheme: Any = None
+    data: Any = None
+    seed: int = 0
+    lr: float = 0.1
+    flag: bool = False
+    threads: int = 1
+    act: str = "work"
+    meet: int = 0
+    name: str = "${scheme.name}-s${seed}"
+
+
+def say(line: str) -> None:
+    with open("events.txt", "a", encoding="utf-8") as events:
+        events.write(f"{line}\n")
+
+
+def wait(done: Any) -> None:
+    end = time.monotonic() + 20
+    while not done():
+        if time.monotonic() > end:
+            raise TimeoutError("nobody came")
+        time.sleep(0.01)
+
+
+def check(cfg: DictConfig) -> None:
+    if cfg.seed < 0:
+        raise UserError(f"seed={cfg.seed}: must be at least 0")
+
+
+def run(cfg: DictConfig) -> None:
+    say(f"start {cfg.name}")
+    print(f"threads {os.environ['OMP_NUM_THREADS']}, heavy modules {[m for m in ('torch', 'numpy') if m in sys.modules]}")
+    match cfg.act if cfg.seed == 1 else "work":
+        case "raise":
+            raise RuntimeError("the loss went up")
+        case "mistake":
+            raise UserError("data.corpus.path=/x: gone")
+        case "exit":
+            print("last words")
+            sys.exit(3)
+        case "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "skip":
+            progress.skipped("finished before")
+            return
+    if cfg.act == "hang":
+        try:
+            wait(lambda: False)
+        finally:
+            say(f"clean {cfg.name}")
+    with progress.Progress("train", 2) as p:
+        p(1)
+        wait(lambda: Path("events.txt").read_text(encoding="utf-8").count("start") >= cfg.meet)
+        p(2)
+    say(f"end {cfg.name}")
+
+
+def finished(cfg: DictConfig) -> bool:
+    return Path(f"{cfg.name}.done").exists()
+
+
+if __name__ == "__main__":
+    ConfigStore.instance().store(name="schema", node=Config)
+    main(Program(run, check, finished, module="tiny", conf=str(Path(__file__).parent / "conf")))

@@ -1,0 +1,20 @@
+"""Jobs as the command line composes them, without a process of their own."""
+
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from extrap import config
+from extrap.job import Job
+from extrap.paths import conf_dir
+
+TINY = ["logger=none", "train.steps=8", "train.log_every=2", "train.save_every=4", "train.warmup=2", "data.text.size=4", "data.retrieval.size=4", "task=nll"]
+
+
+def job(*overrides: str) -> Job:
+    """The Job of `extrap <overrides>`, small enough for a test; the default options stand unless overridden."""
+    config.register()
+    with initialize_config_dir(conf_dir(), version_base="1.3"):
+        cfg = compose("config", [*TINY, *overrides], return_hydra_config=True)
+    plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
+    choices = plain.pop("hydra")["runtime"]["choices"]
+    return Job(plain, choices)

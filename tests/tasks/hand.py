@@ -1,0 +1,51 @@
+"""Corpora and models made by hand, whose scores are known before they are measured."""
+
+import numpy as np
+import torch
+
+from extrap.data.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(keys=64, values=16)
+
+
+class Texts:
+    """A corpus that is a list of documents."""
+
+    name, option = "texts", "data.corpus.path=texts"
+
+    def __init__(self, documents):
+        self.all = [np.asarray(d, np.uint16) for d in documents]
+
+    def documents(self, split, at_least=0):
+        assert split == "validation"
+        return [d for d in self.all if len(d) >= at_least]
+
+
+def silent(done, total):
+    """No progress bar."""
+
+
+def measure(task, model, corpus, train_length, vocabulary=VOCABULARY):
+    task.check(corpus, vocabulary, train_length)
+    return task.run(model, corpus, vocabulary, train_length, silent)
+
+
+def values(result, metric, **where):
+    """{(protocol, length): value} of one metric, or {(protocol, length, depth): value} where rows have a depth."""
+    rows = [r for r in result.rows if r["metric"] == metric and all(r.get(k) == v for k, v in where.items())]
+    return {(r["protocol"], r["length"]) + ((r["depth"],) if "depth" in r else ()): r["value"] for r in rows}
+
+
+def bigram(log_p, tokens, last=None):
+    """A reader of the last token only: logits are rows of log_p (vocab, vocab), the row of BOS included."""
+    w = tokens.shape[1] if last is None else last
+    return log_p[tokens[:, tokens.shape[1] - w :]]
+
+
+def by_slot(loss, tokens, last=None):
+    """The loss on token 0 at slot j (j tokens before it, BOS included) is loss[j]; for a text of nothing but zeros."""
+    slots = torch.arange(tokens.shape[1])[-(last or tokens.shape[1]) :]
+    logits = torch.full((len(tokens), len(slots), VOCABULARY.size), -torch.inf, dtype=torch.float64)
+    logits[..., 0] = -loss[slots]
+    logits[..., 1] = torch.log1p(-torch.exp(-loss[slots]))
+    return logits
