@@ -17,7 +17,11 @@ def job(cfg: DictConfig):
 
 
 def check(cfg: DictConfig) -> None:
-    job(cfg).check()
+    from extrap import train
+
+    this = job(cfg)
+    this.check()
+    train.check(this)
 
 
 def finished(cfg: DictConfig) -> bool:
@@ -35,13 +39,14 @@ def run(cfg: DictConfig) -> None:
 
     torch.set_num_threads(cfg.threads)
     this = job(cfg)
-    try:
-        if this.stage != "evaluate":
-            train(this)
-        if this.stage != "train":
-            evaluate(this)
-    finally:
-        this.dashboard.finish()
+    with this.run.alone():
+        try:
+            if this.stage != "evaluate":
+                train(this)
+            if this.stage != "train":
+                evaluate(this)
+        finally:
+            this.dashboard.finish()
 
 
 def main() -> None:

@@ -43,7 +43,8 @@ def _construct(target: Any, values: dict[str, Any], path: str, plugins: Iterable
     try:
         return cls(**arguments)
     except ValueError as error:
-        raise UserError(f"{path}: {error}") from error
+        named = str(error).split("=")[0] in parameters
+        raise UserError(f"{path}.{error}" if named else f"{path}: {error}") from error
 
 
 def find(target: Any, path: str, plugins: Iterable[str] = ()) -> type:

@@ -3,9 +3,7 @@
 Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was asked for; 130 interrupted.
 """
 
-import ctypes
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -23,8 +21,7 @@ from extrap import progress
 from extrap.errors import UserError
 from extrap.explain import explain, misplaced
 from extrap.paths import conf_dir
-
-SWEEP = "EXTRAP_SWEEP"  # in the environment of a job: the process id of the sweep that started it
+from extrap.sweep.join import join
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ def main(program: Program) -> None:
     """Parses the command line and runs `program`, once or as a sweep; ends the process only if something went wrong."""
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then hands its errors on instead of printing them over many lines
     sys.path.append(str(Path(__file__).parent / "_plugins"))
-    _join_sweep()
+    join()
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         overrides += _overrides()
@@ -89,7 +86,7 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
         if end.code == 1 and isinstance(end.__context__, KeyboardInterrupt):
             _interrupted()
         raise
-    except Exception as error:  # noqa: BLE001  the frame is where a bug ends the process
+    except Exception as error:
         if (known := line(error)) is not None:
             _end(2, known)
         traceback.print_exc()
@@ -117,15 +114,3 @@ def _overrides() -> list[str]:
     parser = get_args_parser()
     parser.error = error  # type: ignore[assignment, method-assign]
     return list(parser.parse_args().overrides)
-
-
-def _join_sweep() -> None:
-    """A job dies with its sweep, however that dies, and can be interrupted even where the shell made it deaf to Ctrl-C."""
-    if (sweep := os.environ.pop(SWEEP, None)) is None:
-        return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if sys.platform == "linux":
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
-        if os.getppid() != int(sweep):
-            raise SystemExit(1)

@@ -90,12 +90,14 @@ class WandB:
 
         columns = ["protocol", "length", "depth", "metric", "value", "low", "high", "n", "status"]
         rows = [row for row in rows if row.get("length") is not None]
-        by_length: dict[float, dict[str, float]] = {}
+        by_length: dict[int, dict[str, float]] = {}
+        summary: dict[str, float] = {}
         for row in rows:
             depth = "" if row.get("depth") is None else f"/depth {row['depth']:g}"
             name = f"{task}/{row.get('protocol', '')}/{row['metric']}{depth}"
             by_length.setdefault(row["length"], {})[f"eval/{name}"] = row["value"]
-            self.run.summary[f"{name} at {row['length']}"] = row["value"]
+            summary[f"{name} at {row['length']}"] = row["value"]
+        self.run.summary.update(summary)
         for length in sorted(by_length):
             self.run.log(by_length[length] | {"eval/length": length})
         if rows:
@@ -103,4 +105,4 @@ class WandB:
 
     def finish(self) -> None:
         if self.run is not None:
-            self.run.finish(quiet=True)
+            self.run.finish()

@@ -17,7 +17,6 @@ from extrap.progress import Progress
 from extrap.runs import fingerprint, read_json
 from extrap.task import Model, Result, Task
 
-
 CURVE = "train"
 """The training curve stands among the rows as a task of this name."""
 
@@ -29,16 +28,16 @@ def evaluate(job: Job) -> None:
     """
     if not job.run.trained:
         raise UserError(f"stage=evaluate: {job.run.name} is not trained yet; train it with stage=train or stage=all")
-    _publish(job, CURVE, lambda _: Result(_curve_rows(job)))
+    _publish(job, CURVE, lambda: Result(_curve_rows(job)))
     if job.run.state["state"] == "diverged":
         return
     reader = cache(lambda: _reader(job))
     for name, task in job.tasks.items():
-        _publish(job, name, partial(_measure, job, task, reader))
+        _publish(job, name, partial(_measure, job, name, task, reader))
 
 
-def _measure(job: Job, task: Task, reader: Callable[[], Model], progress: Progress) -> Result:
-    with torch.inference_mode():
+def _measure(job: Job, name: str, task: Task, reader: Callable[[], Model]) -> Result:
+    with torch.inference_mode(), Progress(name) as progress:
         return task.run(reader(), job.corpus, job.vocabulary, job.length, progress)
 
 
@@ -82,14 +81,13 @@ def evaluated(job: Job) -> bool:
     return all(Sheet(job, task).finished for task in (CURVE, *tasks))
 
 
-def _publish(job: Job, task: str, measure: Callable[[Progress], Result]) -> None:
+def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     """Runs one task unless its rows are there already; rows first, then the note that says they are finished."""
     sheet = Sheet(job, task)
     if sheet.finished:
         return
     job.start_dashboard()
-    with Progress(f"{task} {job.run.name}") as progress:
-        result = measure(progress)
+    result = measure()
     common = {
         "run": job.run.name, "study": job.study, "scheme": job.label, "data": job.data_name, "extension": job.extension_name,
         "factor": job.extension.factor, "seed": job.run.seed, "train_length": job.length, "task": task, "params": job.params(),
@@ -126,6 +124,8 @@ def _curve_rows(job: Job) -> list[dict]:
             if name != "step":
                 part, metric = name.split("/")
                 out.append({"protocol": part, "metric": metric, "axis": "step", "at": point["step"], "value": value, "status": status})
+    if status == "diverged":
+        out.append({"metric": "diverged_at", "value": job.run.state["steps"], "status": status})
     learned = [p["step"] for p in points if p.get("retrieval/accuracy", 0) >= 0.9]
     if learned:
         out.append({"protocol": "retrieval", "metric": "steps_to_90", "value": learned[0], "status": status})

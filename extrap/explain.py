@@ -34,9 +34,9 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
 
 
 def choose(name: str, allowed: list[str]) -> str:
-    """`choose one of a, b, c (did you mean b?)`"""
+    """`did you mean b? choose one of a, b, c`"""
     close = get_close_matches(name, allowed, n=1)
-    return f"choose one of {', '.join(sorted(allowed))}" + (f" (did you mean {close[0]}?)" if close else "")
+    return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(sorted(allowed))}"
 
 
 def groups(conf: str) -> list[str]:

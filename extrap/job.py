@@ -35,9 +35,9 @@ class Job:
         for option, value in (("study", self.study), ("label", self.label)):
             if not NAME.fullmatch(value):
                 raise UserError(f"{option}={value}: letters, digits, dot, hyphen and underscore, starting with a letter or digit")
-        if config["threads"] < 1:
-            raise UserError(f"threads={config['threads']}: at least 1")
-        self._started = False
+        for option, low in (("threads", 1), ("seed", 0)):
+            if config[option] < low:
+                raise UserError(f"{option}={config[option]}: at least {low}")
 
     def _build(self, option: str, **given: Any) -> Any:
         return build(self.config[option], option, self.config["plugins"], **given)

@@ -8,13 +8,17 @@ runs/<label>-<hash of the configuration>-s<seed>/
     done/*.json     which evaluation wrote which rows file
 """
 
+import fcntl
 import hashlib
 import json
-import os
-import tempfile
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from extrap import atomic
 
 RUNS = Path("runs")
 
@@ -25,13 +29,7 @@ def fingerprint(value: Any) -> str:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Whole or not at all, and on disk before it is visible."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".writing-", delete=False) as out:
-        json.dump(value, out, indent=1, sort_keys=True)
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(out.name, path)
+    atomic.replace(path, json.dumps(value, indent=1, sort_keys=True).encode())
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -78,6 +76,18 @@ class Run:
     @property
     def trained(self) -> bool:
         return self.state.get("state") in ("trained", "diverged") and self.weights.exists()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """One process at a time works on a run; the lock goes with the process that holds it, however that ends."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with open(self.folder / ".lock", "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"extrap: another process works on {self.name}; waiting for it", file=sys.stderr)
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def mark(self, state: str, **more: Any) -> None:
         write_json(self.folder / "state.json", {"state": state, **more})

@@ -45,7 +45,7 @@ def series(rows: pd.DataFrame) -> list[Series]:
     """The series among rows of one corpus: trained ones first, controls after the mixtures, then by name.
 
     Seeds that did not train form a series of their own, so that no median mixes them with trained ones. Runs that differ in nothing
-    but other settings (another width, say) are told apart by their config hash. Raises UserError for mixed corpora.
+    but other settings (another width, say) are told apart by the config hash in their names. Raises UserError for mixed corpora.
     """
     rows = one_corpus(rows).copy()
     rows["factor"] = rows["factor"].fillna(1.0)
@@ -54,11 +54,11 @@ def series(rows: pd.DataFrame) -> list[Series]:
     several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)
     rows["ambiguous"] = several.groupby([rows[name] for name in kind]).transform("any")
     rows.loc[~rows["ambiguous"], "settings"] = ""
-    found = []
+    lengths, found = rows["train_length"].nunique(), []
     for key, group in rows.groupby([*kind, "settings"], sort=True):
-        scheme, data, extension, factor, _, settings = key
+        scheme, data, extension, factor, length, settings = key
         for status, part in group.groupby("status"):
-            name = _label(scheme, data, extension, factor, settings)
+            name = _label(scheme, data, extension, factor, settings) + (f" L={length}" if lengths > 1 else "")
             if status != "ok":
                 name += f" – {status}"
             if (trained := part["run"].nunique()) < (all_seeds := group["run"].nunique()):

@@ -72,7 +72,7 @@ def read(file: Path, schema: Mapping, check: Callable[[dict], None], again: str)
 
 def frame(records: list[dict], schema: Mapping) -> pd.DataFrame:
     """Text as str (empty where missing), whole numbers as Int64, numbers as float64."""
-    return pd.DataFrame(records, columns=list(schema)).astype({name: DTYPES[kind] for name, kind in schema.items()})
+    return pd.DataFrame({name: pd.array([record[name] for record in records], dtype=DTYPES[kind]) for name, kind in schema.items()})
 
 
 def replace(path: Path, content: bytes) -> None:

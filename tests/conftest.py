@@ -18,3 +18,12 @@ def corpus_cache(tmp_path_factory):
     cache = tmp_path_factory.mktemp("corpus") / "tokens"
     cache.mkdir()
     return cache
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch, corpus_cache):
+    """An empty working folder that shares the token map with the other tests of this process."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / ".tokens").symlink_to(corpus_cache)
+    return tmp_path

@@ -7,7 +7,12 @@ from extrap import config
 from extrap.job import Job
 from extrap.paths import conf_dir
 
-TINY = ["logger=none", "train.steps=8", "train.log_every=2", "train.save_every=4", "train.warmup=2", "data.text.size=4", "data.retrieval.size=4", "task=nll"]
+TINY = [
+    "logger=none",
+    *("train.steps=8", "train.log_every=2", "train.save_every=4", "train.warmup=2"),
+    *("data.text.size=4", "data.retrieval.size=4"),
+    *("task.nll.multiples=[1,2]", "task.nll.documents=4", "task.kv.multiples=[1,2]", "task.kv.trials=10"),
+]
 
 
 def job(*overrides: str) -> Job:

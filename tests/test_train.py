@@ -14,11 +14,7 @@ class Stop(Exception):
     """A machine that goes down in the middle of a step."""
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path, monkeypatch, corpus_cache):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / ".tokens").symlink_to(corpus_cache)
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def weights(j) -> dict[str, torch.Tensor]:
@@ -29,13 +25,13 @@ def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
     return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
 
-def test_two_runs_are_equal_and_a_finished_one_is_left_alone(tmp_path, monkeypatch):
+def test_two_runs_are_equal_and_a_finished_one_is_left_alone(elsewhere):
     first = job("scheme=kerple-log")
     stage.train(first)
     one, stamp = weights(first), first.run.weights.stat().st_mtime_ns
     stage.train(job("scheme=kerple-log"))
     assert first.run.weights.stat().st_mtime_ns == stamp
-    first.run.folder.rename(tmp_path / "other")
+    first.run.folder.rename(elsewhere / "other")
     stage.train(job("scheme=kerple-log"))
     assert equal(one, weights(first))
     assert not equal(one, _trained("scheme=kerple-log", "seed=1"))
@@ -47,13 +43,13 @@ def _trained(*overrides: str) -> dict[str, torch.Tensor]:
     return weights(j)
 
 
-def test_resumed_equals_uninterrupted(tmp_path, monkeypatch):
+def test_resumed_equals_uninterrupted(elsewhere, monkeypatch):
     """Killed at step 6, resumed from the checkpoint of step 4, with dropout drawing from torch's random numbers all along."""
     options = ("scheme=rope", "model.dropout=0.2")
     j = job(*options)
     stage.train(j)
     whole, curve = weights(j), json.loads((j.run.folder / "curve.json").read_text())
-    j.run.folder.rename(tmp_path / "whole")
+    j.run.folder.rename(elsewhere / "whole")
 
     with monkeypatch.context() as killed:
         tell = Report.on_train_batch_end

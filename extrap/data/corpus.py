@@ -98,16 +98,19 @@ class Source(ABC):
         return corpus
 
     def _split(self) -> Iterator[tuple[str, bytes]]:
-        """(split, text): a document's name alone decides, so that adding documents moves none."""
-        for name, text in self.documents():
-            share = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
-            yield "validation" if share < self.validation else "train", text
+        return ((split_of(name, self.validation), text) for name, text in self.documents())
 
     def _fingerprint(self) -> str | None:
         if (state := self.state()) is None:
             return None
         said = [tokens.TOKENISATION, type(self).__qualname__, asdict(self), state]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def split_of(name: str, validation: float) -> str:
+    """The split of a document: its name alone decides, so that adding documents moves none."""
+    share = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
+    return "validation" if share < validation else "train"
 
 
 def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:

@@ -3,9 +3,9 @@
     BOS  [filler and n records k v, every key once]  k v  k v  k v ...     keys asked again; only the v after them are scored
 
 Records are adjacent pairs and every answer of a sequence is scored, which is what lets a tiny model learn it in minutes (the
-multi-query recall of arXiv 2312.04927). One sequence of length 24, 5 records with filler between them, `_` a blank:
+multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5 records scattered in text, `_` a blank:
 
-    <bos> k9 v1 h e _ k3 v5 q k14 v2 u i k0 v7 k12 v5 k3 v5 k12 v5 k9 v1 k3
+    <bos> k216 v7 _ q u i k118 v26 c k10 v18 k _ k104 v47 k78 v55 k104 v47 k216 v7 k78 v55 k104 v47 k104 v47 k104 v47 k104 v47
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class KeyValue:
         """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers; progress: share of training done."""
         pairs = self.pairs(rng, length, progress)
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs)
-        keys = vocabulary.key(rng.random((self.size, vocabulary.keys), np.float32).argsort(1)[:, : most(length)])
+        keys = vocabulary.key(rng.random((self.size, vocabulary.keys)).argsort(1)[:, : most(length)])
         values = vocabulary.value(rng.integers(vocabulary.values, size=keys.shape))
         sequence = np.empty((self.size, length + 3), np.int64)  # room for a last query that is cut off
         sequence[:, 0] = vocabulary.bos

@@ -64,21 +64,22 @@ class Layout(ABC):
     ) -> Trials:
         """The trials numbered `items` at a length and a depth in [0, 1], filler from `stream`, a pure function of the arguments."""
         self.check(vocabulary, length)
-        n = self.records(length)
+        n, slots, at = self.records(length), self.distractors(length), self.gold(length, depth)
         drawn = [self._draw(np.random.default_rng((seed, self.code, length, i)), vocabulary, stream, length, n) for i in items]
-        keys, values, body = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        slots, at = self.distractors(length), self.gold(length, depth)
+        keys, values, filler = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
+        body = np.empty((len(keys), length - 4), np.int64)
         body[:, slots], body[:, slots + 1] = keys[:, 1:], values[:, 1:]
+        body[:, np.delete(np.arange(length - 4), [*slots, *slots + 1])] = filler
         bos = np.full((len(body), 1), vocabulary.bos)
         tokens = np.concatenate([bos, body[:, :at], keys[:, :1], values[:, :1], body[:, at:], keys[:, :1]], axis=1)
         return Trials(tokens, values[:, 0], values, index=int((slots < at).sum()), distance=length - 2 - at)
 
     @staticmethod
     def _draw(rng: np.random.Generator, vocabulary: Vocabulary, stream: np.ndarray, length: int, n: int) -> tuple[np.ndarray, ...]:
-        """Keys and values, gold first, and a body of filler alone."""
+        """Keys and values, gold first, and all of the filler."""
         keys = vocabulary.key(rng.permutation(vocabulary.keys)[:n])
         values = vocabulary.value(rng.integers(vocabulary.values, size=n))
-        return keys, values, windows(rng, stream, 1, length - 4)[0]
+        return keys, values, windows(rng, stream, 1, length - 2 - 2 * n)[0]
 
 
 class Records(Layout):

@@ -1,6 +1,6 @@
-"""Retrieval accuracy against the depth of the asked record, a panel per length: what is lost at the start, in the middle, at the end.
+"""Retrieval accuracy against the depth of the asked record, a panel per length: what is lost, and where.
 
-Records: the number of key-value pairs grows with the length; padded: it is fixed and filler grows. Runs that miss the gate at the
+Dotted: the accuracy of guessing among all values, and among those in the context. Records: the number of key-value pairs grows with the length; padded: it is fixed and filler grows. Runs that miss the gate at the
 training length are grey, dashed and named "not trained": a circuit that never formed is no sign of a lost middle. Conventions of Lost
 in the Middle (arXiv 2307.03172, figures 5 and 7).
 """
@@ -10,28 +10,29 @@ import math
 import numpy as np
 
 from extrap.figures.axis import QUIET, spread_note
-from extrap.figures.layout import End, entitle, label_ends, label_room, panels, thin_lines
+from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels, thin_lines
 from extrap.figures.look import look
 from extrap.series import seeds, select, series, spread
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
 PROTOCOLS = {"records": "records: pairs\ngrow with length", "padded": "padded: fixed\npairs, more filler"}
 MULTIPLES = (1, 2, 4, 8)
+GUESSES = {"chance": ((0, (1, 1.6)), "chance"), "guess": ((0, (1, 3)), "any value of the context")}
 QUARTERS = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
 
 
 def draw(rows):
-    chance = select(rows, **NEEDS | {"metric": "chance"})
+    guesses = {metric: select(rows, **NEEDS | {"metric": metric}) for metric in GUESSES}
     rows = select(rows, **NEEDS).dropna(subset="depth")
     rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
     shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
     multiples = [m for m in MULTIPLES if m in set(rows["multiple"])]
-    room = label_room([f"{s.label} (to 64)" for s in series(rows)])
-    figure, axes = panels((len(shown), len(multiples)), (1.95, 1.7), right=room, gap=0.18, between=0.32, left=0.95)
+    labels = [f"{s.label} (to 64)" for s in series(rows)]
+    room, height = label_room(labels), label_height(len(labels), 1.7)
+    figure, axes = panels((len(shown), len(multiples)), (1.95, height), right=room, gap=0.18, between=0.32, left=0.95)
     for i, j in np.ndindex(axes.shape):
         panel, protocol, m = axes[i, j], shown[i], multiples[j]
-        for value in chance.loc[chance["protocol"] == protocol, "value"].unique():
-            panel.axhline(value, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.8, label="chance")
+        _guesses(panel, rows, guesses, protocol, m)
         here = rows[rows["protocol"] == protocol]
         ends = [_curve(panel, s, m) for s in series(here)]
         panel.set(xlim=(-0.04, 1.04), ylim=(-0.03, 1.05), xticks=list(QUARTERS), yticks=list(QUARTERS))
@@ -42,7 +43,6 @@ def draw(rows):
         panel.set_title(_multiple(m, rows) if i == 0 else "")
         if j == len(multiples) - 1:
             label_ends(panel, ends)
-    _name_chance(axes[0, 0], chance)
     entitle(figure, "Retrieval accuracy by depth", spread_note(rows, f"bars: 95 % Wilson over {_trials(rows)} trials"))
     return figure
 
@@ -64,10 +64,15 @@ def _multiple(m, rows) -> str:
     return ("training length" if m == 1 else f"{m}x") + (f" ({lengths[0]} tokens)" if len(lengths) == 1 else "")
 
 
-def _name_chance(panel, chance) -> None:
-    if len(chance):
-        value = chance["value"].max()
-        panel.annotate(f"chance {value:.3f}", (0, value), (0, 1.5), textcoords="offset points", fontsize=6, color=QUIET)
+def _guesses(panel, rows, guesses, protocol, multiple) -> None:
+    """What can be had without finding the record: lines at accuracies that hold at every length and protocol or at this one."""
+    lengths = rows.loc[rows["multiple"] == multiple, "length"]
+    for metric, (line, words) in GUESSES.items():
+        found = guesses[metric]
+        found = found[found["protocol"].isin(("", protocol)) & (found["length"].isna() | found["length"].isin(lengths))]
+        for value in sorted(found["value"].unique()):
+            panel.axhline(value, color=QUIET, linestyle=line, linewidth=0.7, label=metric, zorder=1.5)
+            panel.annotate(words, (1, value), (0, 1.2), textcoords="offset points", ha="right", fontsize=5.5, color=QUIET, zorder=1.6)
 
 
 def _trials(rows) -> str:

@@ -1,4 +1,4 @@
-"""Accuracy over depth and length, a panel per scheme, with curves of equal distance to the query: does length fail, or distance?
+"""Retrieval accuracy over depth and length, a panel per scheme: does length fail, or distance to the query?
 
 A vertical border says that length itself fails, a border along a dashed curve that distance from the query does: the record at depth d
 of n tokens lies (1 - d) n before the query. Depth 0, the start, is on top as in needle-in-a-haystack heat-maps; cells are equally wide.

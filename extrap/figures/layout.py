@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.textpath import TextPath
 
 from extrap.figures.look import Look
 
 POINT = 1 / 72
 LABEL = 6.8
+PITCH = 1.22 * LABEL * POINT
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,12 @@ class End:
 
 def label_room(labels) -> float:
     """Inches beside a panel that `label_ends` needs."""
-    return 0.42 + 0.049 * max(map(len, labels))
+    return POINT * (27 + 8 + max(TextPath((0, 0), label, LABEL).get_extents().width for label in labels))
+
+
+def label_height(count: int, least: float) -> float:
+    """Inches of height that a panel with so many labels needs."""
+    return max(least, count * PITCH)
 
 
 def panels(grid: tuple[int, int], size: tuple[float, float], *, right, gap, between=0.5, left=0.62, top=0.66):
@@ -80,7 +87,7 @@ def label_ends(axes, ends: list[End]) -> None:
     tails = [axes.transLimits.transform(axes.transScale.transform((end.x, end.y))) for end in ends]
     heights = np.array([-0.1 if math.isnan(end.y) else np.clip(y, 0, 1) for end, (_, y) in zip(ends, tails, strict=True)])
     order = np.argsort(heights, kind="stable")
-    for place, i in zip(spaced(heights[order], 1.22 * LABEL / height), order, strict=True):
+    for place, i in zip(spaced(heights[order], PITCH / POINT / height), order, strict=True):
         end, (x, y) = ends[i], tails[i]
         whole = end.x == last and not math.isnan(end.y)
         if whole:

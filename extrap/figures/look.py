@@ -15,18 +15,24 @@ COLOURS = (BLUE, YELLOW, RED, ASH, PURPLE, BROWN, ORANGE, SAND, SLATE, CYAN)
 SOLID, DASHED = "-", (0, (4, 1.5))
 MARKERS = "oDsv^XP*<>phd"
 UNTRAINED = "#9a9a9a"
-# Relatives share a colour: the second of a pair is dashed.
+# Relatives share a colour, and those of one idea are dashed. Names that are not here get a combination that is free.
 SCHEMES = {
-    "rope": (BLUE, SOLID, "o"), "rope-half": (BLUE, DASHED, "o"), "xpos": (BLUE, SOLID, "*"), "hope": (BLUE, DASHED, "*"),
-    "rope-log-n-sink": (BLUE, DASHED, "p"), "rope-partial": (BLUE, DASHED, "P"), "p-rope": (BLUE, DASHED, "X"),
-    "sinusoidal": (YELLOW, SOLID, "v"), "sinusoidal-concat": (YELLOW, DASHED, "v"), "raw-index": (YELLOW, DASHED, "X"),
+    "rope": (BLUE, SOLID, "o"), "rope-half": (BLUE, DASHED, "o"), "rope-logn-softmax1": (BLUE, DASHED, "D"), "xpos": (BLUE, SOLID, "*"),
+    "hope": (BLUE, DASHED, "*"), "rope-partial": (BLUE, SOLID, "P"), "p-rope": (BLUE, DASHED, "P"), "randomised-rope": (BLUE, DASHED, "d"),
+    "equal-mean-rope-logn": (BLUE, DASHED, ">"),
+    "sinusoidal": (YELLOW, SOLID, "v"), "sinusoidal-concat": (YELLOW, DASHED, "v"), "sinusoidal-split": (YELLOW, DASHED, "<"),
+    "sinusoidal-every": (YELLOW, DASHED, "^"), "mul-sinusoidal": (YELLOW, SOLID, "X"), "raw-index": (YELLOW, SOLID, "d"),
+    "raw-index-channel": (YELLOW, DASHED, "d"), "raw-index-random": (YELLOW, DASHED, "p"),
     "kerple-log": (RED, SOLID, "D"), "kerple-power": (RED, DASHED, "D"),
-    "t5": (PURPLE, SOLID, "^"), "t5-128": (PURPLE, DASHED, "^"),
-    "learned": (BROWN, SOLID, "P"), "floater": (BROWN, DASHED, "P"), "complex-order": (BROWN, DASHED, "h"),
+    "t5": (PURPLE, SOLID, "^"), "t5-128": (PURPLE, DASHED, "^"), "t5-urpe": (PURPLE, DASHED, "<"),
+    "learned": (BROWN, SOLID, "P"), "learned-clamp": (BROWN, DASHED, "P"), "learned-interpolate": (BROWN, DASHED, "X"),
+    "learned-hierarchical": (BROWN, DASHED, "h"), "learned-every": (BROWN, DASHED, "o"), "mul-learned": (BROWN, SOLID, "X"),
+    "complex-order": (BROWN, SOLID, "*"),
     "alibi": (ORANGE, SOLID, "s"), "sandwich": (ORANGE, DASHED, "s"),
-    "nope": (SLATE, SOLID, "X"), "keynorm": (SLATE, DASHED, "X"),
-    "fire": (CYAN, SOLID, "h"), "cope": (CYAN, DASHED, "h"), "forgetting": (CYAN, DASHED, "d"),
-    "shaw": (SAND, SOLID, "<"), "urpe": (SAND, DASHED, "<"), "deberta": (SAND, DASHED, ">"),
+    "nope": (SLATE, SOLID, "X"), "log-n": (SLATE, DASHED, "X"), "softmax-1": (SLATE, DASHED, "o"), "sink-logit": (SLATE, DASHED, "s"),
+    "keynorm": (SLATE, SOLID, "*"), "forgetting": (SLATE, SOLID, "d"),
+    "fire": (CYAN, SOLID, "h"), "cope": (CYAN, DASHED, "h"), "floater": (CYAN, SOLID, "v"), "floater-qkv": (CYAN, DASHED, "v"),
+    "shaw": (SAND, SOLID, "<"), "urpe": (SAND, DASHED, "<"), "deberta": (SAND, SOLID, ">"), "deberta-absolute": (SAND, DASHED, ">"),
     "transformer-xl": (ASH, SOLID, "d"), "xlnet": (ASH, DASHED, "d"), "tupe-a": (ASH, SOLID, "p"), "tupe-r": (ASH, DASHED, "p"),
 }  # fmt: skip
 FREE = tuple(

@@ -7,7 +7,7 @@ exp of the mean loss per token; a run past a finite table is absent, a run that 
 import numpy as np
 
 from extrap.figures.axis import length_axis, mark_training, perplexity_axis, spread_note
-from extrap.figures.layout import End, entitle, label_ends, label_room, panels, thin_lines
+from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels, thin_lines
 from extrap.figures.look import look
 from extrap.series import seeds, select, series, spread
 
@@ -24,7 +24,7 @@ def draw(rows):
     shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
     found, train_lengths = series(rows), sorted(rows["train_length"].unique())
     room = label_room([s.label for s in found] + ["learned (to 64)"])
-    figure, axes = panels((1, len(shown)), (2.35, 2.7), right=room, gap=room + 0.12, top=0.86)
+    figure, axes = panels((1, len(shown)), (2.35, label_height(len(found), 2.7)), right=room, gap=room + 0.12, top=0.86)
     ends = []
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]

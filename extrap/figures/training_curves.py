@@ -1,12 +1,13 @@
-"""Text loss and retrieval accuracy against training step, with the gate at 90 %: what was learned at the training length, and when.
+"""Text loss and retrieval accuracy against training step, with the gate at 90 %: what was learned, and when.
 
-Runs that miss the gate at evaluation are grey, dashed and named "not trained" in the retrieval panel.
+A curve belongs to a run, whatever extensions it was evaluated under. Runs that miss the gate at evaluation are grey, dashed and named
+"not trained" in the retrieval panel.
 """
 
 import pandas as pd
 
 from extrap.figures.axis import QUIET, note
-from extrap.figures.layout import End, entitle, label_ends, label_room, panels, thin_lines
+from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels, thin_lines
 from extrap.figures.look import look
 from extrap.series import seeds, select, series
 
@@ -16,13 +17,15 @@ PANELS = (("text", "nll", "text loss (nats per token)"), ("retrieval", "accuracy
 
 
 def draw(rows):
+    trained = select(rows, **NEEDS).assign(extension="direct", factor=1.0).drop_duplicates(["run", "protocol", "metric", "at"])
     parts = {}
     for protocol, metric, title in PANELS:
-        part = select(rows, **NEEDS, seen=protocol, protocol=protocol, metric=metric)
+        part = select(trained, seen=protocol, protocol=protocol, metric=metric)
         if len(part):
             parts[title] = protocol, series(_judged(part, rows) if protocol == "retrieval" else part)
     rooms = [label_room([s.label for s in found]) for _, found in parts.values()]
-    figure, axes = panels((1, len(parts)), (3.2, 2.5), right=rooms[-1], gap=rooms[0] + 0.45)
+    height = label_height(max(len(found) for _, found in parts.values()), 2.5)
+    figure, axes = panels((1, len(parts)), (3.2, height), right=rooms[-1], gap=rooms[0] + 0.45)
     for panel, (title, (protocol, found)) in zip(axes[0], parts.items(), strict=True):
         ends = [_curve(panel, s) for s in found]
         if protocol == "retrieval":
@@ -32,7 +35,7 @@ def draw(rows):
         panel.set(title=title, xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
-    entitle(figure, "Training", note(select(rows, **NEEDS)))
+    entitle(figure, "Training", note(trained))
     return figure
 
 

@@ -67,4 +67,6 @@ class KerplePower(Kerple):
     highest = (1.0, 2.0)
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
-        return -self.r(self.raw1, d) * d.pow(self.r(self.raw2, d).clamp(max=2.0))
+        r2 = self.r(self.raw2, d)
+        bounded = r2 + (r2.clamp(max=2.0) - r2).detach()  # the gradient passes, so that r2 finds back from beyond 2
+        return -self.r(self.raw1, d) * d.pow(bounded)

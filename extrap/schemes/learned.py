@@ -44,7 +44,7 @@ class Learned(Scheme):
     Raises ValueError for rows < L; warns for rows > L, which only randomised positions train.
 
     Kind: absolute
-    Used by: BERT, GPT-2, OPT
+    Used by: GPT-2, OPT, BERT
     Past L: undefined; raise by default, or clamp, interpolate, hierarchical
     Source: arXiv 1705.03122
     """

@@ -23,11 +23,11 @@ EPS = 1e-6
 
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything of size (T, T)."""
-    state, out = 0.0, []
+    state, out = None, []
     for a, b, c in zip(q.split(CHUNK, 2), k.split(CHUNK, 2), v.split(CHUNK, 2), strict=True):
-        before = a @ state if out else 0.0
-        out.append((a @ b.transpose(-1, -2)).tril() @ c + before)
-        state = state + b.transpose(-1, -2) @ c
+        own, more = (a @ b.transpose(-1, -2)).tril() @ c, b.transpose(-1, -2) @ c
+        out.append(own if state is None else own + a @ state)
+        state = more if state is None else state + more
     return torch.cat(out, 2)
 
 
@@ -87,5 +87,5 @@ class CosineLinearRoPE(Linear):
 
 
 def positive(x: Tensor) -> Tensor:
-    """elu(x) + 1 = exp(x) for x < 0; written so because elu(x) rounds to -1 below -17 and the sum would be 0."""
-    return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
+    """elu(x) + 1: exp(x) below 0, x + 1 above; written so because elu(x) rounds to -1 below -17, where the sum would be 0."""
+    return x.clamp(max=0).exp() + x.relu()

@@ -25,7 +25,7 @@ class SoftmaxOne(Scheme):
 
 
 class SinkLogit(Scheme):
-    """One learned logit per head, shared by all layers, 0 at first. Parameters: H.
+    """One learned logit per layer and head, 0 at first. Parameters: layers x H.
 
     Kind: modifier
     Used by: gpt-oss
@@ -35,7 +35,7 @@ class SinkLogit(Scheme):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.logit = nn.Parameter(torch.zeros(shape.heads))
+        self.logit = nn.Parameter(torch.zeros(shape.layers, shape.heads))
 
     def sink(self, at: Where) -> Tensor:
-        return self.logit
+        return self.logit[at.layer]

@@ -19,7 +19,7 @@ class Sinusoidal(Scheme):
     Raises ValueError for an odd width, a base of 1 or less, or an emb_scale of 0 or less.
 
     Kind: absolute
-    Used by: Transformer, Universal Transformer
+    Used by: the original Transformer, Universal Transformer
     Past L: defined; slow channels meet phases never seen
     Source: arXiv 1706.03762
     """

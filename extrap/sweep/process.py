@@ -8,10 +8,10 @@ import time
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from extrap import progress
-from extrap.cli import SWEEP
+from extrap.sweep.join import SWEEP
 
 
 class State(Enum):
@@ -34,7 +34,6 @@ class Process:
     began: float = 0.0
     seconds: float = 0.0
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    _output: BinaryIO | None = field(default=None, repr=False)
 
     @property
     def _report(self) -> Path:
@@ -47,16 +46,11 @@ class Process:
         try:
             self.log.parent.mkdir(parents=True, exist_ok=True)
             self.log.unlink(missing_ok=True)
-            self._output = open(self.log, "w+b")  # noqa: SIM115  closed when the process has ended
-            # No terminal to read from, so that nothing can wait for an answer; a session of its own, so that Ctrl-C comes from here only.
-            self._process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=self._output,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                start_new_session=True,
-            )
+            with open(self.log, "wb") as log:
+                # Nothing to read from, so that nothing waits for an answer; a session of its own, so that Ctrl-C comes from here only.
+                self._process = subprocess.Popen(
+                    self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True
+                )
         except OSError as error:
             self.state, self.reason = State.FAILED, f"could not start: {error}"
 
@@ -97,14 +91,13 @@ class Process:
             self.state = State.FAILED
             self.reason = said["note"].splitlines()[0] if said.get("phase") == "failed" and said["note"] else self._guess(code)
         self._report.unlink(missing_ok=True)
-        assert self._output is not None
-        self._output.close()
 
     def _guess(self, code: int) -> str:
         if code < 0:
             name = signal.Signals(-code).name
             return f"killed by {name}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
-        assert self._output is not None
-        self._output.seek(max(0, os.fstat(self._output.fileno()).st_size - 65536))
-        lines = [line.strip() for line in self._output.read().decode(errors="replace").splitlines() if line.strip()]
+        try:
+            lines = [line.strip() for line in self.log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+        except OSError:
+            lines = []
         return f"exit code {code}" + (f": {lines[-1]}" if lines else "")

@@ -32,10 +32,10 @@ class Lines:
         self._jobs = jobs
 
     def started(self, job: Process) -> None:
-        self._say(job, f"log: {job.log}")
+        self._say(job, "start", f"log: {job.log}")
 
     def ended(self, job: Process) -> None:
-        self._say(job, clock(job.seconds) + (f": {job.reason}" if job.reason else ""))
+        self._say(job, job.state.value, clock(job.seconds) + (f": {job.reason}" if job.reason else ""))
 
     def tick(self) -> None:
         pass
@@ -46,8 +46,8 @@ class Lines:
     def close(self) -> None:
         pass
 
-    def _say(self, job: Process, rest: str) -> None:
-        print(f"[{self._jobs.index(job) + 1}/{len(self._jobs)}] {job.state.value} {job.label}  ({rest})", file=sys.stderr, flush=True)
+    def _say(self, job: Process, what: str, rest: str) -> None:
+        print(f"[{self._jobs.index(job) + 1}/{len(self._jobs)}] {what} {job.label}  ({rest})", file=sys.stderr, flush=True)
 
 
 class Live:

@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,17 @@ import pytest
 from extrap.paths import conf_dir
 
 REPOSITORY = Path(__file__).parents[2]
+
+
+@contextmanager
+def heeding(*numbers: signal.Signals) -> Iterator[None]:
+    """Processes started inside heed these signals even if the tests themselves, started in the background or under nohup, do not."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @dataclass(frozen=True)
@@ -27,7 +40,8 @@ class Tiny:
         environment["PYTHONPATH"] = f"{self.source}{os.pathsep}{REPOSITORY}"
         command = [sys.executable, "-m", "tiny", *words]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        return subprocess.Popen(command, cwd=self.work, env=environment, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
+        with heeding(signal.SIGINT, signal.SIGHUP):
+            return subprocess.Popen(command, cwd=self.work, env=environment, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
 
     def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
         process = self.start(*words)

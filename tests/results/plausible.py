@@ -33,10 +33,12 @@ def nll_rows(scheme, seed=0):
 def kv_rows(scheme, seed=0, status=None):
     _, _, start, loss, bend = SHAPES[scheme]
     status = status or ("ok" if start >= 0.9 else "not trained")
+    yield {"task": "kv", "metric": "chance", "value": 1 / 64, "status": status}
     for protocol, ease in (("records", 1.0), ("padded", 0.6)):
-        yield {"task": "kv", "protocol": protocol, "metric": "chance", "value": 1 / 64, "status": status}
         for length in LENGTHS[:-1] if scheme != "learned" else (L,):
             doublings = math.log2(length / L)
+            k = length // 2 - 1 if protocol == "records" else 8
+            yield {"task": "kv", "protocol": protocol, "length": length, "metric": "guess", "value": 1 / k, "status": status}
             hits = []
             for depth in DEPTHS:
                 p = start - ease * loss * doublings - bend * doublings * 2 * min(depth, 1 - depth) + 0.005 * seed

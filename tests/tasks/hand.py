@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
 
 VOCABULARY = Vocabulary(keys=64, values=16)
 
@@ -20,6 +21,14 @@ class Texts:
         assert split == "validation"
         return [d for d in self.all if len(d) >= at_least]
 
+    def stream(self, split):
+        assert split == "validation"
+        return np.concatenate(self.all)
+
+    def check(self, split, at_least):
+        if len(self.stream(split)) < at_least:
+            raise UserError(f"{self.option}: too short")
+
 
 def silent(done, total):
     """No progress bar."""
@@ -30,9 +39,9 @@ def measure(task, model, corpus, train_length, vocabulary=VOCABULARY):
     return task.run(model, corpus, vocabulary, train_length, silent)
 
 
-def values(result, metric, **where):
+def values(result, metric):
     """{(protocol, length): value} of one metric, or {(protocol, length, depth): value} where rows have a depth."""
-    rows = [r for r in result.rows if r["metric"] == metric and all(r.get(k) == v for k, v in where.items())]
+    rows = [r for r in result.rows if r["metric"] == metric]
     return {(r["protocol"], r["length"]) + ((r["depth"],) if "depth" in r else ()): r["value"] for r in rows}
 
 
@@ -49,3 +58,35 @@ def by_slot(loss, tokens, last=None):
     logits[..., 0] = -loss[slots]
     logits[..., 1] = torch.log1p(-torch.exp(-loss[slots]))
     return logits
+
+
+def speak(ids, vocabulary=VOCABULARY):
+    """Logits (B, 1, vocab) that are highest at ids (B,)."""
+    return torch.nn.functional.one_hot(torch.as_tensor(ids), vocabulary.size).double()[:, None]
+
+
+def reader(sees, vocabulary=VOCABULARY, otherwise=None):
+    """A model that finds the query key among the slots it sees and says what stands after it; else `otherwise` (BOS).
+
+    sees(slot, length) tells which slots of the context are read.
+    """
+
+    def model(tokens, last):
+        assert last == 1
+        length = tokens.shape[1]
+        slot = torch.arange(length - 1)
+        found = (tokens[:, :-1] == tokens[:, -1:]) & sees(slot, length)
+        at = found.double().argmax(1)
+        said = torch.where(found.any(1), tokens[torch.arange(len(tokens)), at + 1], vocabulary.bos if otherwise is None else otherwise)
+        return speak(said, vocabulary)
+
+    return model
+
+
+def oracle(slot, length):
+    return slot >= 0
+
+
+def window(width):
+    """The last `width` slots, the query among them."""
+    return lambda slot, length: slot >= length - width

@@ -1,5 +1,6 @@
 """A program framed like extrap whose jobs only write who started and ended, or end in the way their option `act` says."""
 
+import fcntl
 import os
 import signal
 import sys
@@ -45,12 +46,14 @@ def wait(done: Any) -> None:
 def check(cfg: DictConfig) -> None:
     if cfg.seed < 0:
         raise UserError(f"seed={cfg.seed}: must be at least 0")
+    if cfg.act == "bug":
+        print(cfg.nothing_of_that_name)
 
 
 def run(cfg: DictConfig) -> None:
     say(f"start {cfg.name}")
     print(f"threads {os.environ['OMP_NUM_THREADS']}, heavy modules {[m for m in ('torch', 'numpy') if m in sys.modules]}")
-    match cfg.act if cfg.seed == 1 else "work":
+    match cfg.act:
         case "raise":
             raise RuntimeError("the loss went up")
         case "mistake":
@@ -62,23 +65,38 @@ def run(cfg: DictConfig) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         case "skip":
             progress.skipped("finished before")
-            return
-    if cfg.act == "hang":
-        try:
-            wait(lambda: False)
-        finally:
-            say(f"clean {cfg.name}")
+        case "hang":
+            hang(cfg.name)
+        case "work":
+            work(cfg.name, cfg.meet)
+
+
+def hang(name: str) -> None:
+    held = open(f"{name}.lock", "w", encoding="utf-8")  # noqa: SIM115  given up only by the end of the process
+    fcntl.flock(held, fcntl.LOCK_EX)
+    say(f"hold {name}")
+    try:
+        wait(lambda: False)
+    finally:
+        say(f"clean {name}")
+
+
+def work(name: str, meet: int) -> None:
     with progress.Progress("train", 2) as p:
         p(1)
-        wait(lambda: Path("events.txt").read_text(encoding="utf-8").count("start") >= cfg.meet)
+        wait(lambda: Path("events.txt").read_text(encoding="utf-8").count("start") >= meet)
         p(2)
-    say(f"end {cfg.name}")
+    say(f"end {name}")
 
 
 def finished(cfg: DictConfig) -> bool:
     return Path(f"{cfg.name}.done").exists()
 
 
+def program() -> Program:
+    ConfigStore.instance().store(name="tiny_schema", node=Config)
+    return Program(run, check, finished, module="tiny", conf=str(Path(__file__).parent / "conf"))
+
+
 if __name__ == "__main__":
-    ConfigStore.instance().store(name="schema", node=Config)
-    main(Program(run, check, finished, module="tiny", conf=str(Path(__file__).parent / "conf")))
+    main(program())

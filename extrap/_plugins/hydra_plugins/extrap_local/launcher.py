@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +71,7 @@ class LocalLauncher(Launcher):
             except UserError as error:
                 wrong[str(error)] = None
             except Exception as error:
-                if (line := explain(error, overrides, self.program.conf)) is None:
-                    raise
-                wrong[line] = None
+                raise RuntimeError(f"a bug met while reading the job {' '.join(overrides)}") from error
         if wrong:
             raise UserError("\n".join(wrong))
         kept = list(found.values())
@@ -82,12 +79,16 @@ class LocalLauncher(Launcher):
 
     @contextmanager
     def _composed(self, overrides: list[str]) -> Iterator[DictConfig]:
-        """The configuration the job will see; inside, `${hydra:...}` resolves as it will there."""
-        cfg = self.loader.load_sweep_config(self.config, overrides)
+        """The configuration the job will see; inside, `${hydra:...}` resolves as it will there. Raises UserError."""
+        try:
+            cfg = self.loader.load_sweep_config(self.config, overrides)
+        except Exception as error:
+            if (line := explain(error, overrides, self.program.conf)) is None:
+                raise
+            raise UserError(line) from None
         before = HydraConfig.instance().cfg
         HydraConfig.instance().set_config(cfg)
         try:
-            cfg = deepcopy(cfg)
             with read_write(cfg), open_dict(cfg):
                 del cfg["hydra"]
             yield cfg

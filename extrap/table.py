@@ -1,0 +1,83 @@
+"""`extrap-table STUDY`: the perplexities and retrieval accuracies of a study in the terminal."""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from extrap.errors import UserError
+from extrap.rows import open_study, studies
+from extrap.series import select
+from extrap.summary import ACCURACIES, FAR, PROTOCOLS, summary
+
+TITLES = {
+    "nonoverlap": "non-overlapping", "last_segment": "last segment",
+    "mean": "records: mean", "middle": "depth .5", "ends": "ends", "padded": "padded",
+}  # fmt: skip
+
+
+def main(argv: list[str] | None = None) -> None:
+    """The command. A mistake is one line on stderr and exit code 2."""
+    parser = argparse.ArgumentParser("extrap-table", description="Print the perplexities and retrieval accuracies of a study.")
+    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
+    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the studies (default: results)")
+    asked = parser.parse_args(argv)
+    try:
+        if asked.study is None:
+            raise UserError(f"STUDY is missing; studies in {asked.results}: {', '.join(studies(asked.results)) or 'none yet'}")
+        print(text(open_study(asked.results, asked.study)))
+    except UserError as error:
+        print(f"extrap-table: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def text(rows: pd.DataFrame) -> str:
+    """The summary as two aligned tables of at most about 120 columns."""
+    table = summary(rows)
+    perplexities = [(TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS]
+    accuracies = [(TITLES[what], [(f"{what} {m}x", f"{m}x", _accuracy) for m in multiples]) for what, multiples in ACCURACIES.items()]
+    steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
+    length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
+    chance = select(rows, metric="chance")["value"].max()
+    return "\n".join([
+        f"Study {', '.join(sorted(rows['study'].unique()))}, trained at L = {length} tokens; 1x = L",
+        "",
+        "Perplexity per token",
+        *_aligned(table, [("", [("seeds", "seeds", _whole)]), *perplexities]),
+        "",
+        "Retrieval accuracy" + (f" (chance {chance:.3f})" if not np.isnan(chance) else "") + "; gate: mean at 1x, 90 %",
+        *_aligned(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])]),
+    ])  # fmt: skip
+
+
+def _aligned(table: pd.DataFrame, groups) -> list[str]:
+    """Lines of a plain-text table: titles of groups of columns, titles of columns, one line per series."""
+    blocks = [_column("", _column("series", table.index, str.ljust), str.ljust)]
+    for title, members in groups:
+        columns = [_column(header, [form(v) for v in table[key]], str.ljust if form is str else str.rjust) for key, header, form in members]
+        body = [" ".join(cells) for cells in zip(*columns, strict=True)]
+        blocks.append(_column(title, body, str.rjust))
+    return [("  ".join(cells)).rstrip() for cells in zip(*blocks, strict=True)]
+
+
+def _column(title: str, cells, justify) -> list[str]:
+    cells = [title, *cells]
+    return [justify(cell, max(map(len, cells))) for cell in cells]
+
+
+def _perplexity(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.{1 if value < 100 else 0}f}"
+
+
+def _accuracy(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}".lstrip("0")
+
+
+def _whole(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.0f}"
+
+
+if __name__ == "__main__":
+    main()

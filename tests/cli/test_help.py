@@ -1,0 +1,51 @@
+"""Questions about the program are answered at once: without torch."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ["torch", "lightning", "wandb", "datasets", "matplotlib", "pandas"]
+
+SCRIPT = f"""
+import runpy, sys
+try:
+    runpy.run_module("extrap", run_name="__main__", alter_sys=True)
+except SystemExit as end:
+    code = end.code
+else:
+    code = 0
+sys.stderr.write(f"{{code}} {{[name for name in {HEAVY} if name in sys.modules]}}")
+"""
+
+
+def ask(folder: Path, *words: str) -> tuple[str, str]:
+    done = subprocess.run([sys.executable, "-c", SCRIPT, *words], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [(["--help"], "extrap -m scheme=rope,alibi seed=0,1,2"), (["--hydra-help"], "hydra/launcher"), (["--cfg", "job"], "seed: 0")],
+)
+def test_help_imports_no_torch(tmp_path: Path, words: list[str], shown: str) -> None:
+    out, err = ask(tmp_path, *words)
+    assert shown in out
+    assert err == "0 []"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistake_is_told_without_torch(tmp_path: Path) -> None:
+    out, err = ask(tmp_path, "scheme=ropee")
+    assert out == ""
+    assert err.startswith("extrap: scheme=ropee: no such scheme; did you mean rope? choose one of alibi, ")
+    assert err.endswith("\n2 []")
+
+
+def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
+    out, _ = ask(tmp_path, "--help")
+    conf = Path(__file__).parents[2] / "conf"
+    for group in ("scheme", "data", "data/corpus", "model", "experiment"):
+        [line] = [line for line in out.splitlines() if line.startswith(f"{group}: ")]
+        assert line == f"{group}: {', '.join(sorted(file.stem for file in (conf / group).glob('*.yaml')))}"

@@ -1,0 +1,77 @@
+"""What a sweep says of itself, from made-up jobs."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from extrap.sweep import cores, pool
+from extrap.sweep.names import file_name, labels
+from extrap.sweep.process import Process, State
+from extrap.sweep.status import Lines, clock, line, summary, time_left
+
+
+def job(tmp_path: Path, label: str, state: State, seconds: float = 0.0, began: float = 0.0, reason: str = "") -> Process:
+    return Process(label, ["/nonexistent/program"], tmp_path / f"{label}.log", state, reason, began, seconds)
+
+
+def test_line_counts_and_shows_what_runs(tmp_path: Path) -> None:
+    running = job(tmp_path, "t5", State.RUNNING, began=time.monotonic())
+    running._report.write_text(json.dumps({"phase": "train", "done": 9, "total": 20, "note": "loss 2.1"}), encoding="utf-8")
+    jobs = [job(tmp_path, "a", State.SKIPPED), job(tmp_path, "b", State.FAILED), running, job(tmp_path, "c", State.WAITING)]
+    assert line(jobs, 2) == "0/4 done, 1 skipped, 1 failed | t5: train 45 % loss 2.1"
+
+
+def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    done, running = job(tmp_path, "a", State.DONE, seconds=60), job(tmp_path, "b", State.RUNNING, began=80)
+    waiting = [job(tmp_path, "c", State.WAITING), job(tmp_path, "d", State.WAITING)]
+    assert time_left([running, *waiting], 2) is None
+    assert time_left([done, running, *waiting], 2) == (40 + 2 * 60) / 2
+    assert time_left([done, running], 2) == 40
+
+
+def test_summary_lists_failures_with_their_logs(tmp_path: Path) -> None:
+    jobs = [job(tmp_path, "a", State.DONE), job(tmp_path, "b", State.FAILED, reason="killed by SIGKILL")]
+    assert summary(jobs, 3671).splitlines() == [
+        "2 jobs in 1:01:11: 1 done, 0 skipped, 1 failed",
+        "  failed b: killed by SIGKILL",
+        f"         {tmp_path / 'b.log'}",
+    ]
+
+
+def test_a_program_that_cannot_start_is_a_failed_job(tmp_path: Path) -> None:
+    jobs = [job(tmp_path, "a", State.WAITING), job(tmp_path, "b", State.SKIPPED)]
+    pool.run(jobs, 1, Lines(jobs))
+    assert jobs[0].state is State.FAILED
+    assert jobs[0].reason.startswith("could not start: ")
+    assert jobs[1].state is State.SKIPPED
+
+
+def test_clock() -> None:
+    assert [clock(s) for s in (0.4, 59.6, 247, 3847)] == ["0:00", "1:00", "4:07", "1:04:07"]
+
+
+def test_labels_are_what_differs() -> None:
+    assert labels([["study=x", "scheme=rope", "seed=0"], ["study=x", "scheme=rope", "seed=1"]]) == ["seed=0", "seed=1"]
+    assert labels([["study=x", "scheme=rope"]]) == ["study=x scheme=rope"]
+    assert labels([[]]) == ["defaults"]
+
+
+def test_file_names_are_safe_short_and_different() -> None:
+    assert (
+        file_name(3, "scheme=rope data/corpus=files data.corpus.path='/a b'")
+        == "003-scheme=rope,data,corpus=files,data.corpus.path=,a,b,.log"
+    )
+    assert len(file_name(1, "x" * 500)) < 100
+    assert file_name(1, "x" * 500) != file_name(2, "x" * 500)
+
+
+@pytest.mark.parametrize(("quota", "allowed"), [("150000 100000\n", 1), ("300000 100000\n", 3), ("50000 100000\n", 1), ("max 100000\n", 8)])
+def test_cores_respect_the_quota_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, allowed: int) -> None:
+    file = tmp_path / "cpu.max"
+    file.write_text(quota, encoding="utf-8")
+    monkeypatch.setattr(cores, "QUOTA", file)
+    monkeypatch.setattr(cores.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert cores.cores() == allowed

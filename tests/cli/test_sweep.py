@@ -1,0 +1,168 @@
+"""The launcher `local`, with real processes of the tiny program."""
+
+import fcntl
+import os
+import pty
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Tiny
+
+TWO = "hydra.launcher.n_jobs=2"
+
+
+def wait_for(tiny: Tiny, word: str, times: int) -> None:
+    end = time.monotonic() + 30
+    while sum(line.startswith(word) for line in tiny.events()) < times:
+        assert time.monotonic() < end, tiny.events()
+        time.sleep(0.02)
+
+
+def test_jobs_run_side_by_side(tiny: Tiny) -> None:
+    # Each job ends only after it has seen both start.
+    done = tiny("-m", "scheme=rope,alibi", "meet=2", TWO)
+    assert done.returncode == 0, done.stderr
+    assert {line.split()[0] for line in tiny.events()[:2]} == {"start"}
+    assert sorted(tiny.events()[2:]) == ["end alibi-s0", "end rope-s0"]
+    assert "2 jobs in " in done.stderr
+    assert "2 done, 0 skipped, 0 failed" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the number of cores can be narrowed on Linux only")
+def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Tiny) -> None:
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        tiny("-m", "seed=0,0,1")
+    finally:
+        os.sched_setaffinity(0, before)
+    assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
+
+
+def test_a_job_that_ends_badly_takes_no_other_down(tiny: Tiny) -> None:
+    done = tiny("-m", "act=raise,mistake,exit,kill,skip,work", TWO)
+    assert done.returncode == 1
+    assert [line for line in tiny.events() if line.startswith("end")] == ["end rope-s0"]
+    *_, counts = (line for line in done.stderr.splitlines() if line.startswith("6 jobs"))
+    assert counts.endswith(": 1 done, 1 skipped, 4 failed")
+    assert [line for line in done.stderr.splitlines() if line.startswith("  failed")] == [
+        "  failed act=raise: RuntimeError: the loss went up",
+        "  failed act=mistake: data.corpus.path=/x: gone",
+        "  failed act=exit: exit code 3: last words",
+        "  failed act=kill: killed by SIGKILL (out of memory?)",
+    ]
+    log = done.stderr.splitlines()[-1].strip()
+    assert "threads 1" in (tiny.work / log).read_text(encoding="utf-8")
+
+
+def test_finished_jobs_start_no_process(tiny: Tiny) -> None:
+    (tiny.work / "rope-s1.done").touch()
+    done = tiny("-m", "seed=0,1", TWO)
+    assert tiny.events() == ["start rope-s0", "end rope-s0"]
+    assert "1 done, 1 skipped, 0 failed" in done.stderr
+
+
+def test_every_mistake_is_told_before_the_first_job_starts(tiny: Tiny) -> None:
+    done = tiny("-m", "scheme=rope,ropee", "seed=0,-1,x")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "extrap: seed=-1: must be at least 0",
+        "extrap: seed=x: must be a whole number",
+        "extrap: scheme=ropee: no such scheme; did you mean rope? choose one of alibi, rope",
+    ]
+    assert os.listdir(tiny.work) == []
+
+
+def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
+    done = tiny("-m", "act=work,bug")
+    assert done.returncode == 1
+    assert "ConfigAttributeError: Key 'nothing_of_that_name'" in done.stderr
+    assert done.stderr.splitlines()[-1] == "RuntimeError: a bug met while reading the job act=bug"
+    assert tiny.events() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["scheme=glob(z*)"], "extrap: scheme=glob(z*): matches none of alibi, rope"),
+        (["seed=interval(0,1)"], "extrap: seed=interval(0,1): values without end; list them, or give a range with a step"),
+        (
+            ["seed=0,1", "hydra.launcher.n_jobs=x"],
+            "extrap: hydra.launcher.n_jobs=x: must be a whole number from 1, or null for cores // threads",
+        ),
+    ],
+)
+def test_a_sweep_that_makes_no_sense(tiny: Tiny, words: list[str], line: str) -> None:
+    done = tiny("-m", *words)
+    assert (done.returncode, done.stderr.splitlines()) == (2, [line])
+
+
+def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: Tiny) -> None:
+    done = tiny("experiment=pair", "hydra.launcher.n_jobs=1")
+    assert done.returncode == 0, done.stderr
+    assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
+    assert sorted(os.listdir(tiny.work)) == ["events.txt", "runs"]
+    assert os.listdir(tiny.work / "runs") == [".sweep"]
+    [folder] = (tiny.work / "runs" / ".sweep").iterdir()
+    assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
+
+
+def test_an_experiment_may_sweep_several_grids(tiny: Tiny) -> None:
+    done = tiny("experiment=two_grids", "hydra.launcher.n_jobs=1", "lr=0.3")
+    assert [line for line in tiny.events() if line.startswith("end")] == ["end rope-s0", "end alibi-s0", "end alibi-s3"], done.stderr
+
+
+def test_jobs_read_the_folders_that_the_sweep_read(tiny: Tiny, tmp_path: Path) -> None:
+    mine = tmp_path / "mine" / "scheme"
+    mine.mkdir(parents=True)
+    (mine / "own.yaml").write_text("name: own\n", encoding="utf-8")
+    done = tiny("--config-dir", str(mine.parent), "-m", "scheme=own")
+    assert done.returncode == 0, done.stderr
+    assert tiny.events() == ["start own-s0", "end own-s0"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(tiny: Tiny, number: signal.Signals) -> None:
+    sweep = tiny.start("-m", "seed=0,1,2", "act=hang", TWO)
+    wait_for(tiny, "hold", 2)
+    sweep.send_signal(number)
+    _, err = sweep.communicate(timeout=30)
+    assert sweep.returncode == 130
+    assert err.splitlines()[-1] == "extrap: interrupted; the same command continues"
+    assert sorted(line for line in tiny.events() if line.startswith("clean")) == ["clean rope-s0", "clean rope-s1"]
+    assert "start rope-s2" not in tiny.events()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="jobs outlive a killed sweep elsewhere")
+def test_jobs_die_with_a_sweep_that_is_killed(tiny: Tiny) -> None:
+    sweep = tiny.start("-m", "seed=0,1", "act=hang", TWO)
+    wait_for(tiny, "hold", 2)
+    sweep.kill()
+    sweep.communicate(timeout=30)
+    for name in ("rope-s0", "rope-s1"):
+        with open(tiny.work / f"{name}.lock", encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # returns when the job is gone, and long after its 20 seconds of patience if it is not
+    assert "clean" not in "".join(tiny.events())
+
+
+def test_on_a_terminal_one_line_is_drawn_over_itself(tiny: Tiny) -> None:
+    screen, end = pty.openpty()
+    sweep = tiny.start("-m", "act=raise,work", "hydra.launcher.n_jobs=1", stderr=end)
+    os.close(end)
+    seen = b""
+    try:
+        while chunk := os.read(screen, 65536):
+            seen += chunk
+    except OSError:  # how Linux says that nobody holds the other end any more
+        pass
+    sweep.communicate(timeout=30)
+    os.close(screen)
+    drawn = [line.split("\x1b[2K") for line in seen.decode().split("\r\n")]
+    assert any(text.startswith("0/2 done | act=raise: starting") for text in drawn[0])
+    assert drawn[0][-1] == "failed act=raise: RuntimeError: the loss went up"
+    assert any(text.startswith("0/2 done, 1 failed | act=work: ") for text in drawn[1])
+    assert drawn[1][-1].startswith("2 jobs in ")

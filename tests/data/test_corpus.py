@@ -1,0 +1,217 @@
+"""Corpora of local files: what is read, how it is split, when it is read again, what is said when it cannot be."""
+
+import gzip
+import json
+import os
+import tempfile
+
+import pytest
+
+from extrap.data.corpora import reader
+from extrap.data.corpora.files import Files
+from extrap.data.corpus import cut, split_of
+from extrap.errors import UserError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Forty documents, some deeper than others."""
+    for i in range(40):
+        path = tmp_path / "text" / ("ab"[i % 2]) / f"{i}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"document {i} naïve\n" * (i + 1))
+    return tmp_path / "text"
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+def texts(corpus):
+    return {split: [bytes(d.astype("u1")).decode() for d in corpus.documents(split)] for split in ("train", "validation")}
+
+
+def test_a_folder_is_its_files_in_the_order_of_their_names(folder, cache):
+    corpus = Files(path=str(folder)).open(cache)
+    names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.txt"))
+    for split, found in texts(corpus).items():
+        assert found == [(folder / name).read_text() for name in names if split_of(name, 0.25) == split]
+    assert corpus.name == "text"
+    assert corpus.option == f"data.corpus.path={folder}"
+
+
+def test_documents_of_a_length(folder, cache):
+    corpus = Files(path=str(folder)).open(cache)
+    for split in ("train", "validation"):
+        found = corpus.documents(split)
+        assert sum(map(len, found)) == len(corpus.stream(split))
+        assert [len(d) for d in corpus.documents(split, at_least=300)] == [len(d) for d in found if len(d) >= 300]
+    assert corpus.documents("validation", at_least=10**6) == []
+
+
+def test_a_document_stays_in_its_split_when_others_come(folder, cache):
+    before = texts(Files(path=str(folder)).open(cache))
+    (folder / "a" / "more.txt").write_text("more")
+    after = texts(Files(path=str(folder)).open(cache))
+    assert all(set(before[split]) <= set(after[split]) for split in before)
+    assert sum(map(len, after.values())) == 41
+
+
+def test_the_split_follows_the_share():
+    names = [f"{i}.py" for i in range(2000)]
+    small, large = ({name for name in names if split_of(name, share) == "validation"} for share in (0.1, 0.3))
+    assert small < large
+    assert len(small) == pytest.approx(200, abs=45)
+    assert len(large) == pytest.approx(600, abs=65)
+
+
+def test_a_long_document_is_cut_and_its_pieces_are_split(folder, cache):
+    assert list(cut("a", b"12345", 2)) == [("a#0", b"12"), ("a#1", b"34"), ("a#2", b"5")]
+    assert list(cut("a", b"12345", 5)) == [("a", b"12345")]
+    path = folder / "one.txt"
+    path.write_text("".join(f"{i:04d}" for i in range(1000)))
+    made = texts(Files(path=str(path), document_tokens=40).open(cache))
+    assert all(len(text) == 40 for text in made["train"] + made["validation"])
+    assert sorted(made["train"] + made["validation"]) == [path.read_text()[i : i + 40] for i in range(0, 4000, 40)]
+    assert made["validation"]
+
+
+def test_patterns_hidden_files_and_odd_names(folder, cache):
+    (folder / ".hidden").write_text("hidden")
+    (folder / "[odd] name?.md").write_text("odd")
+    (folder / "empty.txt").write_text("")
+    both = {split: set(found) for split, found in texts(Files(path=f"{folder}/**/*.txt").open(cache)).items()}
+    assert sum(map(len, both.values())) == 40
+    whole = texts(Files(path=str(folder)).open(cache))
+    assert set().union(*whole.values()) - set().union(*both.values()) == {"odd"}
+    names = [name for name, _ in Files(path=f"{folder}/b/*.txt").documents()]
+    assert names == sorted(f"{i}.txt" for i in range(1, 40, 2))
+
+
+def test_tables_and_compressed_files(tmp_path):
+    import pandas as pd
+
+    rows = [{"body": f"row {i}", "n": i} for i in range(3)]
+    pd.DataFrame(rows).to_parquet(tmp_path / "t.parquet")
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress((tmp_path / "t.jsonl").read_bytes()))
+    (tmp_path / "t.txt.gz").write_bytes(gzip.compress(b"plain"))
+    found = dict(Files(path=str(tmp_path), column="body").documents())
+    expected = {f"{name}#{i}": b"row %d" % i for name in ("t.parquet", "t.jsonl", "t.jsonl.gz") for i in range(3)}
+    assert found == expected | {"t.txt.gz": b"plain"}
+
+
+def test_unchanged_text_is_not_read_again(folder, cache, monkeypatch):
+    monkeypatch.setattr(reader, "SETTLED", -60)  # as if the files had been there for a while
+    source = Files(path=str(folder))
+    first = source.open(cache)
+    monkeypatch.setattr(Files, "documents", lambda self: pytest.fail("read again"))
+    again = source.open(cache)
+    assert (again.sha256, texts(again)) == (first.sha256, texts(first))
+
+
+def test_changed_text_and_changed_options_are_noticed(folder, cache, monkeypatch):
+    monkeypatch.setattr(reader, "SETTLED", -60)
+    hashes = [Files(path=str(folder)).open(cache).sha256, Files(path=str(folder), validation=0.5).open(cache).sha256]
+    hashes.append(Files(path=str(folder), document_tokens=50).open(cache).sha256)
+    (folder / "a" / "0.txt").write_text("something else")
+    hashes.append(Files(path=str(folder)).open(cache).sha256)
+    (folder / "a" / "0.txt").unlink()
+    hashes.append(Files(path=str(folder)).open(cache).sha256)
+    assert len({*hashes}) == 5
+
+
+def test_a_change_that_leaves_size_and_time_is_noticed_in_new_files(folder, cache):
+    path = folder / "a" / "0.txt"
+    before, times = Files(path=str(folder)).open(cache).sha256, (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    path.write_text(path.read_text().replace("document", "DOCUMENT"))
+    os.utime(path, ns=times)
+    assert Files(path=str(folder)).open(cache).sha256 != before
+
+
+def test_text_that_changes_while_it_is_read_is_read_again(folder, cache, monkeypatch):
+    monkeypatch.setattr(reader, "SETTLED", -60)
+    real = Files.documents
+
+    def changing(self):
+        yield from real(self)
+        (folder / "a" / "0.txt").write_text("late")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Files, "documents", changing)
+        Files(path=str(folder)).open(cache)
+    found = texts(Files(path=str(folder)).open(cache))
+    assert "late" in found["train"] + found["validation"]
+
+
+def test_a_lost_map_is_built_again(folder, cache, monkeypatch):
+    monkeypatch.setattr(reader, "SETTLED", -60)
+    first = Files(path=str(folder)).open(cache)
+    expected = texts(first)
+    (cache / first.sha256 / "train.bin").unlink()
+    assert texts(Files(path=str(folder)).open(cache)) == expected
+
+
+def test_nothing_is_left_of_the_reading_library(folder, cache, tmp_path, monkeypatch):
+    import datasets
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    level, bars = datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()
+    sha256 = Files(path=str(folder)).open(cache).sha256
+    assert [*(tmp_path / "temporary").iterdir()] == []
+    assert {path.name for path in cache.iterdir()} <= {sha256, "index"}
+    assert (datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()) == (level, bars)
+
+
+def write(path, content):
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda d: d / "none.txt", "data.corpus.path={}: no such file or folder; give an existing text file"),
+        (lambda d: d / "*.none", "data.corpus.path={}: no such file or folder"),
+        (lambda d: write(d / "empty.txt", b""), "data.corpus.path={}: empty; give an existing text file"),
+        (lambda d: d, "data.corpus.path={}: empty"),
+        (lambda d: write(d / "short.txt", b"too short to split"), "data.corpus.path={}: no text for "),
+        (lambda d: write(d / "image.txt", b"\xff\xd8\xff"), "data.corpus.path={}: not readable as text"),
+        (lambda d: write(d / "t.jsonl", b'{"a": '), "data.corpus.path={}: not readable as json"),
+        (lambda d: write(d / "t.parquet", b"none"), "data.corpus.path={}: not readable as parquet"),
+        (lambda d: write(d / "t.gz", b"none"), "data.corpus.path={}: not readable as text"),
+        (
+            lambda d: write(d / "u.jsonl", b'{"body": "x", "n": 1}'),
+            "data.corpus.column=text: no text of that name in {}; its columns of text: body",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_one_line(tmp_path, cache, capfd, make, line):
+    (tmp_path / "given").mkdir()
+    path = make(tmp_path / "given")
+    with pytest.raises(UserError) as error:
+        Files(path=str(path)).open(cache)
+    assert str(error.value).startswith(line.format(path))
+    assert "\n" not in str(error.value)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_file_that_is_not_text_is_named(folder, cache):
+    (folder / "b" / "37.txt").write_bytes(b"\xff\xff")
+    with pytest.raises(UserError, match=f"^data.corpus.path={folder}/b/37.txt: not readable as text"):
+        Files(path=str(folder)).open(cache)
+
+
+def test_a_split_shorter_than_a_window_is_told(folder, cache):
+    corpus = Files(path=str(folder)).open(cache)
+    corpus.check("train", 1000)
+    with pytest.raises(UserError, match=rf"^data.corpus.path={folder}: \d+ validation tokens, fewer than one window of 1000000; give more"):
+        corpus.check("validation", 10**6)
+
+
+@pytest.mark.parametrize("options", [{"validation": 0.0}, {"validation": 1.0}, {"document_tokens": 0}])
+def test_bad_options_are_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Files(path="x", **options)

@@ -1,0 +1,105 @@
+"""The hub without a network: what is asked of it, what is made of its answers, and what is said when there are none."""
+
+import datasets
+import huggingface_hub
+import pytest
+
+from extrap.data.corpora.hub import Hub
+from extrap.errors import UserError
+
+ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [{"text": "", "n": 0}, {"text": None, "n": 0}]
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A hub with one data set; what was asked of `datasets` is noted."""
+    asked = []
+
+    def load(path, **options):
+        asked.append((path, options))
+        return datasets.IterableDataset.from_generator(lambda: iter(ROWS))
+
+    def info(self, name, revision=None, timeout=None):
+        assert timeout
+        return huggingface_hub.hf_api.DatasetInfo(id=name, sha=f"commit of {revision}", downloads=0, likes=0, tags=[])
+
+    monkeypatch.setattr(datasets, "load_dataset", load)
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", info)
+    return asked
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def info(self, *args, **options):
+        raise OSError("Name or service not known\nmore")
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", info)
+
+
+def test_rows_are_documents(hub):
+    found = list(Hub(name="me/set", config=None, join=None, revision="v1").documents())
+    assert found == [(str(i), f"row {i}\n".encode()) for i in range(60)]
+    ((path, options),) = hub
+    assert (path, options["name"], options["split"], options["revision"], options["streaming"]) == (
+        "me/set",
+        None,
+        "train",
+        "commit of v1",
+        True,
+    )
+
+
+def test_rows_are_lines_of_one_text(hub):
+    text = "".join(f"row {i}\n-" for i in range(60)).encode()
+    found = list(Hub(join="-", document_tokens=100).documents())
+    assert b"".join(piece for _, piece in found) == text
+    assert [len(piece) for _, piece in found[:-1]] == [100] * (len(text) // 100)
+    assert [name for name, _ in found] == [str(i) for i in range(len(found))]
+
+
+def test_no_more_is_read_than_the_limit(hub):
+    assert sum(len(text) for _, text in Hub(join=None, limit=50).documents()) == 50
+
+
+def test_a_set_is_read_once(hub, tmp_path, request):
+    source = Hub(name="me/set", config="c", join=None, validation=0.3)
+    first = source.open(tmp_path)
+    assert first.name == "me/set/c"
+    request.getfixturevalue("no_network")
+    assert source.open(tmp_path).sha256 == first.sha256
+    assert len(hub) == 1
+
+
+def test_without_network_the_embedded_choices_are_named(no_network, tmp_path):
+    with pytest.raises(UserError) as error:
+        Hub(name="me/set").open(tmp_path)
+    assert str(error.value) == (
+        "data.corpus.name=me/set: the hub does not give it (Name or service not known); "
+        "without network use data/corpus=torch (embedded) or data/corpus=files data.corpus.path=..."
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"column": "body"}, "no column body; there are text, n"),
+        ({"split": "dev"}, "Bad split: dev"),
+        ({"config": "c"}, "BuilderConfig 'c' not found"),
+    ],
+)
+def test_what_the_set_does_not_have_is_told_in_one_line(hub, tmp_path, monkeypatch, options, said):
+    if "column" not in options:
+
+        def load(path, **given):
+            raise ValueError(said + "\nmore lines")
+
+        monkeypatch.setattr(datasets, "load_dataset", load)
+    with pytest.raises(UserError) as error:
+        Hub(name="me/set", **options).open(tmp_path)
+    assert str(error.value) == f"data.corpus.name=me/set: {said}; set config, split, column or revision of data.corpus"
+
+
+@pytest.mark.parametrize("options", [{"limit": 0}, {"document_tokens": 0}, {"validation": 2.0}])
+def test_bad_options_are_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Hub(**options)

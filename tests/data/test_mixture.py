@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+from extrap.data.corpora.files import Files
+from extrap.data.corpus import Corpus
+from extrap.data.keyvalue import KeyValue
+from extrap.data.mixture import IGNORED, Batches, Mixture
+from extrap.data.text import Text
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+
+TEXT = np.random.default_rng(0).integers(256, size=3000).astype(np.uint16)
+STEPS = 10
+
+
+def mixture(text=None, retrieval=None, **options):
+    given = {"vocabulary": Vocabulary(), "corpus": Files(path="unused")} | options
+    return Mixture(text=Text(**{"size": 4} | (text or {})), retrieval=KeyValue(**{"size": 6} | (retrieval or {})), **given)
+
+
+def corpus(text=TEXT):
+    split = text, np.array([0, len(text)])
+    return Corpus("given", "data.corpus.path=given", "0" * 64, {"train": split, "validation": split})
+
+
+def batches(seed=0, steps=STEPS, **options):
+    return Batches(mixture(**options), corpus(), seed, steps)
+
+
+def same(a, b):
+    return torch.equal(a.tokens, b.tokens) and torch.equal(a.targets, b.targets) and a.parts == b.parts
+
+
+def test_a_batch_depends_on_nothing_but_seed_step_and_number_of_steps():
+    one, two = batches(), batches()
+    backwards = [two[t] for t in reversed(range(STEPS))][::-1]
+    assert all(same(one[t], backwards[t]) for t in range(STEPS))
+    assert not same(one[0], one[1])
+    assert not same(one[0], batches(seed=1)[0])
+
+
+def test_a_loader_that_starts_late_goes_on_with_the_same_batches():
+    made = batches()
+    rest = list(DataLoader(made, batch_size=None, sampler=range(6, len(made))))
+    assert len(rest) == STEPS - 6
+    assert all(same(made[6 + i], batch) for i, batch in enumerate(rest))
+
+
+def test_the_number_of_steps_sets_the_curriculum_only():
+    short, long = batches(steps=10, retrieval={"size": 500})[9], batches(steps=1000, retrieval={"size": 500})[9]
+    text = short.parts["text"]
+    assert torch.equal(short.tokens[text], long.tokens[text])
+    scored = [(b.targets[b.parts["retrieval"]] != IGNORED).float().mean() for b in (short, long)]
+    assert scored[0] < scored[1], "late in training there are more records, so fewer queries"
+
+
+def test_parts_and_their_weights():
+    made = mixture(text={"weight": 2.0})
+    batch = Batches(made, corpus(), 0, STEPS)[0]
+    assert batch.parts == {"text": slice(0, 4), "retrieval": slice(4, 10)}
+    assert made.weights == {"text": 2.0, "retrieval": 1.0}
+    assert batch.tokens.shape == batch.targets.shape == (10, 64)
+    assert batch.tokens.dtype == batch.targets.dtype == torch.int64
+    assert (batch.tokens[:, 0] == 256).all()
+
+
+def test_text_is_scored_everywhere_and_is_a_stretch_of_the_stream():
+    batch = batches(length=32)[0]
+    tokens, targets = batch.tokens[batch.parts["text"]], batch.targets[batch.parts["text"]]
+    assert torch.equal(tokens[:, 1:], targets[:, :-1])
+    assert all(bytes(row.to(torch.uint8).tolist()) in TEXT.astype(np.uint8).tobytes() for row in targets)
+
+
+def test_text_reaches_both_ends_of_the_stream():
+    made = Batches(mixture(text={"size": 200}, length=8), corpus(np.arange(12, dtype=np.uint16)), 0, STEPS)
+    targets = made[0].targets[:200]
+    assert {row[0].item() for row in targets} == {0, 1, 2, 3, 4}
+    assert targets.max() == 11
+
+
+def test_retrieval_is_scored_at_answers_only():
+    batch = batches()[0]
+    tokens, targets = batch.tokens[batch.parts["retrieval"]], batch.targets[batch.parts["retrieval"]]
+    scored = targets != IGNORED
+    assert scored.any(1).all()
+    v = Vocabulary()
+    assert set(targets[scored].tolist()) <= set(v.value_ids)
+    assert set(tokens[scored].tolist()) <= set(v.key_ids)
+
+
+@pytest.mark.parametrize(("left_out", "kept"), [("text", "retrieval"), ("retrieval", "text")])
+def test_a_control_sees_what_the_mixture_sees(left_out, kept):
+    full, control = batches()[3], batches(**{left_out: {"size": 0}})[3]
+    assert list(control.parts) == [kept]
+    assert torch.equal(full.tokens[full.parts[kept]], control.tokens)
+    assert torch.equal(full.targets[full.parts[kept]], control.targets)
+
+
+def test_a_batch_moves_whole():
+    moved = batches()[0].to("meta")
+    assert moved.tokens.is_meta
+    assert moved.targets.is_meta
+    assert moved.parts == batches()[0].parts
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"length": 5}, "data.length=5: give at least 6 tokens"),
+        ({"length": 600}, "data.vocabulary.keys=256: 299 records in 600 tokens need a key each"),
+        ({"text": {"size": 0}, "retrieval": {"size": 0}}, "data.text.size=0 data.retrieval.size=0: nothing to train on"),
+        ({"text": {"size": -1}}, "data.text.size=-1"),
+        ({"retrieval": {"weight": 0.0}}, "data.retrieval.weight=0.0"),
+        ({"text": {"weight": float("nan")}}, "data.text.weight=nan"),
+    ],
+)
+def test_bad_options_are_told_in_one_line(options, line):
+    with pytest.raises(UserError) as error:
+        mixture(**options)
+    assert str(error.value).startswith(line)
+    assert "\n" not in str(error.value)
+
+
+def test_text_shorter_than_a_window_is_told_in_one_line():
+    with pytest.raises(UserError, match=r"^data.corpus.path=given: 30 train tokens, fewer than one window of 64; .*$"):
+        Batches(mixture(), corpus(TEXT[:30]), 0, STEPS)

@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+from extrap.data.vocabulary import Vocabulary
+
+
+def test_bytes_bos_keys_and_values_fill_the_ids_without_overlap():
+    v = Vocabulary(keys=10, values=3)
+    assert [*range(v.text), v.bos, *v.key_ids, *v.value_ids] == list(range(v.size))
+    assert v.size == 256 + 1 + 10 + 3
+
+
+def test_keys_and_values_of_numbers_and_arrays():
+    v = Vocabulary(keys=10, values=3)
+    assert [v.key(i) for i in range(10)] == v.key(np.arange(10)).tolist() == list(v.key_ids)
+    assert [v.value(i) for i in range(3)] == v.value(np.arange(3)).tolist() == list(v.value_ids)
+
+
+def test_ids_are_shown_for_people():
+    v = Vocabulary()
+    assert v.show([v.bos, ord("a"), ord(" "), ord("\n"), 255, v.key(7), v.value(0)]) == r"<bos> a _ \n \xff k7 v0"
+
+
+@pytest.mark.parametrize("option", ["keys", "values"])
+def test_fewer_than_two_of_a_kind_are_refused(option):
+    with pytest.raises(ValueError, match=f"{option}=1"):
+        Vocabulary(**{option: 1})

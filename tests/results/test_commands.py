@@ -1,0 +1,117 @@
+"""`extrap-plot` and `extrap-table`: what they print and write, and one line for a mistake."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from extrap import plot, rows, table
+from extrap.summary import summary
+from tests.results import plausible
+from tests.results.plausible import run_rows
+
+
+@pytest.fixture
+def results(tmp_path):
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
+    return tmp_path
+
+
+def test_every_figure_is_drawn_and_redrawn_to_the_same_bytes(results, capsys):
+    plot.main(["demo", "--results", str(results)])
+    files = capsys.readouterr().out.split()
+    names = ("kv_depth", "kv_heatmap", "loss_length", "training_curves")
+    assert files == [str(results / "demo" / "figures" / f"{name}.{kind}") for name in names for kind in ("svg", "png")]
+    before = [Path(file).read_bytes() for file in files]
+    plot.main(["demo", "loss_length", "--results", str(results)])
+    assert capsys.readouterr().out.split() == files[4:6]
+    assert [Path(file).read_bytes() for file in files] == before
+    assert sorted(str(path) for path in (results / "demo" / "figures").iterdir()) == sorted(files)
+
+
+def test_a_figure_without_rows_says_what_makes_them(results, capsys):
+    rows.write(results / "demo" / "rows" / "a.csv", [row for row in run_rows("rope") if row["task"] == "nll"])
+    plot.main(["demo", "--results", str(results)])
+    printed = capsys.readouterr()
+    assert len(printed.out.split()) == 2
+    assert (
+        "extrap-plot: kv_depth: no rows with task=kv, metric=accuracy in study demo; `extrap study=demo task=kv` makes them" in printed.err
+    )
+    assert "training_curves: no rows with task=train, axis=step in study demo; `extrap study=demo` makes them" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["demi"], "extrap-plot: STUDY=demi: no such study in {}; studies there: demo"),
+        (["demo", "loss"], "extrap-plot: FIGURE=loss: no such figure; figures are kv_depth, kv_heatmap, loss_length, training_curves"),
+        ([], "extrap-plot: STUDY is missing; studies in {}: demo"),
+        (["empty", "kv_depth"], "extrap-plot: STUDY=empty: no such study in {}; studies there: demo"),
+    ],
+)
+def test_a_mistake_is_one_line(results, capsys, words, line):
+    with pytest.raises(SystemExit, match="2"):
+        plot.main([*words, "--results", str(results)])
+    assert capsys.readouterr().err == line.format(results) + "\n"
+
+
+def test_a_figure_that_was_asked_for_and_lacks_rows_is_a_mistake(results, capsys):
+    rows.write(results / "demo" / "rows" / "a.csv", [row for row in run_rows("rope") if row["task"] == "nll"])
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", "kv_depth", "--results", str(results)])
+    assert capsys.readouterr().err.startswith("extrap-plot: kv_depth: no rows")
+    rows.write(results / "demo" / "rows" / "a.csv", [row for row in run_rows("rope") if row["metric"] == "steps_to_90"])
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", "--results", str(results)])
+    assert "its rows serve no figure" in capsys.readouterr().err
+
+
+def test_the_list_needs_no_study(capsys):
+    plot.main(["--list"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["kv_depth", "kv_heatmap", "loss_length", "training_curves"]
+    assert max(map(len, lines)) < 140
+
+
+def test_drawing_needs_no_torch():
+    code = "import sys, extrap.plot, extrap.table; extrap.plot.listing(); sys.exit('torch' in sys.modules or 'hydra' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_table_says_what_the_rows_say(demo):
+    found, own = summary(demo), demo[demo["data"] == "mixture"]
+    losses = own[(own["scheme"] == "alibi") & (own["protocol"] == "nonoverlap") & (own["metric"] == "nll")]
+    assert found.loc["alibi", "nonoverlap 16x"] == pytest.approx(np.exp(losses.loc[losses["length"] == 1024, "value"].item()))
+    cells = own[(own["scheme"] == "t5") & (own["protocol"] == "records") & (own["length"] == 256) & (own["metric"] == "accuracy")]
+    cells = cells.set_index("depth")["value"]
+    assert found.loc["t5", "mean 4x"] == pytest.approx(cells.mean())
+    assert found.loc["t5", "middle 4x"] == cells[0.5]
+    assert found.loc["t5", "ends 4x"] == pytest.approx((cells[0] + cells[1]) / 2)
+    assert found.loc["t5", "steps_to_90"] == 750
+    assert np.isnan(found.loc["learned", "nonoverlap 2x"])
+    assert np.isnan(found.loc["rope (retrieval only)", "nonoverlap 1x"])
+
+
+def test_verdicts(demo, frame):
+    verdicts = summary(demo)["verdict"]
+    assert verdicts["nope"] == "not trained"
+    assert verdicts["t5"] == "U at 2x, 4x, 8x; below .5 at 4x"
+    assert verdicts["kerple-log"] == "never below .5"
+    assert verdicts["rope (text only)"] == ""
+    mixed = frame(run_rows("kerple-log") + run_rows("kerple-log", 1, status="not trained"))
+    assert summary(mixed)["verdict"].tolist() == ["1 of 2 seeds trained; never below .5"]
+    diverged = frame([row | {"status": "diverged"} for row in run_rows("rope") if row["task"] == "train"])
+    assert summary(diverged)["verdict"].tolist() == ["diverged"]
+
+
+def test_the_table_fits_a_terminal(tmp_path, capsys):
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", plausible.study_rows() + plausible.control_rows())
+    table.main(["demo", "--results", str(tmp_path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert sum(line.startswith("kerple-log") for line in lines) == 2
+    with pytest.raises(SystemExit, match="2"):
+        table.main(["demi", "--results", str(tmp_path)])
+    assert capsys.readouterr().err == f"extrap-table: STUDY=demi: no such study in {tmp_path}; studies there: demo\n"

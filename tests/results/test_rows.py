@@ -1,0 +1,177 @@
+"""Rows: what is written reads back, the same rows are the same file, and a damaged file is named with its line."""
+
+import hashlib
+import math
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extrap import rows
+from extrap.errors import UserError
+from extrap.sheet import REAL, TEXT, WHOLE
+from tests.results.plausible import run_rows
+
+GOOD = {"run": "rope-cafe0123-s0", "study": "demo", "scheme": "rope", "data": "mixture", "extension": "direct", "factor": 1.0, "seed": 0,
+        "train_length": 64, "task": "nll", "protocol": "nonoverlap", "length": 64, "metric": "nll", "value": 2.0, "low": 1.9, "high": 2.1,
+        "n": 64, "tokens": 4096, "status": "ok", "params": 1, "corpus": "ab", "config": "cd", "commit": "ef"}  # fmt: skip
+
+text = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
+whole = st.integers(-(2**63) + 1, 2**63 - 1)
+real = st.floats(allow_nan=False)
+drawn = {name: {TEXT: text, WHOLE: whole, REAL: real}[kind] for name, kind in rows.SCHEMA.items()}
+always = {name: drawn[name] for name in (*rows.REQUIRED, "value")} | {"status": st.sampled_from(rows.STATUSES)}
+row = st.fixed_dictionaries(always, optional={name: drawn[name] for name in rows.SCHEMA if name not in (*always, "low", "high")})
+
+
+def key(row):
+    return tuple(row.get(name) for name in rows.KEY)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(row, min_size=1, max_size=3, unique_by=key))
+def test_rows_read_back_exactly(tmp_path_factory, written):
+    study = tmp_path_factory.mktemp("study")
+    rows.write(study / "rows" / "a.csv", written)
+    back = rows.read(study)
+    assert list(back.columns) == list(rows.COLUMNS)
+    back = back.astype(object).where(back.notna(), None).to_dict("records")
+    empty = {name: "" if kind is TEXT else None for name, kind in rows.SCHEMA.items()}
+    assert sorted(map(repr, back)) == sorted(repr(empty | r) for r in written)
+
+
+def test_same_rows_are_the_same_file_and_its_hash_is_returned(tmp_path):
+    written = run_rows("rope")
+    first, second = rows.write(tmp_path / "a.csv", written), rows.write(tmp_path / "b.csv", written[::-1])
+    assert first == second == hashlib.sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
+    assert rows.write(tmp_path / "a.csv", written[1:]) != first
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
+
+
+def test_columns_have_their_types(tmp_path):
+    rows.write(tmp_path / "rows" / "a.csv", run_rows("rope"))
+    back = rows.read(tmp_path)
+    assert [str(back[name].dtype) for name in ("length", "value", "scheme")] == ["Int64", "float64", "str"]
+    assert back["length"].isna().any()
+    assert not back["axis"].isna().any()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"colour": "red"}, "unknown column colour"),
+        ({"length": "long"}, "length: 'long' is not a whole number|'long' is not a whole number"),
+        ({"length": 64.5}, "not a whole number"),
+        ({"length": 2**63}, "too large"),
+        ({"value": math.nan}, "value is empty, which only a diverged run may leave"),
+        ({"value": "high"}, "not a number"),
+        ({"status": "fine"}, "none of ok, not trained, diverged"),
+        ({"run": ""}, "run is empty"),
+        ({"low": 3.0}, "low 3.0 lies above high 2.1"),
+        ({"scheme": "ro\npe"}, "cannot be printed"),
+    ],
+)
+def test_faulty_rows_are_not_written(tmp_path, change, words):
+    with pytest.raises(ValueError, match=words):
+        rows.write(tmp_path / "a.csv", [GOOD | change])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_diverged_run_may_leave_its_value_empty(tmp_path):
+    rows.write(tmp_path / "rows" / "a.csv", [GOOD | {"value": math.nan, "status": "diverged"}])
+    assert rows.read(tmp_path)["value"].isna().all()
+
+
+def test_repeated_coordinates_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="two rows at"):
+        rows.write(tmp_path / "a.csv", [GOOD, GOOD | {"value": 2.05}])
+
+
+def test_repeated_coordinates_across_files_are_told_with_both_places(tmp_path):
+    for name in ("a", "b"):
+        rows.write(tmp_path / "rows" / f"{name}.csv", [GOOD])
+    with pytest.raises(UserError, match=r"b\.csv:2: the same coordinates and metric as .*a\.csv:2"):
+        rows.read(tmp_path)
+
+
+def damage(line, old, new):
+    def change(content):
+        lines = content.splitlines(keepends=True)
+        assert old in lines[line]
+        lines[line] = lines[line].replace(old, new, 1)
+        return "".join(lines).encode()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda content: b"", r"a\.csv:1: wrong header \(run\)"),
+        (damage(0, "metric", "metrics"), r"a\.csv:1: wrong header \(metrics\)"),
+        (damage(0, "run,study", "study,run"), r"a\.csv:1: wrong header \(order of columns\)"),
+        (lambda content: content.encode()[:-40], r"a\.csv:3: \d+ fields instead of 27"),
+        (lambda content: content.encode()[:-1], r"a\.csv:3: the last line is cut off"),
+        (damage(1, ",2.0,", ",two,"), r"a\.csv:2: value: 'two' is not a number"),
+        (damage(1, ",2.0,", ",nan,"), r"a\.csv:2: value: nan"),
+        (damage(2, ",64,nll", ",6.4,nll"), r"a\.csv:3: train_length: '6.4' is not a whole number"),
+        (damage(2, ",ok,", ",okay,"), r"a\.csv:3: status: 'okay' is none of"),
+        (damage(2, "rope-", "ro\0pe-"), r"a\.csv:3: "),
+        (damage(2, "rope-", '"rope-'), r"a\.csv:3: "),
+        (damage(2, ",nonoverlap,128,", ",nonoverlap,64,"), r"a\.csv:3: the same coordinates"),
+        (lambda content: content.encode().replace(b"demo", b"d\xffmo"), r"a\.csv: cannot be read as text"),
+    ],
+)
+def test_a_damaged_file_is_one_line_with_its_name(tmp_path, change, words):
+    file = tmp_path / "rows" / "a.csv"
+    rows.write(file, [GOOD, GOOD | {"length": 128}])
+    file.write_bytes(change(file.read_text()))
+    with pytest.raises(UserError, match=words) as caught:
+        rows.read(tmp_path)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_unfinished_files_are_not_read(tmp_path):
+    rows.write(tmp_path / "rows" / "a.csv", [GOOD])
+    (tmp_path / "rows" / "b.csv.7.tmp").write_text("half a ro")
+    assert len(rows.read(tmp_path)) == 1
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    rows.write(tmp_path / "a.csv", [GOOD])
+    before = (tmp_path / "a.csv").read_bytes()
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        rows.write(tmp_path / "a.csv", [GOOD | {"value": 2.05}])
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
+
+
+def test_an_unknown_study_lists_the_known_ones(tmp_path):
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", [GOOD])
+    assert len(rows.open_study(tmp_path, "demo")) == 1
+    with pytest.raises(UserError, match=r"STUDY=demi: no such study in .*; studies there: demo"):
+        rows.open_study(tmp_path, "demi")
+    with pytest.raises(UserError, match="no rows here"):
+        rows.read(tmp_path)
+
+
+def test_corpora_are_not_mixed(tmp_path):
+    rows.write(tmp_path / "rows" / "a.csv", [GOOD, GOOD | {"scheme": "nope", "corpus": ""}])
+    assert rows.one_corpus(rows.read(tmp_path)) is not None
+    rows.write(tmp_path / "rows" / "b.csv", [GOOD | {"run": "t5-x-s0", "corpus": "other"}])
+    with pytest.raises(UserError, match=r"corpus=ab \(rope-cafe0123-s0\), other \(t5-x-s0\): rows of different corpora"):
+        rows.one_corpus(rows.read(tmp_path))
+
+
+def test_items_read_back(tmp_path):
+    items = [
+        {"protocol": "records", "length": 64, "depth": d, "metric": "accuracy", "item": i, "value": 1.0} for d in (0, 0.5) for i in range(3)
+    ]
+    digest = rows.write_items(tmp_path / "items" / "a.csv", items)
+    assert digest == hashlib.sha256((tmp_path / "items" / "a.csv").read_bytes()).hexdigest()
+    back = rows.read_items(tmp_path / "items" / "a.csv")
+    expected = pd.DataFrame(items).astype({"length": "Int64", "item": "str", "protocol": "str", "metric": "str"})
+    pd.testing.assert_frame_equal(back, expected[list(rows.ITEM_SCHEMA)])
+    with pytest.raises(ValueError, match="item or value is empty"):
+        rows.write_items(tmp_path / "b.csv", [items[0] | {"value": None}])

@@ -1,0 +1,67 @@
+"""Series: who is drawn as one line, what its name says, and what its interval is."""
+
+import numpy as np
+import pytest
+
+from extrap.errors import UserError
+from extrap.series import select, series, spread
+from extrap.stats import t_interval
+from tests.results import plausible
+from tests.results.plausible import run_rows
+
+LOSS = {"task": "nll", "metric": "nll", "protocol": "sliding"}
+ACCURACY = {"task": "kv", "metric": "accuracy", "protocol": "records"}
+
+
+def labels(rows):
+    return [s.label for s in series(rows)]
+
+
+def test_trained_first_then_controls_then_the_rest(demo):
+    retrieval = select(demo, seen="retrieval", **ACCURACY)
+    assert labels(retrieval) == ["alibi", "kerple-log", "rope", "t5", "alibi (retrieval only)", "rope (retrieval only)",
+                                 "learned – not trained", "nope – not trained", "sinusoidal – not trained"]  # fmt: skip
+    assert labels(select(demo, seen="text", **LOSS))[-2:] == ["alibi (text only)", "rope (text only)"]
+
+
+def test_extension_and_factor_are_named(frame):
+    rows = frame(run_rows("rope") + run_rows("rope", extension="ntk", factor=4) + run_rows("rope", extension="window"))
+    assert labels(select(rows, **LOSS)) == ["rope", "rope + ntk x4", "rope + window"]
+
+
+def test_settings_are_named_only_where_they_tell_runs_apart(frame):
+    one, other = run_rows("rope"), run_rows("rope", settings="beef4567")
+    assert labels(select(frame(one + run_rows("rope", 1)), **LOSS)) == ["rope"]
+    assert labels(select(frame(one + other + run_rows("t5")), **LOSS)) == ["rope [beef4567]", "rope [cafe0123]", "t5"]
+    assert labels(select(frame(one + run_rows("rope", settings="beef4567", train_length=32)), **LOSS)) == ["rope L=32", "rope L=64"]
+
+
+def test_untrained_seeds_form_a_series_of_their_own(frame):
+    rows = frame(run_rows("rope") + run_rows("rope", 1) + run_rows("rope", 2, status="not trained"))
+    trained, other = series(select(rows, **ACCURACY))
+    assert (trained.label, other.label) == ("rope (2 of 3 seeds)", "rope – not trained (1 of 3 seeds)")
+    assert trained.ok
+    assert not other.ok
+    assert set(trained.rows["seed"]) == {0, 1}
+    assert labels(select(rows, **LOSS)) == ["rope"]
+
+
+def test_one_seed_keeps_the_interval_of_its_rows(frame):
+    rows = select(frame(run_rows("rope")), **LOSS)
+    curve = spread(rows, "length")
+    assert (curve["high"] - curve["value"]).tolist() == pytest.approx([0.06] * len(plausible.LENGTHS))
+    assert curve.index.tolist() == list(plausible.LENGTHS)
+
+
+def test_two_seeds_have_no_interval_and_three_the_t_interval(frame):
+    rows = select(frame([row for seed in range(3) for row in run_rows("rope", seed)]), **LOSS)
+    two, three = spread(rows[rows["seed"] < 2], "length"), spread(rows, "length")
+    assert two[["low", "high"]].isna().all(axis=None)
+    values = rows.loc[rows["length"] == 256, "value"].to_numpy()
+    assert three.loc[256, "value"] == np.median(values)
+    assert tuple(three.loc[256, ["low", "high"]]) == pytest.approx(t_interval(values))
+
+
+def test_corpora_are_not_mixed(frame):
+    with pytest.raises(UserError, match="rows of different corpora"):
+        series(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))

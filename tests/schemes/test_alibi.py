@@ -1,0 +1,75 @@
+"""ALiBi against published slopes, fixture E and three other implementations, for any number of heads."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
+
+from extrap.scheme import Shape
+from extrap.schemes.alibi import ALiBi, alibi_slopes
+from tests import fixture_e
+from tests.schemes.case import close, lower
+from tests.schemes.oracles import AlibiPositionalBias
+
+EIGHT = [2.0**-h for h in range(1, 9)]
+
+
+def scheme(heads: int, slopes: list[float] | None = None) -> ALiBi:
+    return ALiBi(Shape(dim=4 * heads, heads=heads), slopes)
+
+
+def bias(s: ALiBi, T: int) -> torch.Tensor:
+    n = torch.arange(T, dtype=torch.float64)
+    return s.distance_bias((n[:, None] - n).clamp(min=0), 0)
+
+
+def test_fixture_e():
+    s = ALiBi(fixture_e.SHAPE, [0.25])
+    fixture_e.check(s, ".077002174 .438756610 .282769068 .201472148", ".128665480 .066425824 -.012077190 -.087623287")
+
+
+@pytest.mark.parametrize(
+    "heads, slopes",
+    [
+        (1, [0.00390625]),
+        (2, [0.0625, 0.00390625]),
+        (3, [0.0625, 0.00390625, 0.25]),
+        (4, [0.25, 0.0625, 0.015625, 0.00390625]),
+        (6, [0.25, 0.0625, 0.015625, 0.00390625, 0.5, 0.125]),
+        (8, EIGHT),
+        (12, [*EIGHT, 0.707106781, 0.353553391, 0.176776695, 0.088388348]),
+    ],
+)
+def test_published_slopes(heads, slopes):
+    assert alibi_slopes(heads) == pytest.approx(slopes, abs=1e-9)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 3, 4, 6, 8, 12, 20])
+@pytest.mark.parametrize("T", [1, 7, 64])
+def test_equals_three_others(heads, T):
+    ours = bias(scheme(heads), T).float()
+    theirs = AlibiPositionalBias(heads)(T, T)
+    close(ours[:, lower(T)], theirs[:, lower(T)], 1e-5)
+    # bloom and mpt count from the first and to the last key: away from ours by a constant per row, which a softmax forgets
+    slopes, n = torch.tensor(alibi_slopes(heads))[:, None, None], torch.arange(T)[:, None]
+    bloom = build_alibi_tensor(torch.ones(1, T), heads, torch.float32)
+    mpt = build_mpt_alibi_tensor(heads, T)
+    close((ours + slopes * n)[:, lower(T)], bloom.expand(-1, T, -1)[:, lower(T)], 1e-5)
+    close((ours - slopes * (T - 1 - n))[:, lower(T)], mpt.expand(-1, T, -1)[:, lower(T)], 1e-5)
+
+
+@given(d=st.lists(st.floats(0, 1e7), min_size=1, max_size=5), heads=st.integers(1, 33))
+@settings(max_examples=15, deadline=None)
+def test_linear_in_any_distance(d, heads):
+    s, d = scheme(heads), torch.tensor(d, dtype=torch.float64)
+    assert not s.distance_bias(d * 0, 0).any()
+    close(s.distance_bias(d / 4, 0), s.distance_bias(d, 0) / 4)
+    close(s.distance_bias(d, 0), -torch.tensor(alibi_slopes(heads), dtype=torch.float64)[:, None] * d)
+
+
+@pytest.mark.parametrize("slopes", [[0.5], [0.5, 0.0], [0.5, -1.0]])
+def test_refusals(slopes):
+    with pytest.raises(ValueError, match="one positive slope for each of the 2 heads"):
+        scheme(2, slopes)

@@ -1,0 +1,96 @@
+"""CoPE against fixture E, published positions and biases, x-transformers, and the case in which every key counts."""
+
+import pytest
+import torch
+
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.cope import CoPE
+from extrap.schemes.shaw import Shaw
+from tests import fixture_e
+from tests.schemes.case import at, close, lower, moved, qkv, weights
+from tests.schemes.oracles import CoPE as Oracle
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
+
+
+def test_fixture_e():
+    s = CoPE(fixture_e.SHAPE, pmax=3).double()
+    s.e.data = (3 + torch.arange(12, dtype=torch.float64)).sin().view(1, 3, 4)
+    fixture_e.check(s, ".041190386 .407744131 .486753380 .064312102", "-.015585282 -.198210043 -.332306073 -.385041986")
+
+
+def test_published_bias():
+    s = CoPE(SHAPE, pmax=3)
+    gates = torch.tensor([[0.2, -0.4, 1, 0.3]], dtype=torch.float64).sigmoid()
+    z = torch.tensor([[0.1, 0.7, -0.5]], dtype=torch.float64)
+    published = torch.tensor([[-0.5, -0.148176122, 0.333398685, 0.444665510]], dtype=torch.float64)
+    close(s.interpolated(z, gates), published, 1e-9)
+
+
+@pytest.mark.parametrize("T, heads, width, pmax", [(1, 1, 4, 2), (8, 2, 6, 3), (25, 3, 8, 32), (40, 4, 2, 16)])
+@torch.no_grad()
+def test_equals_x_transformers(T, heads, width, pmax):
+    shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
+    s = moved(CoPE(shape, pmax)).float()
+    oracle = Oracle(width, heads, pmax)
+    oracle.pos_emb.data = s.e[1]
+    q, k, _ = qkv(shape, T, dtype=torch.float32)
+    logits = (q @ k.mT / width**0.5).masked_fill(~lower(T), -torch.inf)
+    close(s.bias(q, k, at(s, T, layer=1))[..., lower(T)], oracle(q, logits)[..., lower(T)], 1e-5)
+
+
+@torch.no_grad()
+def test_the_papers_sums():
+    s, T = moved(CoPE(SHAPE, pmax=3)), 7
+    q, k, _ = qkv(SHAPE, T)
+    ours = s.bias(q, k, at(s, T, layer=1))
+    for i in range(T):
+        for j in range(i + 1):
+            p = min(sum(float((q[0, 1, i] @ k[0, 1, t] / 6**0.5).sigmoid()) for t in range(j, i + 1)), 2)
+            low, high = (float(q[0, 1, i] @ s.e[1, n]) for n in (int(p), min(int(p) + 1, 2)))
+            assert float(ours[0, 1, i, j]) == pytest.approx((1 - p % 1) * low + (p % 1) * high, abs=1e-12)
+
+
+@torch.no_grad()
+def test_where_every_key_counts_it_is_shaw_from_distance_one():
+    s, T = moved(CoPE(SHAPE, pmax=5)), 12
+    shaw = Shaw(SHAPE, clip=5).double()
+    shaw.keys[0, :5], shaw.keys[0, 5] = s.e[0], s.e[0, 4]
+    q, k, _ = qkv(SHAPE, T)
+    counted = s.interpolated(q @ s.e[0].T, lower(T).double().expand(2, 2, T, T))
+    t = torch.arange(T, dtype=torch.float64)
+    place = at(shaw, t)
+    shifted = shaw.bias(q, k, place.moved(t + 1, t, "one more")) * 6**0.5
+    close(counted[..., lower(T)], shifted[..., lower(T)])
+
+
+@torch.no_grad()
+def test_embeddings_without_count_are_nope():
+    s, q = moved(CoPE(SHAPE)), qkv(SHAPE, 9)[:2]
+    nope = weights(Scheme(SHAPE), *q, at(s, 9))
+    s.e[:] = s.e[:, :1]
+    close(weights(s, *q, at(s, 9)), nope)
+    assert not CoPE(SHAPE).e.any()
+
+
+def test_gates_learn_once_an_embedding_is_there():
+    s, (q, k, _) = CoPE(SHAPE).double(), qkv(SHAPE, 9)
+    k.requires_grad_()
+    s.bias(q, k, at(s, 9)).square().sum().backward()
+    assert not k.grad.any()
+    moved(s).bias(q, k, at(s, 9)).square().sum().backward()
+    assert k.grad.isfinite().all() and k.grad.any()
+
+
+def test_counts_are_not_lost_in_bfloat16():
+    s = CoPE(Shape(dim=4, heads=1, length=4096), pmax=4096)
+    gates = torch.ones(1, 1000, dtype=torch.bfloat16)
+    z = torch.arange(4096, dtype=torch.float32)[None]
+    assert s.interpolated(z, gates)[0, :3].tolist() == [1000, 999, 998]
+
+
+def test_defaults_and_refusals():
+    assert CoPE(SHAPE).pmax == 16 and CoPE(Shape(dim=4, heads=1, length=512)).pmax == 64
+    for pmax in (1, 33):
+        with pytest.raises(ValueError, match=f"pmax={pmax}: must lie between 2 and 32"):
+            CoPE(SHAPE, pmax)

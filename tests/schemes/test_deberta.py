@@ -1,0 +1,111 @@
+"""DeBERTa against fixture E, transformers' DisentangledSelfAttention, and loops of the code's and the paper's index."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
+
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.deberta import DeBERTa
+from extrap.schemes.learned import Learned
+from extrap.stack import Stack
+from tests import fixture_e
+from tests.discover import scheme
+from tests.schemes.case import at, close, lower, moved, qkv, weights
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
+
+
+def test_fixture_e():
+    s = DeBERTa(fixture_e.SHAPE, span=2).double()
+    s.norm = torch.nn.Identity()
+    n = torch.arange(16, dtype=torch.float64).view(1, 4, 4)
+    s.table.data, s.key.data, s.query.data = torch.eye(2, 4, dtype=torch.float64), (3 + n).sin(), (3 + n).cos()
+    fixture_e.check(s, ".175193845 .606826383 .141098458 .076881313", ".423520173 .325771805 .148263137 -.065545517")
+
+
+@pytest.mark.parametrize("terms", ["both", "c2p", "p2c"])
+@pytest.mark.parametrize("T, heads, width, span", [(1, 1, 4, 2), (6, 2, 6, 8), (20, 3, 8, 4), (30, 4, 2, 16)])
+@torch.no_grad()
+def test_equals_transformers(terms, T, heads, width, span):
+    C = heads * width
+    s = moved(DeBERTa(Shape(dim=C, heads=heads, layers=2, length=32), span, terms)).float()
+    config = SimpleNamespace(
+        hidden_size=C, num_attention_heads=heads, relative_attention=True, position_buckets=-1, max_relative_positions=span,
+        pos_att_type=["c2p", "p2c"] if terms == "both" else [terms], hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    oracle = DisentangledSelfAttention(config).eval()
+    for ours, theirs in ((s.key, "pos_key_proj"), (s.query, "pos_query_proj")):
+        if ours is not None:
+            getattr(oracle, theirs).weight.data, getattr(oracle, theirs).bias.data = ours[1].T, torch.zeros(C)
+    x = torch.randn(2, T, C)
+    table = torch.cat([torch.randn(span, C), s.norm(s.table)])  # a causal decoder never meets their first half
+    theirs = oracle(x, lower(T).expand(2, 1, T, T), rel_embeddings=table)[0]
+    q, k, v = (f(x).unflatten(-1, (heads, width)).transpose(1, 2) for f in (oracle.query_proj, oracle.key_proj, oracle.value_proj))
+    close(s.attend(q, k, v, at(s, T, layer=1)).transpose(1, 2).flatten(2), theirs, 1e-5)
+
+
+def clip(n: int, last: int) -> int:
+    return max(0, min(n, last))
+
+
+@pytest.mark.parametrize("form", ["code", "paper"])
+@torch.no_grad()
+def test_the_papers_sum_over_the_full_table(form):
+    s, T, span = moved(DeBERTa(SHAPE, 3, p2c_index=form)), 9, 3
+    q, k, _ = qkv(SHAPE, T)
+    ours = weights(s, q, k, at(s, T, layer=1))
+    p = s.norm(s.table)
+    if form == "code":
+        p = torch.cat([torch.full((span, 12), torch.nan, dtype=torch.float64), p])
+    kr, qr = p @ s.key[1], p @ s.query[1]
+    for h in range(2):
+        own = slice(6 * h, 6 * h + 6)
+        for i in range(T):
+            logits = []
+            for j in range(i + 1):
+                c2p = q[0, h, i] @ kr[clip(i - j + span, 2 * span - 1), own]
+                back = j - i if form == "paper" else i - j
+                p2c = k[0, h, j] @ qr[clip(back + span, 2 * span - 1), own]
+                logits.append((q[0, h, i] @ k[0, h, j] + c2p + p2c) / 18**0.5)
+            close(ours[0, h, i, : i + 1], torch.stack(logits).softmax(0))
+
+
+@pytest.mark.parametrize("terms, n", [("both", 3), ("c2p", 2), ("p2c", 2)])
+@torch.no_grad()
+def test_an_empty_table_leaves_the_scale_of_its_terms(terms, n):
+    s, T = DeBERTa(SHAPE, terms=terms).double(), 9
+    assert s.scale == pytest.approx((n * 6) ** -0.5)
+    s.norm.weight.zero_()
+    q, k, _ = qkv(SHAPE, T)
+    close(weights(s, q, k, at(s, T)), weights(Scheme(SHAPE), q / n**0.5, k, at(Scheme(SHAPE), T)))
+
+
+@torch.no_grad()
+def test_far_keys_share_the_last_row():
+    s = moved(DeBERTa(SHAPE, 4))
+    q, k, _ = qkv(SHAPE, 9)
+    t = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 20], dtype=torch.float64)
+    far = t.clone()
+    far[-1] = 90
+    close(weights(s, q, k, at(s, t)), weights(s, q, k, at(s, far)))
+
+
+def test_on_top_of_absolute_positions():
+    s = scheme("deberta-absolute", SHAPE)
+    assert isinstance(s, Stack) and s.limit == 32 and s.scale == DeBERTa(SHAPE).scale
+    x = torch.zeros(1, 5, 12)
+    learned = next(p for p in s.parts if isinstance(p, Learned))
+    assert torch.equal(s.embed(x, at(s, 5)), learned.embed(x, at(s, 5))) and s.uses("bias")
+
+
+def test_defaults_and_refusals():
+    assert DeBERTa(SHAPE).span == 16 and DeBERTa(Shape(dim=4, heads=1, length=4096)).span == 512
+    assert len(DeBERTa(SHAPE, 32).table) == 32 and len(DeBERTa(SHAPE, 31, p2c_index="paper").table) == 62
+    for span, form in ((1, "code"), (33, "code"), (32, "paper")):
+        with pytest.raises(ValueError, match=f"span={span}"):
+            DeBERTa(SHAPE, span, p2c_index=form)
+    with pytest.raises(ValueError, match="p2c_index=paper, terms=c2p"):
+        DeBERTa(SHAPE, terms="c2p", p2c_index="paper")

@@ -1,0 +1,151 @@
+"""FLOATER: the integrator against goldens and torchdiffeq, the schemes against loops written from the paper. SCHEMES.md P5."""
+
+from math import cos, sin
+
+import pytest
+import torch
+from torchdiffeq import odeint
+from torchdiffeq._impl.rk_common import rk4_step_func
+
+from extrap import attention as kernels
+from extrap.gpt import GPT
+from extrap.scheme import Shape, Where
+from extrap.schemes.floater import Floater, FloaterQKV, Flow, rk4
+
+SHAPE = Shape(8, 2, layers=3, length=16)
+TURN = torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)
+POLE = torch.tensor([0.0, 1.0], dtype=torch.float64)
+
+
+def close(a: torch.Tensor, b, tolerance: float = 1e-12) -> None:
+    torch.testing.assert_close(a, torch.as_tensor(b, dtype=a.dtype), atol=tolerance, rtol=0)
+
+
+def bent(t, p: torch.Tensor) -> torch.Tensor:
+    """A field that depends on time and bends."""
+    return torch.stack([p[1] * cos(float(t)) - p[0], (p[0] * 2).sin() + 0.3 * float(t)])
+
+
+@pytest.mark.parametrize(("steps", "error"), [(1, 3.27e-2), (2, 1.88e-3), (5, 4.11e-5), (10, 2.38e-6)])
+def test_rotations_are_integrated_to_the_sinusoid_with_golden_errors(steps, error):
+    last = rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], steps)[-1]
+    found = float((last - torch.tensor([sin(4), cos(4)], dtype=torch.float64)).abs().max())
+    assert found == pytest.approx(error, rel=2e-3)
+
+
+def test_golden_state_after_four_positions():
+    close(rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], 1)[-1], [-0.724103009, -0.654173298], 1e-9)
+
+
+def test_the_tableau_is_the_classic_one_of_torchdiffeq():
+    p, t = POLE, 0.0
+    for end in (0.5, 0.7, 2.0):
+        p = p + rk4_step_func(lambda t, p, **_: bent(t, p), t, end - t, end, p)
+        t = end
+    close(rk4(bent, POLE, [0.5, 0.7, 2.0], 1)[-1], p)
+
+
+def test_torchdiffeq_rk4_is_another_rule_with_the_same_limit():
+    times = torch.linspace(0, 2, 5, dtype=torch.float64)
+    theirs = odeint(bent, POLE, times, method="rk4")
+    assert 1e-6 < float((rk4(bent, POLE, times.tolist(), 1) - theirs).abs().max()) < 1e-1
+    fine = odeint(bent, POLE, times, method="rk4", options={"step_size": 0.005})
+    close(rk4(bent, POLE, times.tolist(), 100), fine, 1e-9)
+    close(rk4(bent, POLE, times.tolist(), 100), odeint(bent, POLE, times, method="dopri5", rtol=1e-10, atol=1e-12), 1e-8)
+
+
+def test_uneven_coordinates_meet_the_same_path():
+    """The kinks of ReLU leave less than order 4."""
+    some = [0.0, 0.25, 3.0, 3.5, 11.0]
+    torch.manual_seed(0)
+    flow, start = Flow(8, "timed", 0.1, steps=20).double(), torch.randn(8, dtype=torch.float64)
+    every = flow(start, torch.arange(0, 11.1, 0.25, dtype=torch.float64))
+    close(flow(start, torch.tensor(some, dtype=torch.float64)), every[[int(4 * t) for t in some]], 1e-5)
+
+
+@pytest.mark.parametrize("dynamics", ["timed", "autonomous"])
+def test_field_is_two_linear_maps_of_state_and_time(dynamics):
+    flow = Flow(8, dynamics, 0.01, 1).double()
+    for layer in (flow.inner, flow.outer):
+        torch.nn.init.normal_(layer.bias)
+    p, t = torch.randn(3, 2, 8, dtype=torch.float64), 0.7
+
+    def beside(z: torch.Tensor) -> torch.Tensor:
+        return torch.cat([z, z.new_full((3, 2, 1), t)], -1) if dynamics == "timed" else z
+
+    close(flow.field()(t, p), flow.outer(beside(flow.inner(beside(p)).relu())))
+
+
+@pytest.mark.parametrize(("dynamics", "same"), [("timed", False), ("autonomous", True)])
+def test_only_an_autonomous_path_can_be_resumed_at_time_zero(dynamics, same):
+    torch.manual_seed(0)
+    flow, start = Flow(8, dynamics, 0.2, 20).double(), torch.randn(8, dtype=torch.float64)
+    path = flow(start, torch.arange(8, dtype=torch.float64))
+    assert torch.allclose(flow(path[3], torch.arange(5, dtype=torch.float64)), path[3:], atol=1e-9) is same
+
+
+def test_no_dynamics_adds_one_vector_everywhere():
+    scheme, x = Floater(SHAPE).double(), torch.randn(2, 16, 8, dtype=torch.float64)
+    for layer in (scheme.flow.inner, scheme.flow.outer):
+        layer.weight.data.zero_()
+    at = Where.whole(torch.arange(16, dtype=torch.float64), 1.0)
+    close(scheme.embed(x, at), x + scheme.start)
+    assert scheme.embed(x, at.at_layer(1, x)) is x
+
+
+def test_qkv_against_a_loop():
+    """o_i = sum_j softmax_j(<q_i + p^q_i, k_j + p^k_j> / sqrt(D)) (v_j + p^v_j), states added before the heads are split."""
+    torch.manual_seed(0)
+    scheme, layer, T = FloaterQKV(SHAPE, delta=0.3).double(), 2, 6
+    q, k, v = torch.randn(3, T, 8, dtype=torch.float64)
+    at = Where.whole(torch.arange(T, dtype=torch.float64), scheme.scale, layer=layer)
+    found = scheme.attend(*(z.view(1, T, 2, 4).transpose(1, 2) for z in (q, k, v)), at)[0].transpose(0, 1).reshape(T, 8)
+    p = [scheme.flow(scheme.start[which, layer], at.q) for which in range(3)]
+    q, k, v = q + p[0], k + p[1], v + p[2]
+    for i in range(T):
+        for h in range(2):
+            c = slice(4 * h, 4 * h + 4)
+            a = torch.stack([q[i, c] @ k[j, c] / 2 for j in range(i + 1)]).softmax(0)
+            close(found[i, c], sum(a[j] * v[j, c] for j in range(i + 1)))
+
+
+@torch.no_grad()
+def test_qkv_handles_queries_and_keys_at_different_coordinates():
+    scheme = FloaterQKV(SHAPE).double()
+    at = Where.whole(torch.arange(6, dtype=torch.float64), 1.0)
+    far = at.moved(at.q / 2, at.k / 3, "far")
+    zero = torch.zeros(1, 2, 6, 4, dtype=torch.float64)
+    q, k = scheme.rotate(zero, zero, far)
+    close(q[0].transpose(0, 1).reshape(6, 8), scheme.flow(scheme.start[0, 0], at.q / 2))
+    close(k[0].transpose(0, 1).reshape(6, 8), scheme.flow(scheme.start[1, 0], at.k / 3))
+
+
+@pytest.mark.parametrize("cls", [Floater, FloaterQKV])
+@torch.no_grad()
+def test_the_path_is_integrated_once_per_forward(cls, monkeypatch):
+    monkeypatch.setattr(kernels, "ROWS", 5)
+    model, calls = GPT(cls(SHAPE), 20, 8, 3, 2), []
+    model.scheme.flow.register_forward_hook(lambda *_: calls.append(1))
+    model(torch.zeros(2, 23, dtype=torch.long))
+    assert len(calls) == 1
+
+
+def test_first_states():
+    assert 0.65 < Floater(Shape(1024, 1)).start.std().item() < 0.75
+    assert FloaterQKV(SHAPE).start.shape == (3, 3, 8)
+    flow = Flow(64, "timed", 0.01, 1)
+    assert flow.inner.weight.shape == flow.outer.weight.shape == (64, 65)
+    assert not flow.inner.bias.any() and not flow.outer.bias.any()
+    assert flow.inner.weight.std().item() == pytest.approx((2 / 129) ** 0.5, rel=0.05)
+
+
+def test_low_precision_weights_are_integrated_in_float32():
+    flow = Flow(8, "timed", 0.01, 1).to(torch.bfloat16)
+    assert flow(torch.zeros(8, dtype=torch.bfloat16), torch.arange(3.0)).dtype == torch.float32
+
+
+@pytest.mark.parametrize("cls", [Floater, FloaterQKV])
+@pytest.mark.parametrize(("options", "message"), [({"delta": 0.0}, "delta=0.0"), ({"steps": 0}, "steps=0")])
+def test_refuses(cls, options, message):
+    with pytest.raises(ValueError, match=message):
+        cls(SHAPE, **options)

@@ -1,0 +1,83 @@
+"""HWFA as its YAML builds it: how far its windows reach, and what the last layer is."""
+
+import pytest
+import torch
+
+from extrap.errors import UserError
+from extrap.gpt import GPT
+from extrap.scheme import Shape
+from extrap.schemes.rope import RoPE
+from extrap.stack import Only, Stack
+from tests.discover import scheme
+
+
+def model(layers: int, length: int = 24) -> GPT:
+    shape = Shape(dim=16, heads=2, layers=layers, length=length, vocab=30)
+    torch.manual_seed(0)
+    return GPT(scheme("hwfa", shape), 30, 16, layers, 2).double().eval()
+
+
+def inputs(m: GPT, x: torch.Tensor) -> list[torch.Tensor]:
+    """(B, T, C) what each layer is given."""
+    seen = []
+    hooks = [block.register_forward_pre_hook(lambda _, args: seen.append(args[0])) for block in m.blocks]
+    m(x)
+    for hook in hooks:
+        hook.remove()
+    return seen
+
+
+@pytest.mark.parametrize("layers, reach", [(2, 17), (3, 16), (4, 15)])
+@torch.no_grad()
+def test_the_last_layer_is_given_nothing_from_beyond_the_windows(layers, reach):
+    """reach = (W - 1)(layers - 1), W the window of 0.75 * 24 tokens in all."""
+    m, x = model(layers), torch.randint(30, (1, 48), generator=torch.Generator().manual_seed(0))
+    y = x.clone()
+    y[0, 10] = (y[0, 10] + 1) % 30
+    a, b = (inputs(m, z)[-1][0] for z in (x, y))
+    changed = (a - b).abs().amax(-1) > 0
+    assert changed.nonzero().flatten().tolist() == list(range(10, 10 + reach + 1))
+    assert ((m(x) - m(y)).abs().amax(-1) > 0)[0, 10:].all()
+
+
+@torch.no_grad()
+def test_rope_below_log_n_without_positions_above():
+    m = model(3)
+    s, q = m.scheme, torch.randn(1, 2, 48, 8, dtype=torch.float64)
+    at = m.where(torch.zeros(1, 48, dtype=torch.long))
+    for layer in (0, 1):
+        here = at.at_layer(layer, None)
+        assert s.temperature(here) is None and int(here.count.max()) == 9
+        torch.testing.assert_close(s.rotate(q, q, here)[0], RoPE(s.shape).rotate(q, q, here)[0])
+    last = at.at_layer(2, None)
+    assert s.rotate(q, q, last)[0] is q and int(last.count.max()) == 48
+    assert float(s.temperature(last)[23]) == 1 and float(s.temperature(last)[47]) > 1
+
+
+def test_one_layer_is_not_enough():
+    with pytest.raises(UserError, match="layers=1: a window in all layers but the last needs at least 2"):
+        model(1)
+
+
+@pytest.mark.parametrize(
+    "layers, acts",
+    [
+        ("0:-1", [0, 1, 2]),
+        ("1:", [1, 2, 3]),
+        (":2", [0, 1]),
+        ("-2:", [2, 3]),
+        (":", [0, 1, 2, 3]),
+        ("0:9", [0, 1, 2, 3]),
+        ([-1, 0], [0, 3]),
+    ],
+)
+def test_ranges_of_layers(layers, acts):
+    shape = Shape(dim=16, heads=2, layers=4)
+    assert sorted(Only(shape, RoPE(shape), layers).layers) == acts
+
+
+@pytest.mark.parametrize("layers", ["", "2", "0:-", "a:b", "0:4:2"])
+def test_what_is_no_range_is_refused(layers):
+    shape = Shape(dim=16, heads=2, layers=4)
+    with pytest.raises(ValueError, match="give indices, or a range such as 0:-1"):
+        Stack(shape, [Only(shape, RoPE(shape), layers)])

@@ -1,0 +1,73 @@
+"""KeyNorm and CosA against fixture E, the cosine of torch, and the ways they stack."""
+
+from math import log
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.keynorm import CosA, KeyNorm
+from extrap.schemes.log_n import LogN
+from extrap.schemes.rope import RoPE
+from extrap.stack import Stack
+from tests import fixture_e
+from tests.schemes.case import at, close, lower, qkv, weights
+
+SHAPE = Shape(dim=16, heads=2, length=64)
+
+
+def scores(s: Scheme, q, k):
+    place = at(s, q.shape[2])
+    return s.score(*s.rotate(q, k, place), place)
+
+
+@pytest.mark.parametrize("order", [(RoPE, KeyNorm), (KeyNorm, RoPE)])
+def test_fixture_e(order):
+    a, o = ".382502496 .129553426 .400598465 .087345613", "-.209777040 -.111891696 .013388637 .135390965"
+    fixture_e.check(Stack(fixture_e.SHAPE, [cls(fixture_e.SHAPE) for cls in order]), a, o)
+
+
+def test_keynorm_forgets_the_length_of_keys_alone():
+    s, (q, k, _) = KeyNorm(SHAPE), qkv(SHAPE, 9)
+    close(scores(s, q, k), torch.einsum("bhid, bhjd -> bhij", q, k / k.norm(dim=-1, keepdim=True)))
+    close(scores(s, q, 7 * k), scores(s, q, k))
+    close(scores(s, 7 * q, k), 7 * scores(s, q, k))
+
+
+def test_cosa_is_lam_times_the_cosine():
+    s, (q, k, _) = CosA(SHAPE), qkv(SHAPE, 9)
+    cosine = F.cosine_similarity(q[..., :, None, :], k[..., None, :, :], dim=-1)
+    close(scores(s, q, k), 4 * log(32) * cosine)
+    close(scores(CosA(SHAPE, 3.0), 5 * q, 7 * k), 3 * cosine)
+
+
+def test_cosa_beside_log_n_counts_per_query():
+    """lam_i = 4 ln n_i."""
+    s, T = Stack(SHAPE, [CosA(SHAPE, 4 * log(64)), LogN(SHAPE, 0.0)]), 70
+    q, k, _ = qkv(SHAPE, T)
+    n = torch.arange(1, T + 1, dtype=torch.float64)
+    expected = (4 * n.log()[:, None] * scores(CosA(SHAPE, 1.0), q, k)).masked_fill(~lower(T), -torch.inf).softmax(-1)
+    close(weights(s, q, k, at(s, T)), expected, 1e-10)
+
+
+@pytest.mark.parametrize("cls", [KeyNorm, CosA])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_zero_and_huge_vectors(cls, dtype):
+    """A norm that does not fit float16 still divides right; a zero vector stays zero."""
+    s, x = cls(SHAPE), torch.full((1, 2, 3, 8), 6e4).to(dtype)
+    x[:, :, 1] = 0
+    _, k = s.rotate(x, x, at(s, 3))
+    assert k.dtype == dtype and not k[:, :, 1].any()
+    close(k[:, :, 0].float().norm(dim=-1), torch.ones(1, 2), 1e-2)
+
+
+def test_two_scales_do_not_stack():
+    with pytest.raises(ValueError, match="KeyNorm and CosA both set the scale"):
+        Stack(SHAPE, [KeyNorm(SHAPE), CosA(SHAPE)])
+
+
+@pytest.mark.parametrize("shape, lam", [(SHAPE, 0.0), (SHAPE, -1.0), (Shape(16, 2, length=2), None)])
+def test_refusals(shape, lam):
+    with pytest.raises(ValueError, match=f"lam={lam}"):
+        CosA(shape, lam)

@@ -1,0 +1,111 @@
+"""RoPE in linear attention: published weights, the quadratic form, and what is and is not a probability."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from extrap.scheme import Shape, Where
+from extrap.schemes.linear_rope import EPS, CosineLinearRoPE, Linear, LinearRoPE, positive
+from extrap.schemes.log_n import LogN
+from extrap.schemes.rope import RoPE
+from extrap.stack import Stack
+from tests import fixture_e
+from tests.schemes.case import at, close, lower, qkv, weights
+
+SHAPE = Shape(dim=16, heads=2)
+BOTH = [LinearRoPE, CosineLinearRoPE]
+
+
+def quadratic(s: Linear, q, k, v, place: Where) -> torch.Tensor:
+    """The same formula with the whole (T, T) matrix."""
+    rope, T = RoPE(s.shape, s.base, s.layout), q.shape[2]
+    rope.spectrum = s.spectrum
+    if isinstance(s, LinearRoPE):
+        q, k = F.elu(q) + 1, F.elu(k) + 1
+        below = (q @ k.transpose(-1, -2)).masked_fill(~lower(T), 0).sum(-1, keepdim=True)
+        q, k = rope.rotate(q, k, place)
+        above = q @ k.transpose(-1, -2)
+    else:
+        q, k = rope.rotate(q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True), place)
+        above = 1 + EPS + q @ k.transpose(-1, -2)
+        below = above.masked_fill(~lower(T), 0).sum(-1, keepdim=True)
+    return (above / below).masked_fill(~lower(T), 0) @ v
+
+
+def test_fixture_e():
+    a, o = ".004545379 -.096985224 .285598874 .167823959", "-.351222970 -.298942997 -.173471353 -.005527871"
+    fixture_e.check(LinearRoPE(fixture_e.SHAPE), a, o)
+
+
+def test_published_weights():
+    q = (torch.arange(12, dtype=torch.float64) + 1).view(1, 1, 3, 4) / 10
+    s = LinearRoPE(Shape(4, 1))
+    rows = [[1, 0, 0], [0.439004634, 0.446166395, 0], [0.149270315, 0.265893748, 0.252822779]]
+    close(weights(s, q, q.flip(2), at(s, 3))[0, 0], torch.tensor(rows, dtype=torch.float64), 1e-9)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+@pytest.mark.parametrize("T", [1, 64, 65, 150])
+def test_running_sums_equal_the_quadratic_form(cls, layout, T):
+    s = cls(SHAPE, layout=layout)
+    leaves = [x.requires_grad_() for x in qkv(SHAPE, T)]
+    place = at(s, torch.arange(T, dtype=torch.float64) * 1.5 + 3)
+    ours, plain = s.attend(*leaves, place), quadratic(s, *leaves, place)
+    close(ours, plain, 1e-11)
+    for a, b in zip(*(torch.autograd.grad(o.square().sum(), leaves) for o in (ours, plain)), strict=True):
+        close(a, b, 1e-9)
+
+
+def test_rows_sum_to_one_only_without_rotation():
+    """theta = 0 is plain linear attention; an endless base is not, since the first pair still turns."""
+    q, k, _ = qkv(SHAPE, 9)
+    s, endless = LinearRoPE(SHAPE), LinearRoPE(SHAPE, base=1e300)
+    still = LinearRoPE(SHAPE)
+    still.spectrum = lambda n: torch.zeros(4, dtype=torch.float64)
+    close(weights(still, q, k, at(s, 9)).sum(-1), torch.ones(2, 2, 9, dtype=torch.float64))
+    for other in (s, endless):
+        assert (weights(other, q, k, at(s, 9)).sum(-1)[..., 1:] - 1).abs().min() > 1e-3
+
+
+def test_cosine_weights_are_probabilities():
+    s = CosineLinearRoPE(SHAPE)
+    q, k, _ = qkv(SHAPE, 100)
+    a = weights(s, q, k, at(s, 100))
+    assert a.min() >= 0
+    close(a.sum(-1), torch.ones(2, 2, 100, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("cls", BOTH)
+def test_nothing_divides_by_zero(cls, dtype):
+    """Features of channels far below zero stay positive; a first key opposite to its query still has all of the weight."""
+    s = cls(SHAPE)
+    q = torch.full((1, 2, 70, 8), -40.0, dtype=dtype)
+    k = q if cls is LinearRoPE else -q
+    v = torch.randn(1, 2, 70, 8).to(dtype)
+    o = s.attend(q, k, v, at(s, 70))
+    assert o.dtype == dtype and o.isfinite().all()
+    close(o[:, :, 0], v[:, :, 0], 1e-2)
+
+
+def test_positive_is_elu_plus_one():
+    x = torch.linspace(-5, 5, 101, dtype=torch.float64).requires_grad_()
+    close(positive(x), F.elu(x) + 1, 1e-15)
+    ours, plain = (torch.autograd.grad(y.sum(), x)[0] for y in (positive(x), F.elu(x) + 1))
+    close(ours, plain, 1e-15)
+    assert positive(torch.tensor(-50.0)) > 0
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_refusals(cls):
+    with pytest.raises(ValueError, match="owns altogether"):
+        Stack(SHAPE, [cls(SHAPE), LogN(SHAPE)])
+    with pytest.raises(ValueError, match="5 channels"):
+        cls(Shape(10, 2))
+    with pytest.raises(ValueError, match="base=1"):
+        cls(SHAPE, base=1.0)
+    place = at(cls(SHAPE), 3)
+    place.causal = False
+    with pytest.raises(ValueError, match="causal"):
+        cls(SHAPE).attend(*qkv(SHAPE, 3), place)

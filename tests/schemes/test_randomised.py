@@ -1,0 +1,133 @@
+"""Randomised and equal-mean positions under other schemes. SCHEMES.md P24."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extrap.gpt import GPT
+from extrap.scheme import OutOfRange, Scheme, Shape
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.learned import Learned
+from extrap.schemes.randomised import EqualMeanPositions, RandomisedPositions
+from extrap.stack import Stack
+
+SHAPE = Shape(16, 2, layers=2, length=8)
+SETTINGS = settings(max_examples=15, deadline=None)
+
+
+def plain(n: int) -> torch.Tensor:
+    return torch.arange(n, dtype=torch.float64)
+
+
+def randomised(maximum: int, test: str = "even", training: bool = False, longest: int | None = None) -> Scheme:
+    return RandomisedPositions(Shape(16, 2, length=1), maximum, test, longest).train(training)
+
+
+@SETTINGS
+@given(data=st.data(), maximum=st.integers(2, 300), mode=st.sampled_from(["train", "even", "stride", "sampled"]))
+def test_positions_are_whole_strictly_increasing_and_in_range(data, maximum, mode):
+    longest = data.draw(st.integers(1, maximum))
+    n = data.draw(st.integers(1, longest))
+    t = randomised(maximum, "even" if mode == "train" else mode, mode == "train", longest).positions(plain(n))
+    assert t.shape == (n,) and t.dtype == torch.float64
+    assert torch.equal(t, t.floor()) and float(t[0]) >= 0 and float(t[-1]) < maximum
+    assert (t.diff() > 0).all()
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("test", ["even", "stride", "sampled"])
+def test_all_of_the_positions_are_the_plain_ones(test, training):
+    assert torch.equal(randomised(40, test, training, longest=40).positions(plain(40)), plain(40))
+
+
+def test_even_spacing():
+    assert randomised(2048).positions(plain(5)).tolist() == [0, 512, 1024, 1535, 2047]
+    assert randomised(2048).positions(plain(1)).tolist() == [0]
+
+
+def test_stride_is_fixed_in_advance_and_keeps_prefixes():
+    scheme = randomised(100, "stride", longest=33)
+    assert scheme.positions(plain(4)).tolist() == [0, 3, 6, 9]
+    assert torch.equal(scheme.positions(plain(33))[:20], scheme.positions(plain(20)))
+
+
+def test_training_draws_from_the_seed_and_anew_for_every_batch():
+    scheme = randomised(500, training=True)
+    torch.manual_seed(3)
+    a, b = scheme.positions(plain(20)), scheme.positions(plain(20))
+    torch.manual_seed(3)
+    assert torch.equal(scheme.positions(plain(20)), a)
+    assert not torch.equal(a, b)
+
+
+@pytest.mark.parametrize("test", ["even", "stride", "sampled"])
+def test_testing_repeats_itself_and_draws_nothing(test):
+    scheme, before = randomised(500, test), torch.get_rng_state()
+    assert torch.equal(scheme.positions(plain(20)), scheme.positions(plain(20)))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_every_position_is_met_equally_often():
+    torch.manual_seed(0)
+    scheme = randomised(20, training=True)
+    hits = torch.stack([torch.zeros(20).index_fill(0, scheme.positions(plain(5)).long(), 1) for _ in range(4000)]).mean(0)
+    torch.testing.assert_close(hits, torch.full((20,), 0.25), atol=0.03, rtol=0)
+
+
+def test_equal_mean_stretches_in_training_and_not_at_test():
+    torch.manual_seed(0)
+    scheme = EqualMeanPositions(SHAPE)
+    draws = torch.stack([scheme.positions(plain(30)) for _ in range(3000)])
+    last = draws[:, -1:]
+    torch.testing.assert_close(draws, torch.linspace(0, 1, 30, dtype=torch.float64) * last, atol=1e-9, rtol=1e-12)
+    assert 28 < float(last.mean()) < 32 and 27 < float(last.std()) < 33
+    assert torch.equal(scheme.eval().positions(plain(30)), plain(30))
+
+
+def test_works_under_a_relative_scheme():
+    """ALiBi in a stack reads the distances of the positions that were drawn."""
+    x, alibi = torch.randint(20, (2, 8)), ALiBi(SHAPE)
+    model = GPT(Stack(SHAPE, [RandomisedPositions(SHAPE, 64), alibi]), 20, 16, 2, 2).double()
+    torch.manual_seed(5)
+    drawn, tested = model.train()(x), model.eval()(x)
+    torch.manual_seed(5)
+    t = torch.randperm(64)[:8].sort().values.double()
+    by_hand = GPT(alibi, 20, 16, 2, 2).double()
+    by_hand.load_state_dict(model.state_dict())
+    alibi.positions = lambda _: t
+    torch.testing.assert_close(drawn, by_hand(x), atol=1e-12, rtol=0)
+    assert not torch.allclose(drawn, tested, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:rows=64")
+def test_a_table_needs_as_many_rows_as_there_are_positions():
+    x = torch.zeros(1, 8, dtype=torch.long)
+    enough = Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE, rows=64)])
+    assert GPT(enough, 20, 16, 2, 2)(x).isfinite().all()
+    with pytest.raises(OutOfRange, match="past the 8 positions"):
+        GPT(Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE)]), 20, 16, 2, 2).eval()(x)
+
+
+@pytest.mark.parametrize(
+    ("test", "training", "most"), [("even", True, 64), ("even", False, 64), ("sampled", False, 64), ("stride", False, 32)]
+)
+def test_a_text_longer_than_the_positions_is_out_of_range(test, training, most):
+    scheme = randomised(64, test, training)
+    assert len(scheme.positions(plain(most))) == most
+    with pytest.raises(OutOfRange, match=f"{most + 1} tokens lie past the {most}"):
+        scheme.positions(plain(most + 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"maximum": 7}, "maximum=7"), ({"maximum": 64, "longest": 65}, "longest=65"), ({"maximum": 64, "longest": 7}, "longest=7")],
+)
+def test_refuses(options, message):
+    with pytest.raises(ValueError, match=message):
+        RandomisedPositions(SHAPE, **options)
+
+
+def test_defaults_follow_the_training_length():
+    scheme = RandomisedPositions(Shape(16, 2, length=64))
+    assert (scheme.maximum, scheme.longest) == (2048, 1024)

@@ -1,0 +1,264 @@
+"""RoPE against published numbers, five other implementations, the score in phases and its own identities, in every layout."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rotary_embedding_torch import RotaryEmbedding
+from transformers.models.gptj import modeling_gptj as gptj
+from transformers.models.llama import modeling_llama as llama
+from transformers.models.roformer import modeling_roformer as roformer
+
+from extrap.gpt import GPT
+from extrap.rotary import pairing, relayout, turn
+from extrap.scheme import Shape, Where
+from extrap.schemes.rope import RoPE
+from tests import fixture_e
+from tests.schemes.case import at, close, qkv, weights
+from tests.schemes.explicit_phase import between, logits
+from tests.schemes.oracles import RotaryEmbedding as XRotary
+from tests.schemes.oracles import apply_rotary_pos_emb
+
+ODD = [3, 0, 7, 2, 1, 6, 4, 5]
+LAYOUTS = ["interleaved", "half", ODD]
+
+
+def scheme(D: int = 8, layout="interleaved", base: float | None = 10000.0, length: int = 64) -> RoPE:
+    return RoPE(Shape(dim=2 * D, heads=2, length=length), base, layout)
+
+
+def rotated(s: RoPE, x: torch.Tensor, t: float) -> torch.Tensor:
+    return s.rotate(x[None], x[None], at(s, torch.tensor([t], dtype=torch.float64)))[0][0]
+
+
+def row(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    "layout, a, o",
+    [
+        (
+            "interleaved",
+            ".339576567 .157433839 .370041527 .132948068",
+            "-.174041917 -.076105505 .040464189 .147126838",
+        ),
+        (
+            "half",
+            ".207133548 .295711274 .356208642 .140946535",
+            "-.040072735 -.041604186 -.032949481 -.016227594",
+        ),
+    ],
+)
+def test_fixture_e(layout, a, o):
+    fixture_e.check(RoPE(fixture_e.SHAPE, layout=layout), a, o)
+
+
+@pytest.mark.parametrize(
+    "layout, x, y",
+    [
+        ("interleaved", (1, 2, 3, 4), (-2.234741690, 0.077003754, 2.919405353, 4.059196027)),
+        ("half", (1, 2, 3, 4), (-3.144039117, 1.919605347, -0.339143083, 4.039197360)),
+        ("half", (1, 3, 2, 4), (-2.234741690, 2.919405353, 0.077003754, 4.059196027)),
+        ([0, 1, 2, 3], (1, 2, 3, 4), (-2.234741690, 0.077003754, 2.919405353, 4.059196027)),
+        ([0, 2, 1, 3], (1, 2, 3, 4), (-3.144039117, 1.919605347, -0.339143083, 4.039197360)),
+    ],
+)
+def test_published_rotation(layout, x, y):
+    close(rotated(scheme(4, layout), row(*x)[None], 2)[0], row(*y), 1e-9)
+
+
+@pytest.mark.parametrize("i, j", [(5, 3), (105, 103), (2, 0)])
+def test_published_score(i, j):
+    s = scheme(4)
+    q, k = rotated(s, row(1, 2, 3, 4)[None], i), rotated(s, row(0.5, -1, 0.25, 2)[None], j)
+    assert float((q * k).sum()) == pytest.approx(7.653868793, abs=1e-9)
+
+
+@given(t=st.lists(st.floats(0, 1e5), min_size=2, max_size=6), layout=st.sampled_from(LAYOUTS))
+@settings(max_examples=15, deadline=None)
+def test_score_in_phases_at_any_coordinates(t, layout):
+    """Rotation under any pairing is the explicit-phase score of channels sorted into pairs."""
+    s, t = scheme(8, layout), torch.tensor(sorted(t), dtype=torch.float64)
+    q, k, _ = qkv(s.shape, len(t))
+    place, order = at(s, t), pairing(layout, 8).flatten()
+    ours = s.score(*s.rotate(q, k, place), place)
+    close(ours, logits(q[..., order], k[..., order], between(t), s.spectrum(len(t))) * s.scale, 1e-9)
+
+
+def llama_rotate(q, k, D, base):
+    config = llama.LlamaConfig(
+        hidden_size=D, num_attention_heads=1, head_dim=D, rope_parameters={"rope_type": "default", "rope_theta": base}
+    )
+    cos, sin = llama.LlamaRotaryEmbedding(config)(q, torch.arange(q.shape[2])[None])
+    return llama.apply_rotary_pos_emb(q, k, cos, sin)
+
+
+def gptj_rotate(q, k, D, base):
+    sin, cos = gptj.create_sinusoidal_positions(q.shape[2], D)[None].chunk(2, -1)
+    return tuple(gptj.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos).transpose(1, 2) for x in (q, k))
+
+
+def roformer_rotate(q, k, D, base):
+    table = roformer.RoFormerSinusoidalPositionalEmbedding(q.shape[2], D)
+    table.weight.data.copy_(table.create_weight())
+    return roformer.RoFormerSelfAttention.apply_rotary_position_embeddings(table.weight[None, None], q, k)
+
+
+def lucidrains_rotate(q, k, D, base):
+    rotary = RotaryEmbedding(D, theta=base)
+    return rotary.rotate_queries_or_keys(q), rotary.rotate_queries_or_keys(k)
+
+
+def x_rotate(q, k, D, base):
+    freqs, _ = XRotary(D, base=base)(torch.arange(q.shape[2]))
+    return apply_rotary_pos_emb(q, freqs), apply_rotary_pos_emb(k, freqs)
+
+
+@pytest.mark.parametrize(
+    "oracle, layout, base",
+    [
+        (llama_rotate, "half", 500.0),
+        (gptj_rotate, "interleaved", 10000.0),
+        (roformer_rotate, "interleaved", 10000.0),
+        (lucidrains_rotate, "interleaved", 500.0),
+        (x_rotate, "interleaved", 500.0),
+    ],
+)
+@pytest.mark.parametrize("D, T", [(4, 1), (8, 17), (64, 50)])
+def test_equals_five_others(oracle, layout, base, D, T):
+    s = scheme(D, layout, base)
+    q, k, _ = qkv(s.shape, T, dtype=torch.float32)
+    with torch.no_grad():
+        for ours, theirs in zip(s.rotate(q, k, at(s, T)), oracle(q, k, D, base), strict=True):
+            close(ours, theirs, 1e-5)
+
+
+@given(shift=st.floats(-1e6, 1e6), layout=st.sampled_from(LAYOUTS))
+@settings(max_examples=15, deadline=None)
+def test_weights_do_not_feel_a_shift(shift, layout):
+    """In float32 too, at any distance from 0: the angles are made in float64."""
+    s, t = scheme(8, layout), torch.arange(9, dtype=torch.float64)
+    for dtype, tolerance in ((torch.float64, 1e-8), (torch.float32, 1e-5)):
+        q, k, _ = qkv(s.shape, 9, dtype=dtype)
+        close(weights(s, q, k, at(s, t)), weights(s, q, k, at(s, t + shift)), tolerance)
+
+
+@given(a=st.floats(-1e3, 1e3), b=st.floats(-1e3, 1e3), layout=st.sampled_from(LAYOUTS))
+@settings(max_examples=15, deadline=None)
+def test_rotations_form_a_group_and_keep_lengths(a, b, layout):
+    s, x = scheme(8, layout), qkv(Shape(8, 1), 1)[0][0, 0]
+    close(rotated(s, rotated(s, x, a), b), rotated(s, x, a + b), 1e-10)
+    close(rotated(s, x, a).norm(), x.norm())
+    close(rotated(s, x, 0.0), x)
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+@pytest.mark.parametrize("position", [1.0, 4097.0, 1e6])
+def test_cosines_of_a_float32_model_far_out(layout, position):
+    """Unit vectors read off cos and sin; the reference is in extended precision."""
+    s = scheme(64, layout)
+    x = torch.zeros(32, 64)
+    x[torch.arange(32), pairing(layout, 64)[:, 0]] = 1
+    y = torch.cat([rotated(s, v[None], position) for v in x])
+    angle = np.longdouble(position) * np.longdouble(10000) ** (-np.arange(0, 64, 2, dtype=np.longdouble) / 64)
+    for c, reference in ((0, np.cos(angle)), (1, np.sin(angle))):
+        ours = y[torch.arange(32), pairing(layout, 64)[:, c]].numpy()
+        assert np.abs(ours - reference).max() <= 1e-6
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_bfloat16_rounds_once(layout):
+    s = scheme(8, layout)
+    x = qkv(s.shape, 4)[0].bfloat16()
+    place = at(s, torch.arange(4094, 4098, dtype=torch.float64))
+    y = s.rotate(x, x, place)[0]
+    assert y.dtype == torch.bfloat16
+    assert torch.equal(y, s.rotate(x.float(), x.float(), place)[0].bfloat16())
+
+
+def test_queries_and_keys_may_stand_elsewhere():
+    s, t = scheme(8), torch.arange(5, dtype=torch.float64)
+    q, k, _ = qkv(s.shape, 5)
+    place = at(s, t)
+    apart = place.moved(t[3:] * 2, t / 3, "apart")
+    of_q, of_k = s.rotate(q[:, :, 3:], k, apart)
+    close(of_q, s.rotate(q[:, :, 3:], q[:, :, 3:], at(s, t[3:] * 2))[0])
+    close(of_k, s.rotate(k, k, at(s, t / 3))[1])
+    close(s.rotate(q, k, place)[0], s.rotate(q, k, at(s, t))[0])
+
+
+def test_tables_are_made_once_per_forward_and_scheme():
+    """Layers share them; a second scheme and a wrapped spectrum in the same forward do not meet them."""
+    a, b = scheme(8), scheme(8, base=50.0)
+    q, k, _ = qkv(a.shape, 6)
+    place, calls = at(a, 6), []
+    theta = a.spectrum
+    a.spectrum = lambda n: calls.append(n) or theta(n)
+    first, second = a.rotate(q, k, place), a.rotate(q, k, place.at_layer(1, None))
+    assert calls == [6] and torch.equal(first[0], second[0])
+    close(b.rotate(q, k, place)[0], b.rotate(q, k, at(b, 6))[0])
+    assert not torch.allclose(b.rotate(q, k, place)[0], first[0])
+    assert a.rotate(q.float(), k.float(), place)[0].dtype == torch.float32
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_any_memory_order_of_the_input(layout):
+    s, x = scheme(8, layout), qkv(Shape(8, 1), 5)[0]
+    columns = x.transpose(-1, -2).contiguous().transpose(-1, -2)
+    assert torch.equal(s.rotate(columns, columns, at(s, 5))[0], s.rotate(x, x, at(s, 5))[0])
+
+
+@pytest.mark.parametrize("source", LAYOUTS)
+@pytest.mark.parametrize("target", LAYOUTS)
+def test_converted_weights_give_the_same_logits(source, target):
+    shape = Shape(dim=16, heads=2, layers=2, vocab=11)
+    torch.manual_seed(0)
+    a, b = (GPT(RoPE(shape, layout=layout), 11, 16, 2, 2).double() for layout in (source, target))
+    state = a.state_dict()
+    for name in [n for n in state if n.endswith("qkv.weight")]:
+        q, k, v = state[name].chunk(3)
+        assert torch.equal(relayout(relayout(q, 2, source, target), 2, target, source), q)
+        state[name] = torch.cat([relayout(q, 2, source, target), relayout(k, 2, source, target), v])
+    x = torch.arange(22).view(2, 11) % 11
+    assert source == target or not torch.allclose(a(x), GPT.forward(b, x))
+    b.load_state_dict(state)
+    close(a(x), b(x), 1e-10)
+
+
+def test_published_permutation():
+    """half(P x) = P interleaved(x) with y[p] = x[2p], y[p + D/2] = x[2p + 1]."""
+    x = qkv(Shape(8, 1), 6)[0]
+    place, P = Where.whole(torch.arange(6, dtype=torch.float64), 1.0), relayout(torch.arange(8), 1, "interleaved", "half")
+    assert P.tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
+    half, interleaved = RoPE(Shape(8, 1), layout="half"), RoPE(Shape(8, 1))
+    close(half.rotate(x[..., P], x, place)[0], interleaved.rotate(x, x, place)[0][..., P])
+
+
+def test_turn_leaves_the_other_channels():
+    x = qkv(Shape(8, 1), 3)[0]
+    turns = torch.polar(torch.ones(3, 2, dtype=torch.float64), torch.rand(3, 2, dtype=torch.float64))
+    for layout in ("interleaved", "half", [3, 1, 0, 2]):
+        y = turn(x, turns, layout)
+        assert torch.equal(y[..., 4:], x[..., 4:]) and not torch.isclose(y[..., :4], x[..., :4]).any()
+
+
+@pytest.mark.parametrize("length, base", [(128, 121.2), (256, 365.3), (2048, 10000.0)])
+def test_matched_base(length, base):
+    assert scheme(base=None, length=length).base == pytest.approx(base, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        ({"D": 7}, "7 channels"),
+        ({"base": 1.0}, "base=1.0"),
+        ({"base": None, "length": 6}, "base="),
+        ({"layout": [0, 1, 2, 3]}, "layout="),
+        ({"layout": [0, 1, 2, 3, 4, 5, 6, 6]}, "layout="),
+    ],
+)
+def test_refusals(options, match):
+    with pytest.raises(ValueError, match=match):
+        scheme(**options)

@@ -1,0 +1,71 @@
+"""Sandwich against fixture E, published sums, the sinusoids it is the inner product of, and the formula as a loop."""
+
+from math import cos
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extrap.relative import sinusoid
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.sandwich import Sandwich
+from tests import fixture_e
+from tests.schemes.case import at, close, qkv, weights
+
+ONE = Shape(dim=4, heads=1)
+
+
+def sums(s: Sandwich, *n: float) -> torch.Tensor:
+    """The plain sums: head 1 of one is divided by 8."""
+    return 8 * s.distance_bias(torch.tensor(n, dtype=torch.float64), 0)[0]
+
+
+def test_fixture_e():
+    s = Sandwich(Shape(dim=8, heads=2))  # head 1 of two is divided by 4; both read the one head of the fixture
+    close(fixture_e.weights(s)[3], fixture_e._row(".014820600 .241057945 .392948619 .351172835"), 2e-9)
+    close(fixture_e.outputs(s)[3], fixture_e._row("-.176314259 -.157202974 -.099602918 -.017616595"), 2e-9)
+
+
+@pytest.mark.parametrize(
+    "start, published",
+    [
+        (0, [64, 62.093683806, 42.820022898, 30.543454701, 10.177728132]),
+        (1, [64, 62.553381495, 44.659093928, 30.681085830, 10.610353221]),
+    ],
+)
+def test_published_sums(start, published):
+    close(sums(Sandwich(ONE, start=start), 0, 1, 10, 100, 1000), torch.tensor(published, dtype=torch.float64), 1e-9)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_the_papers_formula(start):
+    b = Sandwich(Shape(dim=12, heads=3), 16, start).distance_bias(torch.arange(20, dtype=torch.float64).view(4, 5), 0)
+    for h in range(3):
+        for n in range(20):
+            total = sum(cos(n * 10000 ** (-2 * t / 16)) for t in range(start, start + 8))
+            assert float(b[h, n // 5, n % 5]) == pytest.approx(total / (8 * (h + 1) / 3), abs=1e-12)
+
+
+@given(i=st.floats(0, 1e5), n=st.floats(0, 1e4), width=st.sampled_from([2, 8, 128]))
+@settings(max_examples=15, deadline=None)
+def test_is_an_inner_product_of_sinusoids(i, n, width):
+    a, b = sinusoid(torch.tensor([i, i + n], dtype=torch.float64), width)
+    close(sums(Sandwich(ONE, width), i + n - i), (a @ b)[None], 1e-8)
+
+
+def test_is_a_concatenation_of_sinusoids_to_queries_and_keys():
+    """<[q, PE_i], [k, PE_j]> with PE weighted by the square root of 1 / c_h, the bias being added after the 1 / sqrt(D)."""
+    s, T, shape = Sandwich(Shape(dim=12, heads=2), 16), 9, Shape(dim=12, heads=2)
+    q, k, _ = qkv(shape, T)
+    pe = sinusoid(torch.arange(T), 16) * torch.tensor([1 / 4, 1 / 8], dtype=torch.float64).sqrt()[:, None, None]
+    pe = pe.expand(2, 2, T, 16)
+    logits = torch.cat([q / 6**0.25, pe], -1) @ torch.cat([k / 6**0.25, pe], -1).mT
+    weighed = logits.masked_fill(~torch.ones(T, T, dtype=torch.bool).tril(), -torch.inf).softmax(-1)
+    close(weights(s, q, k, at(Scheme(shape), T)), weighed)
+
+
+@pytest.mark.parametrize("width", [0, 7, -2])
+def test_refusals(width):
+    with pytest.raises(ValueError, match=f"width={width}"):
+        Sandwich(ONE, width)

@@ -1,0 +1,81 @@
+"""softmax_1 and the learned sink logit against published numbers and three other implementations."""
+
+from math import inf
+from types import SimpleNamespace
+
+import pytest
+import torch
+from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
+
+from extrap.scheme import Scheme, Shape, softmax
+from extrap.schemes.sink import SinkLogit, SoftmaxOne
+from tests import fixture_e
+from tests.schemes.case import at, close, moved, qkv, weights
+from tests.schemes.oracles import Attend
+
+SHAPE = Shape(dim=16, heads=2, layers=3)
+
+
+def one(*logits: float) -> torch.Tensor:
+    return softmax(torch.tensor([[logits]], dtype=torch.float64), torch.zeros(1))[0, 0]
+
+
+def test_fixture_e():
+    a, o = ".089311646 .396328365 .198925181 .110382254", ".178990777 .109299844 .012848497 -.086748609"
+    fixture_e.check(SoftmaxOne(fixture_e.SHAPE), a, o)
+    fixture_e.check(SinkLogit(fixture_e.SHAPE), a, o)
+
+
+def test_published_weights():
+    a = one(1, 2, 3)
+    close(a, torch.tensor([0.087144319, 0.236882818, 0.643914260], dtype=torch.float64), 1e-9)
+    assert float(a.sum()) == pytest.approx(0.967941397, abs=1e-9)
+    assert one(0, 0, 0).tolist() == [0.25] * 3
+    assert one(-1000, -1000).tolist() == [0, 0]
+    assert one(1000, 1000).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("T", [1, 7, 40])
+def test_equals_the_zero_attention_of_torch(T):
+    """Identity projections, so that the module attends over q, k, v themselves."""
+    theirs = torch.nn.MultiheadAttention(16, 2, bias=False, add_zero_attn=True, batch_first=True)
+    theirs.in_proj_weight.data, theirs.out_proj.weight.data = torch.eye(16).repeat(3, 1), torch.eye(16)
+    q, k, v = qkv(SHAPE, T, dtype=torch.float32)
+    flat = [x.transpose(1, 2).flatten(2) for x in (q, k, v)]
+    mask = torch.ones(T, T, dtype=torch.bool).triu(1)
+    o = theirs(*flat, attn_mask=mask, need_weights=False)[0].unflatten(-1, (2, 8)).transpose(1, 2)
+    close(SoftmaxOne(SHAPE).attend(q, k, v, at(SoftmaxOne(SHAPE), T)), o.detach(), 1e-5)
+
+
+@pytest.mark.parametrize("T", [2, 40])
+def test_equals_the_zero_key_of_x_transformers(T):
+    q, k, v = qkv(SHAPE, T, dtype=torch.float32)
+    theirs, _ = Attend(heads=2, causal=True, add_zero_kv=True, scale=8**-0.5)(q, k, v)
+    close(SoftmaxOne(SHAPE).attend(q, k, v, at(SoftmaxOne(SHAPE), T)), theirs, 1e-5)
+
+
+@pytest.mark.parametrize("layer", [0, 2])
+def test_equals_the_sinks_of_gpt_oss(layer):
+    s, T = moved(SinkLogit(SHAPE)).float(), 20
+    q, k, v = qkv(SHAPE, T, dtype=torch.float32)
+    module = SimpleNamespace(sinks=s.logit[layer], num_key_value_groups=1, training=False)
+    mask = torch.full((T, T), -inf).triu(1)[None, None]
+    theirs, _ = eager_attention_forward(module, q, k, v, mask, s.scale)
+    close(s.attend(q, k, v, at(s, T, layer)), theirs.transpose(1, 2), 1e-5)
+
+
+def test_an_unreachable_sink_is_softmax():
+    s, (q, k, _) = SinkLogit(SHAPE).double(), qkv(SHAPE, 9)
+    s.logit.data.fill_(-inf)
+    close(weights(s, q, k, at(s, 9)), weights(Scheme(SHAPE), q, k, at(s, 9)))
+
+
+def test_feels_a_shift_of_the_logits():
+    assert float(one(4, 5, 6).sum()) > float(one(1, 2, 3).sum())
+
+
+def test_each_layer_learns_its_own():
+    s = SinkLogit(SHAPE).double()
+    assert s.logit.shape == (3, 2)
+    s.attend(*qkv(SHAPE, 9), at(s, 9, layer=1)).square().sum().backward()
+    assert (s.logit.grad[1] != 0).all() and not s.logit.grad[[0, 2]].any()

@@ -1,0 +1,94 @@
+"""Sinusoids: golden rows, norms, rotations, and the half layout of transformers. SCHEMES.md P2."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
+
+from extrap.gpt import GPT
+from extrap.relative import frequencies
+from extrap.scheme import Shape, Where
+from extrap.schemes.nope import NoPE
+from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.stack import Only
+
+SETTINGS = settings(max_examples=15, deadline=None)
+
+
+def table(t: torch.Tensor, dim: int, **options) -> torch.Tensor:
+    """What is added to a token of zeros at coordinates t."""
+    at = Where.whole(t.double(), 1.0)
+    return Sinusoidal(Shape(dim, 1), **options).embed(torch.zeros(1, len(t), dim, dtype=torch.float64), at)[0]
+
+
+def close(a: torch.Tensor, b, tolerance: float = 1e-9) -> None:
+    torch.testing.assert_close(a, torch.as_tensor(b, dtype=a.dtype), atol=tolerance, rtol=0)
+
+
+def test_golden_rows():
+    rows = table(torch.arange(3), 4)
+    close(rows[0], [0.0, 1, 0, 1])
+    close(rows[1], [0.841470985, 0.540302306, 0.009999833, 0.999950000])
+    close(rows[2], [0.909297427, -0.416146837, 0.019998667, 0.999800007])
+
+
+def test_golden_inner_product():
+    rows = table(torch.tensor([9, 6]), 8)
+    close(rows[0] @ rows[1], 1.964889526)
+
+
+@SETTINGS
+@given(i=st.floats(0, 1e4), j=st.floats(0, 1e4), dim=st.sampled_from([2, 8, 64]))
+def test_norm_and_inner_product_of_any_two_positions(i, j, dim):
+    a, b = table(torch.tensor([i, j], dtype=torch.float64), dim)
+    close(a @ a, dim / 2)
+    close(a @ b, ((i - j) * frequencies(dim)).cos().sum())
+
+
+@SETTINGS
+@given(i=st.integers(0, 10**5), c=st.integers(0, 10**4))
+def test_a_shift_is_a_rotation_of_the_pairs(i, c):
+    a, b = table(torch.tensor([i, i + c]), 16)
+    cos, sin = (c * frequencies(16)).cos(), (c * frequencies(16)).sin()
+    s, k = a.unflatten(-1, (-1, 2)).unbind(-1)
+    close(b, torch.stack([s * cos + k * sin, k * cos - s * sin], -1).flatten())
+
+
+@pytest.mark.parametrize(("length", "dim"), [(1, 2), (50, 8), (300, 64), (129, 20)])
+def test_transformers_has_the_same_table_in_half_layout(length, dim):
+    """y[p] = x[2p], y[p + dim / 2] = x[2p + 1] converts interleaved to half."""
+    theirs = RoFormerSinusoidalPositionalEmbedding(length, dim).create_weight()
+    to_half = torch.cat([torch.arange(0, dim, 2), torch.arange(1, dim, 2)])
+    close(table(torch.arange(length), dim).float()[:, to_half], theirs, 1e-5)
+
+
+def test_original_scale_multiplies_the_token_once():
+    x = torch.randn(2, 5, 16, dtype=torch.float64)
+    scheme, at = Sinusoidal(Shape(16, 2), emb_scale=4.0, layers="every"), Where.whole(torch.arange(5.0).double(), 1.0)
+    close(scheme.embed(x, at), 4 * x + table(torch.arange(5), 16))
+    close(scheme.embed(x, at.at_layer(1, x)), x + table(torch.arange(5), 16))
+
+
+@torch.no_grad()
+def test_first_is_every_confined_to_layer_zero():
+    shape, x = Shape(32, 4, 3), torch.randint(50, (2, 20))
+
+    def logits(scheme):
+        torch.manual_seed(0)
+        return GPT(scheme, 50, 32, 3, 4).double()(x)
+
+    every = Sinusoidal(shape, layers="every")
+    first = logits(Sinusoidal(shape))
+    close(logits(Only(shape, every, [0])), first, 1e-12)
+    assert (logits(every) - first).abs().max() > 1e-2
+    assert (logits(NoPE(shape)) - first).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize(
+    ("dim", "options", "message"),
+    [(5, {}, "dim=5 is odd"), (8, {"base": 1.0}, "base=1.0"), (8, {"emb_scale": 0.0}, "emb_scale=0.0")],
+)
+def test_refuses(dim, options, message):
+    with pytest.raises(ValueError, match=message):
+        Sinusoidal(Shape(dim, 1), **options)

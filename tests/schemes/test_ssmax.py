@@ -1,0 +1,55 @@
+"""Scalable-Softmax: powers of the number of keys, one learned slope per layer and head."""
+
+from dataclasses import replace
+from math import log
+
+import pytest
+import torch
+
+from extrap.scheme import Shape
+from extrap.schemes.log_n import LogN
+from extrap.schemes.ssmax import SSMax
+from extrap.schemes.window import Window
+from extrap.stack import Stack
+from tests.schemes.case import at, close, moved, qkv, weights
+
+SHAPE = Shape(dim=16, heads=2, layers=3, length=64)
+
+
+def test_starts_as_log_n():
+    s, place = SSMax(SHAPE).requires_grad_(False), at(SSMax(SHAPE), 100)
+    assert s.s.shape == (3, 2)
+    close(s.temperature(place), LogN(SHAPE, 0.0).temperature(place).expand(2, -1, -1), 1e-6)
+    assert float(s.temperature(place)[0, 63]) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("layer", [0, 2])
+def test_equals_a_double_loop(layer):
+    """a_ij = n_i**(s l_ij) / sum_j n_i**(s l_ij)."""
+    s, T = moved(SSMax(SHAPE)), 7
+    q, k, _ = qkv(SHAPE, T, batch=1)
+    a = torch.zeros(2, T, T, dtype=torch.float64)
+    for h in range(2):
+        for i in range(T):
+            powers = [(i + 1) ** float(s.s.detach()[layer, h] * (q[0, h, i] @ k[0, h, j]) * s.scale) for j in range(i + 1)]
+            a[h, i, : i + 1] = torch.tensor(powers, dtype=torch.float64) / sum(powers)
+    close(weights(s, q, k, at(s, T, layer)), a[None])
+
+
+def test_counts_the_keys_a_window_leaves():
+    s = Stack(SHAPE, [SSMax(SHAPE, 1.0), Window(SHAPE, 5)])
+    c = s.temperature(replace(at(s, 9), sees=s.sees))
+    close(c[1, 4:, 0], torch.full((5,), log(5), dtype=torch.float64))
+
+
+def test_s_may_be_given_and_learns():
+    s = SSMax(SHAPE, 0.4).double()
+    q, k, v = qkv(SHAPE, 9)
+    s.attend(q, k, v, at(s, 9, layer=1)).square().sum().backward()
+    assert torch.equal(s.s.data, torch.full((3, 2), 0.4).double())
+    assert (s.s.grad[1] != 0).all() and not s.s.grad[[0, 2]].any()
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="training length 1"):
+        SSMax(Shape(16, 2, length=1))

@@ -1,0 +1,72 @@
+"""T5's buckets against the published boundaries and transformers, its bias against fixture E."""
+
+import warnings
+
+import pytest
+import torch
+from transformers.models.t5.modeling_t5 import T5Attention
+
+from extrap.relative import bucket
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.t5 import T5
+from tests import fixture_e
+from tests.schemes.case import at, close, moved, qkv, weights
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=64)
+
+
+def test_fixture_e():
+    s = T5(Shape(dim=4, heads=1, length=64), buckets=8, max_distance=32)
+    s.table.data = 0.1 * torch.arange(8, dtype=torch.float64)[:, None]
+    fixture_e.check(s, ".128958018 .517804672 .235164154 .118073156", ".259874167 .167237292 .033654895 -.108167394")
+
+
+def test_published_boundaries():
+    b = bucket(torch.arange(200), 32, 128).tolist()
+    assert b[:16] == list(range(16))
+    assert [b.index(n) for n in range(16, 32)] == [16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113]
+    small = [0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7]
+    assert bucket(torch.arange(21), 8, 32).tolist() == small
+
+
+@pytest.mark.parametrize(
+    "buckets, farthest",
+    [(32, 128), (32, 64), (32, 32), (8, 32), (16, 64), (64, 256), (32, 1000), (4, 8), (128, 2048)],
+)
+def test_buckets_equal_transformers(buckets, farthest):
+    n = torch.arange(20000)
+    theirs = T5Attention._relative_position_bucket(-n, bidirectional=False, num_buckets=buckets, max_distance=farthest)
+    assert torch.equal(bucket(n, buckets, farthest), theirs)
+
+
+@torch.no_grad()
+def test_the_bias_is_the_entry_of_the_bucket():
+    s = moved(T5(SHAPE, 8, 16))
+    d = torch.tensor([[0.0, 3.0, 3.9999999], [4.5, 15.0, 1e6]], dtype=torch.float64)
+    b = s.distance_bias(d, 0)
+    assert b.shape == (2, 2, 3)
+    for row, bins in enumerate([[0, 3, 4], [4, 7, 7]]):
+        assert torch.equal(b[:, row], s.table[bins].T)
+
+
+@torch.no_grad()
+def test_at_first_it_is_nope():
+    q, k, _ = qkv(SHAPE, 9)
+    s = T5(SHAPE)
+    close(weights(s, q, k, at(s, 9)), weights(Scheme(SHAPE), q, k, at(s, 9)))
+
+
+def test_warns_of_buckets_training_never_reaches():
+    with pytest.warns(UserWarning, match=r"max_distance=128: training length 64 reaches 27 of 32 .* max_distance <= 32"):
+        T5(SHAPE, max_distance=128)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        T5(SHAPE), T5(Shape(dim=4, heads=1, length=114), max_distance=128)
+    with pytest.warns(UserWarning, match="31 of 32"):
+        T5(Shape(dim=4, heads=1, length=113), max_distance=128)
+
+
+@pytest.mark.parametrize("buckets, farthest", [(0, 32), (7, 32), (32, 16), (64, 32)])
+def test_refusals(buckets, farthest):
+    with pytest.raises(ValueError, match=f"buckets={buckets}, max_distance={farthest}"):
+        T5(SHAPE, buckets, farthest)

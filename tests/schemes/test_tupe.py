@@ -1,0 +1,127 @@
+"""TUPE against fixture E, a double loop from the paper, and what the reset and the policies past L must do."""
+
+import pytest
+import torch
+
+from extrap.gpt import GPT
+from extrap.relative import bucket, sinusoid
+from extrap.scheme import OutOfRange, Scheme, Shape
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.rope import RoPE
+from extrap.schemes.t5 import T5
+from extrap.schemes.tupe import TUPE
+from extrap.stack import Stack
+from tests import fixture_e
+from tests.schemes.case import at, close, lower, moved, qkv, weights
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32, vocab=20)
+
+
+def published(relative: Scheme | None) -> TUPE:
+    """p of the fixture stands for vectors already normed."""
+    s = TUPE(fixture_e.SHAPE, relative).double()
+    s.norm = torch.nn.Identity()
+    s.table.data = torch.tensor([[i / 2, 0.5, 0, -0.5] for i in range(4)], dtype=torch.float64)
+    s.query.data = s.key.data = torch.eye(4, dtype=torch.float64)
+    s.theta.data.fill_(0.3)
+    return s
+
+
+def test_fixture_e_absolute():
+    a, o = ".108371233 .358228889 .286838222 .246561655", ".039763577 .038993288 .028676082 .011337970"
+    fixture_e.check(published(None), a, o)
+
+
+def test_fixture_e_relative():
+    t5 = T5(Shape(dim=4, heads=1, length=64), buckets=8, max_distance=32)
+    t5.table.data = 0.1 * torch.arange(8, dtype=torch.float64)[:, None]
+    a, o = ".097677509 .394366542 .285724203 .222231745", ".080264699 .051348959 .009861204 -.034040918"
+    fixture_e.check(published(t5), a, o)
+
+
+@pytest.mark.parametrize("past", ["raise", "sinusoidal"])
+@pytest.mark.parametrize("reset", ["bos", "none"])
+@torch.no_grad()
+def test_the_papers_sum(past, reset):
+    s, T = moved(TUPE(SHAPE, T5(SHAPE, 8, 16), past, reset)), 7
+    q, k, _ = qkv(SHAPE, T)
+    ours = s.attend(q, k, torch.eye(T, dtype=torch.float64).expand(2, 2, T, T), at(s, T, layer=1))
+    p = sinusoid(torch.arange(T), 12) if past == "sinusoidal" else s.table[:T]
+    p = torch.nn.functional.layer_norm(p, (12,), s.norm.weight, s.norm.bias)
+    for h in range(2):
+        own = slice(6 * h, 6 * h + 6)
+        for i in range(1, T):
+            logits = []
+            for j in range(i + 1):
+                b = (p[i] @ s.query)[own] @ (p[j] @ s.key)[own] / 12**0.5 + s.relative.table[bucket(torch.tensor(i - j), 8, 16), h]
+                if reset == "bos" and j == 0:
+                    b = s.theta[h]
+                logits.append(q[1, h, i] @ k[1, h, j] / 12**0.5 + b)
+            close(ours[1, h, i, : i + 1], torch.stack(logits).softmax(0))
+
+
+@torch.no_grad()
+def test_theta_touches_the_first_column_alone():
+    s, T = moved(TUPE(SHAPE)), 9
+    q, k, _ = qkv(SHAPE, T)
+    before = s.bias(q, k, at(s, T))
+    s.theta += 1
+    change = s.bias(q, k, at(s, T)) - before
+    close(change[..., 0], torch.ones(2, T, dtype=torch.float64))
+    assert not change[..., 1:].any()
+
+
+@torch.no_grad()
+def test_without_positions_two_terms_share_the_scale():
+    s, T = TUPE(SHAPE).double(), 9
+    s.query.zero_()
+    q, k, _ = qkv(SHAPE, T)
+    close(weights(s, q, k, at(s, T)), weights(Scheme(SHAPE), q / 2**0.5, k, at(Scheme(SHAPE), T)))
+
+
+@torch.no_grad()
+def test_shifts_are_felt_unless_only_the_relative_part_is_left():
+    q, k, _ = qkv(SHAPE, 9)
+    s, t = moved(TUPE(SHAPE, ALiBi(SHAPE))), torch.arange(9, dtype=torch.float64)
+    assert (weights(s, q, k, at(s, t)) - weights(s, q, k, at(s, t + 5))).abs().max() > 0.01
+    s.query.zero_()
+    close(weights(s, q, k, at(s, t)), weights(s, q, k, at(s, t + 5)))
+
+
+@torch.no_grad()
+def test_policies_past_the_table():
+    def model(past):
+        s = TUPE(SHAPE, past=past)
+        return GPT(s, 20, 12, 2, 2).double().eval()
+
+    x = torch.arange(40)[None] % 20
+    with pytest.raises(OutOfRange, match="position 39 lies past the 32"):
+        model("raise")(x)
+    assert model("raise")(x[:, :32]).isfinite().all()
+    assert model("sinusoidal")(x).isfinite().all()
+    t = torch.tensor([31, 32, 1000], dtype=torch.float64)
+    p = model("clamp").scheme.place(t)
+    assert torch.equal(p[0], p[1]) and torch.equal(p[0], p[2])
+    p = model("sinusoidal").scheme.place(t)
+    assert (p[0] - p[1]).abs().max() > 0.01
+
+
+@torch.no_grad()
+def test_projections_are_made_once_for_all_layers(monkeypatch):
+    s, T = moved(TUPE(SHAPE)), 5
+    q, k, _ = qkv(SHAPE, T)
+    place, calls = at(s, T), []
+    monkeypatch.setattr(s, "projected", lambda a, make=s.projected: calls.append(1) or make(a))
+    first = s.bias(q, k, place.at_layer(0, None))
+    assert torch.equal(first, s.bias(q, k, place.at_layer(1, None))) and len(calls) == 1
+    assert first.shape == (2, T, T) and first[..., lower(T)].isfinite().all()
+
+
+def test_refusals():
+    for wrong in (RoPE(SHAPE), Stack(SHAPE, [T5(SHAPE, 8, 16), RoPE(SHAPE)]), Scheme(SHAPE)):
+        with pytest.raises(ValueError, match=f"relative={type(wrong).__name__}"):
+            TUPE(SHAPE, wrong)
+    with pytest.raises(ValueError, match="dim=9"):
+        TUPE(Shape(dim=9, heads=3), past="sinusoidal")
+    with pytest.raises(ValueError, match="TUPE and TUPE both"):
+        Stack(SHAPE, [TUPE(SHAPE), TUPE(SHAPE)])

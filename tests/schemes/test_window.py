@@ -1,0 +1,72 @@
+"""Windows: who is seen, against fixture E and transformers, and the reach they have together."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers.masking_utils import sliding_window_overlay
+
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.window import ReachWindow, Window
+from tests import fixture_e
+from tests.schemes.case import at, close, lower, qkv, weights
+
+SHAPE = Shape(dim=8, heads=2, layers=3, length=64)
+
+
+def place(s: Scheme, t):
+    return replace(at(s, t), sees=s.sees)
+
+
+def test_fixture_e():
+    a, o = "0 0 .643130939 .356869061", "-.586437846 -.551910194 -.382255678 -.119011640"
+    fixture_e.check(Window(fixture_e.SHAPE, 2), a, o)
+
+
+@given(width=st.integers(1, 20), T=st.integers(1, 20))
+@settings(max_examples=15, deadline=None)
+def test_sees_what_transformers_sees(width, T):
+    visible, theirs = place(Window(SHAPE, width), T).visible, sliding_window_overlay(width)
+    for i in range(T):
+        assert visible[i].tolist() == [j <= i and bool(theirs(0, 0, i, j)) for j in range(T)]
+
+
+def test_counts_the_query_itself():
+    assert place(Window(SHAPE, 3), 6).count.tolist() == [1, 2, 3, 3, 3, 3]
+    assert torch.equal(place(Window(SHAPE, 1), 4).visible, torch.eye(4, dtype=torch.bool))
+
+
+def test_counts_tokens_whatever_their_coordinates():
+    t = torch.tensor([0, 0.5, 9, 100], dtype=torch.float64)
+    assert torch.equal(place(Window(SHAPE, 2), t).visible, place(Window(SHAPE, 2), 4).visible)
+
+
+def test_by_default_as_wide_as_the_training_length():
+    s, q, k = Window(SHAPE), *qkv(SHAPE, 64)[:2]
+    close(weights(s, q, k, place(s, 64)), weights(Scheme(SHAPE), q, k, at(s, 64)))
+    assert torch.equal(place(s, 66).visible, lower(66) & (torch.ones(66, 66, dtype=torch.bool).triu(-63)))
+
+
+@pytest.mark.parametrize("layers, alpha, width", [(2, 0.75, 48), (3, 0.75, 24), (4, 0.75, 16), (5, 0.5, 8), (49, 0.75, 1)])
+def test_windows_reach_a_share_of_the_training_length(layers, alpha, width):
+    s = ReachWindow(Shape(8, 2, layers=layers, length=64), alpha)
+    assert s.width == width
+    assert (width - 1) * (layers - 1) + 1 <= alpha * 64 < width * (layers - 1) + 1
+    assert torch.equal(s.sees(at(s, 80)), Window(SHAPE, width).sees(at(s, 80)))
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: Window(SHAPE, 0), "width=0"),
+        (lambda: ReachWindow(Shape(8, 2, layers=1)), "layers=1"),
+        (lambda: ReachWindow(SHAPE, 0.8), "alpha=0.8"),
+        (lambda: ReachWindow(SHAPE, 0.0), "alpha=0.0"),
+        (lambda: ReachWindow(SHAPE, 0.01), "alpha=0.01"),
+    ],
+)
+def test_refusals(make, match):
+    with pytest.raises(ValueError, match=match):
+        make()

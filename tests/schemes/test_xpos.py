@@ -1,0 +1,129 @@
+"""xPos against published numbers, two other implementations and the score in phases; finite in every dtype at any distance."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rotary_embedding_torch import RotaryEmbedding
+
+from extrap import attention
+from extrap.scheme import Shape
+from extrap.schemes.rope import RoPE
+from extrap.schemes.xpos import XPos
+from tests import fixture_e
+from tests.schemes.case import at, close, lower, qkv, weights
+from tests.schemes.explicit_phase import between, inner
+from tests.schemes.oracles import RotaryEmbedding as XRotary
+from tests.schemes.oracles import apply_rotary_pos_emb
+
+
+def scheme(D: int = 8, **options) -> XPos:
+    return XPos(Shape(dim=2 * D, heads=2), **options)
+
+
+def scores(s, q, k, t):
+    place = at(s, t)
+    return s.score(*s.rotate(q, k, place), place)
+
+
+def test_fixture_e():
+    a, o = ".338750201 .157990982 .370165764 .133093053", "-.173669842 -.076258508 .039823569 .146155447"
+    fixture_e.check(XPos(fixture_e.SHAPE), a, o)
+
+
+def test_published_score():
+    zeta = torch.tensor([0.285714286, 0.464285714, 0.642857143, 0.821428571], dtype=torch.float64)
+    close((scheme().fading()[::2] * 512).exp(), zeta, 1e-9)
+    q = torch.arange(1, 9, dtype=torch.float64).expand(1, 1, 65, 8) / 4
+    for s, score in ((scheme(), 4.890238526), (RoPE(Shape(16, 2)), 5.219808821)):
+        assert float(scores(s, q, q.flip(-1), 65)[0, 0, 64, 0] / s.scale) == pytest.approx(score, abs=1e-9)
+
+
+def lucidrains(q, k, D):
+    return RotaryEmbedding(D, use_xpos=True).rotate_queries_and_keys(q, k)
+
+
+def x_transformers(q, k, D):
+    freqs, scale = XRotary(D, use_xpos=True)(torch.arange(q.shape[2]))
+    return apply_rotary_pos_emb(q, freqs, scale), apply_rotary_pos_emb(k, freqs, scale**-1)
+
+
+@pytest.mark.parametrize("oracle", [lucidrains, x_transformers])
+@pytest.mark.parametrize("D, T", [(4, 1), (8, 17), (64, 60)])
+def test_equals_two_others(oracle, D, T):
+    s = scheme(D)
+    q, k, _ = qkv(s.shape, T, dtype=torch.float32)
+    with torch.no_grad():
+        of_q, of_k = oracle(q, k, D)
+    theirs = of_q @ of_k.transpose(-1, -2) * s.scale
+    close(scores(s, q, k, T)[..., lower(T)], theirs[..., lower(T)], 1e-5)
+
+
+@given(t=st.lists(st.floats(0, 5e3), min_size=2, max_size=6), layout=st.sampled_from(["interleaved", "half"]))
+@settings(max_examples=15, deadline=None)
+def test_score_in_phases_with_fading(t, layout):
+    s, t = scheme(8, layout=layout), torch.tensor(sorted(t), dtype=torch.float64)
+    q, k, _ = qkv(s.shape, len(t))
+    order = torch.arange(8) if layout == "interleaved" else torch.arange(8).view(2, 4).T.flatten()
+    zeta = (2 * torch.arange(4, dtype=torch.float64) / 8 + 0.4) / 1.4
+    pairs = inner(q[..., order], k[..., order], between(t), s.spectrum(len(t)))
+    expected = (pairs * zeta ** (between(t).clamp(min=0)[..., None] / 512)).sum(-1) * s.scale
+    mask = lower(len(t))
+    close(scores(s, q, k, t)[..., mask], expected[..., mask], 1e-9)
+
+
+def test_without_fading_it_is_rope():
+    s, rope = scheme(gamma=1e15), RoPE(Shape(16, 2))
+    q, k, _ = qkv(s.shape, 9)
+    close(weights(s, q, k, at(s, 9)), weights(rope, q, k, at(rope, 9)))
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-8), (torch.float32, 1e-4), (torch.bfloat16, 0.05), (torch.float16, 0.01)])
+@pytest.mark.parametrize("start", [5e3, 4e4, 1e6])
+def test_positions_at_which_a_factor_of_its_own_overflows(dtype, tolerance, start):
+    s = scheme()
+    q, k, v = (x.to(dtype) for x in qkv(s.shape, 30))
+    t = torch.arange(30, dtype=torch.float64)
+    far, near = s.attend(q, k, v, at(s, t + start)), s.attend(q, k, v, at(s, t))
+    assert far.dtype == dtype
+    close(far.double(), near.double(), tolerance)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_last_rows_of_a_very_long_text(dtype):
+    """Keys 200 000 tokens back have faded, nothing overflows, and the gradient is finite."""
+    s, T = XPos(Shape(8, 1)), 200_000
+    q, k, _ = qkv(s.shape, T, batch=1, dtype=dtype)
+    place = at(s, T)
+    whole_q, whole_k = s.rotate(q, k, place)
+    rows, keys = whole_q[:, :, -4:].requires_grad_(), whole_k.requires_grad_()
+    scored = s.score(rows, keys, place.block(T - 4, T))
+    assert scored.isfinite().all() and scored[..., : T // 2].abs().max() < 1e-12
+    scored.sum().backward()
+    assert rows.grad.isfinite().all() and keys.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_coordinates_with_wide_gaps(dtype):
+    """A single block of rows that spans a million positions: each query is left with itself."""
+    s = scheme()
+    q, k, v = qkv(s.shape, 6, dtype=dtype)
+    o = s.attend(q, k, v, at(s, torch.arange(6, dtype=torch.float64) * 2e5))
+    assert o.isfinite().all()
+
+
+def test_blocks_count_from_their_own_middle(monkeypatch):
+    s = scheme()
+    q, k, v = qkv(s.shape, 40)
+    whole = s.attend(q, k, v, at(s, 40))
+    for rows in (1, 3, 16):
+        monkeypatch.setattr(attention, "ROWS", rows)
+        close(attention.attention(s, q, k, v, at(s, 40)), whole)
+
+
+@pytest.mark.parametrize(
+    "options, match", [({"gamma": 0.0}, "gamma=0.0"), ({"scale_base": -1.0}, "scale_base=-1.0"), ({"D": 7}, "7 channels")]
+)
+def test_refusals(options, match):
+    with pytest.raises(ValueError, match=match):
+        scheme(**options)
