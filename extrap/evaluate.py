@@ -90,7 +90,7 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     result = measure()
     common = {
         "run": job.run.name, "study": job.study, "scheme": job.label, "data": job.data_name, "extension": job.extension_name,
-        "factor": job.extension.factor, "seed": job.run.seed, "train_length": job.length, "task": task, "params": job.params(),
+        "factor": job.extension.factor, "seed": job.run.seed, "train_length": job.length, "task": task, "params": job.params,
         "corpus": job.corpus.sha256[:12], "config": sheet.config, "commit": commit(),
     }  # fmt: skip
     found = [common | row for row in result.rows]

@@ -81,15 +81,17 @@ class Job:
         torch.manual_seed(self.seed + 1_000_003)
         return self._build("scheme", shape=self.shape)
 
-    def model(self) -> GPT:
+    def model(self, device: str = "cpu") -> GPT:
         """A new GPT; what it shares with those of other schemes starts from the same numbers."""
         scheme = self.scheme()
         torch.manual_seed(self.seed)
-        return build(self.config["model"] | {"_target_": "extrap.gpt.GPT"}, "model", scheme=scheme, vocab=self.vocabulary.size)
+        with torch.device(device):
+            return build(self.config["model"] | {"_target_": "extrap.gpt.GPT"}, "model", scheme=scheme, vocab=self.vocabulary.size)
 
+    @cached_property
     def params(self) -> int:
-        with torch.device("meta"):
-            return sum(p.numel() for p in self.model().parameters())
+        """Parameters of the model, counted without filling the matrices."""
+        return sum(p.numel() for p in self.model("meta").parameters())
 
     @cached_property
     def extension(self) -> Any:
@@ -123,7 +125,6 @@ class Job:
 
     def check(self) -> None:
         """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing."""
-        _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard
+        _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard, self.params
         for task in self.tasks.values():
             task.check(self.corpus, self.vocabulary, self.length)
-        self.params()

@@ -1,8 +1,9 @@
 """Retrieval accuracy against the depth of the asked record, a panel per length: what is lost, and where.
 
-Dotted: the accuracy of guessing among all values, and among those in the context. Records: the number of key-value pairs grows with the length; padded: it is fixed and filler grows. Runs that miss the gate at the
-training length are grey, dashed and named "not trained": a circuit that never formed is no sign of a lost middle. Conventions of Lost
-in the Middle (arXiv 2307.03172, figures 5 and 7).
+Records: the number of key-value pairs grows with the length; padded: it is fixed and filler grows. Runs that miss the gate at the
+training length are grey, dashed and named "not trained": a circuit that never formed is no sign of a lost middle. Dotted lines: the
+accuracy of guessing among all values, and among those of the context. Conventions of Lost in the Middle (arXiv 2307.03172, figures 5
+and 7).
 """
 
 import math
@@ -17,7 +18,8 @@ from extrap.series import seeds, select, series, spread
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
 PROTOCOLS = {"records": "records: pairs\ngrow with length", "padded": "padded: fixed\npairs, more filler"}
 MULTIPLES = (1, 2, 4, 8)
-GUESSES = {"chance": ((0, (1, 1.6)), "chance"), "guess": ((0, (1, 3)), "any value of the context")}
+GUESSES = {"chance": (0, (1, 1.6)), "guess": (0, (1, 4))}
+MARKS = "dotted: chance; wide dots: any value of the context"
 QUARTERS = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
 
 
@@ -43,7 +45,8 @@ def draw(rows):
         panel.set_title(_multiple(m, rows) if i == 0 else "")
         if j == len(multiples) - 1:
             label_ends(panel, ends)
-    entitle(figure, "Retrieval accuracy by depth", spread_note(rows, f"bars: 95 % Wilson over {_trials(rows)} trials"))
+    bars = f"bars: 95 % Wilson over {_trials(rows)} trials"
+    entitle(figure, "Retrieval accuracy by depth", f"{spread_note(rows, bars)} · {MARKS}")
     return figure
 
 
@@ -67,12 +70,11 @@ def _multiple(m, rows) -> str:
 def _guesses(panel, rows, guesses, protocol, multiple) -> None:
     """What can be had without finding the record: lines at accuracies that hold at every length and protocol or at this one."""
     lengths = rows.loc[rows["multiple"] == multiple, "length"]
-    for metric, (line, words) in GUESSES.items():
+    for metric, line in GUESSES.items():
         found = guesses[metric]
         found = found[found["protocol"].isin(("", protocol)) & (found["length"].isna() | found["length"].isin(lengths))]
         for value in sorted(found["value"].unique()):
-            panel.axhline(value, color=QUIET, linestyle=line, linewidth=0.7, label=metric, zorder=1.5)
-            panel.annotate(words, (1, value), (0, 1.2), textcoords="offset points", ha="right", fontsize=5.5, color=QUIET, zorder=1.6)
+            panel.axhline(value, color=QUIET, linestyle=line, linewidth=0.9, label=metric, zorder=1.5)
 
 
 def _trials(rows) -> str:
