@@ -4,13 +4,13 @@ import csv
 import hashlib
 import io
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from extrap import atomic
 from extrap.errors import UserError
 
 TEXT, WHOLE, REAL = "text", "whole number", "number"
@@ -44,7 +44,7 @@ def write(path: Path | str, schema: Mapping, rows: Iterable[Mapping], key: tuple
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows([list(schema), *(ordered[place] for place in sorted(ordered))])
     content = out.getvalue().encode()
-    replace(path, content)
+    atomic.replace(path, content)
     return hashlib.sha256(content).hexdigest()
 
 
@@ -73,20 +73,6 @@ def read(file: Path, schema: Mapping, check: Callable[[dict], None], again: str)
 def frame(records: list[dict], schema: Mapping) -> pd.DataFrame:
     """Text as str (empty where missing), whole numbers as Int64, numbers as float64."""
     return pd.DataFrame({name: pd.array([record[name] for record in records], dtype=DTYPES[kind]) for name, kind in schema.items()})
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Put a file in place at once: a reader sees the old content or the new one, never half of it, also after a power cut."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _cell(value, kind) -> str:

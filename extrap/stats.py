@@ -112,7 +112,8 @@ def depth_summaries(correct, depths, samples: int = 2000, seed: int = 0) -> dict
         raise ValueError(f"depth_summaries needs (trials, {len(depths)}), got {correct.shape}")
     curves = _times_drawn(len(correct), samples, seed) @ correct / len(correct)
     contrasts = depth_contrasts(depths)
-    return {name: (float(correct.mean(0) @ c), *_percentiles(curves @ c)) for name, c in contrasts.items()}
+    # A flat curve has a contrast of 1e-16, which must not look like an interval above 0.
+    return {name: tuple(round(x, 12) for x in (float(correct.mean(0) @ c), *_percentiles(curves @ c))) for name, c in contrasts.items()}
 
 
 def _times_drawn(units: int, samples: int, seed: int) -> np.ndarray:

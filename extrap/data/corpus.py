@@ -8,8 +8,6 @@ same: `<cache>/index/<fingerprint>` holds the content hash of its map.
 
 import hashlib
 import json
-import os
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -18,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from extrap import atomic
 from extrap.data import tokens
 from extrap.errors import UserError
 
@@ -88,7 +87,7 @@ class Source(ABC):
             maps = tokens.read(cache, sha256)
             # Text that changed while it was read has a map of its own; it must not be found under either state.
             if index and self._fingerprint() == before:
-                _note(index, sha256)
+                atomic.replace(index, sha256.encode())
         corpus = Corpus(self.title, self.option, sha256, maps)
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
@@ -119,13 +118,3 @@ def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
         yield name, text
     else:
         yield from ((f"{name}#{i}", text[at : at + size]) for i, at in enumerate(range(0, len(text), size)))
-
-
-def _note(path: Path, text: str) -> None:
-    """A small file, written at once or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with open(handle, "w") as file:
-        file.write(text)
-    os.chmod(temporary, 0o644)
-    os.replace(temporary, path)

@@ -12,9 +12,9 @@ from types import ModuleType
 import matplotlib.style
 import pandas as pd
 
+from extrap.atomic import replace
 from extrap.figures.look import STYLE
 from extrap.series import select
-from extrap.sheet import replace
 
 METADATA = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 

@@ -18,8 +18,10 @@ UNTRAINED = "#9a9a9a"
 # Relatives share a colour, and those of one idea are dashed. Names that are not here get a combination that is free.
 SCHEMES = {
     "rope": (BLUE, SOLID, "o"), "rope-half": (BLUE, DASHED, "o"), "rope-logn-softmax1": (BLUE, DASHED, "D"), "xpos": (BLUE, SOLID, "*"),
-    "hope": (BLUE, DASHED, "*"), "rope-partial": (BLUE, SOLID, "P"), "p-rope": (BLUE, DASHED, "P"), "randomised-rope": (BLUE, DASHED, "d"),
-    "equal-mean-rope-logn": (BLUE, DASHED, ">"),
+    "hope": (BLUE, DASHED, "*"), "partial-rope": (BLUE, SOLID, "P"), "p-rope": (BLUE, DASHED, "P"), "randomised-rope": (BLUE, DASHED, "d"),
+    "equal-mean-rope-logn": (BLUE, DASHED, ">"), "rope-matched": (BLUE, SOLID, "D"), "vo-rope": (BLUE, SOLID, "X"),
+    "multi-axis-rope": (BLUE, SOLID, "h"), "keynorm-rope": (BLUE, SOLID, "p"), "cosa-rope": (BLUE, DASHED, "p"),
+    "linear-rope": (BLUE, SOLID, "^"), "linear-rope-cosine": (BLUE, DASHED, "^"), "xpos-window": (BLUE, DASHED, "h"),
     "sinusoidal": (YELLOW, SOLID, "v"), "sinusoidal-concat": (YELLOW, DASHED, "v"), "sinusoidal-split": (YELLOW, DASHED, "<"),
     "sinusoidal-every": (YELLOW, DASHED, "^"), "mul-sinusoidal": (YELLOW, SOLID, "X"), "raw-index": (YELLOW, SOLID, "d"),
     "raw-index-channel": (YELLOW, DASHED, "d"), "raw-index-random": (YELLOW, DASHED, "p"),
@@ -30,7 +32,8 @@ SCHEMES = {
     "complex-order": (BROWN, SOLID, "*"),
     "alibi": (ORANGE, SOLID, "s"), "sandwich": (ORANGE, DASHED, "s"),
     "nope": (SLATE, SOLID, "X"), "log-n": (SLATE, DASHED, "X"), "softmax-1": (SLATE, DASHED, "o"), "sink-logit": (SLATE, DASHED, "s"),
-    "keynorm": (SLATE, SOLID, "*"), "forgetting": (SLATE, SOLID, "d"),
+    "keynorm": (SLATE, SOLID, "*"), "cosa": (SLATE, DASHED, "*"), "ssmax": (SLATE, DASHED, "^"), "window": (SLATE, SOLID, "h"),
+    "hwfa": (SLATE, DASHED, "h"), "forgetting": (SLATE, SOLID, "d"),
     "fire": (CYAN, SOLID, "h"), "cope": (CYAN, DASHED, "h"), "floater": (CYAN, SOLID, "v"), "floater-qkv": (CYAN, DASHED, "v"),
     "shaw": (SAND, SOLID, "<"), "urpe": (SAND, DASHED, "<"), "deberta": (SAND, SOLID, ">"), "deberta-absolute": (SAND, DASHED, ">"),
     "transformer-xl": (ASH, SOLID, "d"), "xlnet": (ASH, DASHED, "d"), "tupe-a": (ASH, SOLID, "p"), "tupe-r": (ASH, DASHED, "p"),

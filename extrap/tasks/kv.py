@@ -126,9 +126,7 @@ class KV(Task):
     def _report_curve(self, result: Result, where: dict, correct: np.ndarray, per_record: float, per_value: float) -> None:
         """correct: (trials, depths)."""
         counts = self._counts(len(self.depths))
-        for metric, summary in depth_summaries(correct, self.depths).items():
-            # A flat curve is flat: an error of 1e-16 in a mean must not lift a whole interval above 0.
-            value, low, high = (round(x, 12) for x in summary)
+        for metric, (value, low, high) in depth_summaries(correct, self.depths).items():
             result.rows.append(where | {"metric": metric, "value": value, "low": low, "high": high} | counts)
         result.rows.append(where | {"metric": "guess", "value": per_record + (1 - per_record) * per_value})
 

@@ -114,6 +114,7 @@ def test_u_curves_are_the_rows(demo, drawn):
         rows = rows[rows["length"] == 256].sort_values("depth")
         assert lines(panel)["t5"] == rows[["depth", "value"]].to_numpy().tolist()
         assert lines(panel)["chance"][0][1] == 1 / 64
+        assert lines(panel)["guess"][0][1] == 1 / (127 if protocol == "records" else 8)
         bars = [segment for bar in panel.collections for segment in bar.get_segments()]
         low, high = rows[["low", "high"]].iloc[3]
         assert [[0.5, pytest.approx(low)], [0.5, pytest.approx(high)]] in [bar.tolist() for bar in bars]
