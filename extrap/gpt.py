@@ -27,7 +27,7 @@ class Block(nn.Module):
         super().__init__()
         self.heads = heads
         self.norm1, self.norm2 = NORMS[norm](dim), NORMS[norm](dim)
-        self.qkv = nn.Linear(dim, 3 * dim, bias=False)
+        self.qkv = nn.Linear(dim, 3 * dim)
         self.out = nn.Linear(dim, dim, bias=False)
         hidden = int(ratio * dim)
         self.up, self.act, self.down = nn.Linear(dim, hidden, bias=False), ACTIVATIONS[mlp](), nn.Linear(hidden, dim, bias=False)
@@ -47,7 +47,9 @@ class GPT(nn.Module):
     """Tokens (B, T) -> logits (B, T, vocab).
 
     Initialisation trains the retrieval circuit of small models: token embeddings N(0, 1), matrices N(0, 1 / fan-in), outputs
-    into the residual stream further divided by sqrt(2 layers). A tied head reads the embedding divided by sqrt(C).
+    into the residual stream further divided by sqrt(2 layers). Queries, keys and values alone have a bias: it is a direction
+    that all tokens share, without which a rotary scheme learns late to look at the token before. A tied head reads the
+    embedding divided by sqrt(C).
     Raises ValueError where heads do not divide dim.
     """
 

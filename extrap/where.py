@@ -95,7 +95,9 @@ class Where:
         return replace(self, layer=layer, x=x)
 
     def to(self, device: torch.device) -> "Where":
-        return replace(self, q=self.q.to(device), k=self.k.to(device), i=self.i.to(device), j=self.j.to(device))
+        q = self.q.to(device)
+        k = q if self.k is self.q else self.k.to(device)
+        return replace(self, q=q, k=k, i=self.i.to(device), j=self.j.to(device))
 
     def block(self, start: int, stop: int) -> "Where":
         """Query rows start:stop against the keys they may see."""

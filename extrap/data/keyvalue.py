@@ -42,11 +42,13 @@ class KeyValue:
 
     size: sequences per step; weight: of their mean loss in the sum.
     depth: which record a query asks, Beta-distributed over the records: uniform, ends (Beta(.3, .3)), recency (Beta(3, 1)).
-    log_uniform_until, uniform_from: shares of training. The number of records lies in [2, most(length)]: log-uniform first, since
-    few records are what the circuit is learned from; uniform at last, since late slots would go untrained; a linear ramp between.
+    log_uniform_until, uniform_from: shares of training. Until the first, training is easy; from the second on it is as it will be
+    asked; between, sequences of both kinds are mixed linearly. Easy: a log-uniform number of records in [2, most(length)] and no
+    filler, since few records in a row are what the circuit is learned from. Late: a uniform number, since late slots would go
+    untrained, and filler:
     prefix, scattered: shares of the sequences with a random amount of training text before the records, or in the gaps before,
     between and after them. They put records and answers on every slot, odd and even, so that the first record is no special case
-    and filler is known from training. The other half has none and is quick to learn from.
+    and filler is known from training.
 
     Raises ValueError for shares that do not add up or an unknown depth.
     """
@@ -72,7 +74,7 @@ class KeyValue:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers; progress: share of training done."""
         pairs = self.pairs(rng, length, progress)
-        filler, scattered = self._filler(rng, length - 2 - 2 * pairs)
+        filler, scattered = self._filler(rng, length - 2 - 2 * pairs, progress)
         keys = vocabulary.key(rng.random((self.size, vocabulary.keys)).argsort(1)[:, : most(length)])
         values = vocabulary.value(rng.integers(vocabulary.values, size=keys.shape))
         sequence = np.empty((self.size, length + 3), np.int64)  # room for a last query that is cut off
@@ -84,15 +86,19 @@ class KeyValue:
     def pairs(self, rng: np.random.Generator, length: int, progress: float) -> np.ndarray:
         """Number of records of every sequence, (size,)."""
         top = most(length) + 1
-        late = np.clip((progress - self.log_uniform_until) / (self.uniform_from - self.log_uniform_until), 0, 1)
+        late = self._late(progress)
         low = np.exp(rng.uniform(np.log(FEWEST), np.log(top), self.size)).astype(np.int64)
         return np.where(rng.random(self.size) < late, rng.integers(FEWEST, top, self.size), np.clip(low, FEWEST, top - 1))
 
-    def _filler(self, rng: np.random.Generator, room: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _late(self, progress: float) -> float:
+        """0 while training is easy, 1 from `uniform_from` on, linear between."""
+        return float(np.clip((progress - self.log_uniform_until) / (self.uniform_from - self.log_uniform_until), 0, 1))
+
+    def _filler(self, rng: np.random.Generator, room: np.ndarray, progress: float) -> tuple[np.ndarray, np.ndarray]:
         """Filler tokens of every sequence, up to its room, and whether they are scattered; (size,) each."""
-        form = rng.random(self.size)
-        filler = np.where(form < self.prefix + self.scattered, rng.integers(room + 1), 0)
-        return filler, form < self.scattered
+        form, late = rng.random(self.size), self._late(progress)
+        filler = np.where(form < late * (self.prefix + self.scattered), rng.integers(room + 1), 0)
+        return filler, form < late * self.scattered
 
     @staticmethod
     def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
