@@ -11,7 +11,7 @@ class Optim:
     The curve gets a point every log_every steps, the disk a checkpoint every save_every.
     """
 
-    steps: int = 1500
+    steps: int = 2000
     lr: float = 3e-3
     warmup: int = 100
     final: float = 0.1

@@ -54,10 +54,10 @@ class KeyValue:
     """
 
     size: int = 64
-    weight: float = 1.0
+    weight: float = 2.0
     depth: Literal["uniform", "ends", "recency"] = "uniform"
-    log_uniform_until: float = 0.4
-    uniform_from: float = 0.6
+    log_uniform_until: float = 0.6
+    uniform_from: float = 0.75
     prefix: float = 0.25
     scattered: float = 0.25
 

@@ -17,7 +17,7 @@ def windows(rng: np.random.Generator, stream: np.ndarray, count: int, length: in
 class Text:
     """Language modelling: every token after BOS is scored. size: windows per step; weight: of its mean loss in the sum."""
 
-    size: int = 64
+    size: int = 32
     weight: float = 1.0
 
     def draw(

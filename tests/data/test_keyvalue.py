@@ -66,7 +66,7 @@ def test_no_filler_where_none_is_asked_for():
     assert (sequence[:, 1:] > V.bos).all()
 
 
-@pytest.mark.parametrize(("progress", "uniform"), [(0.0, 0.0), (0.4, 0.0), (0.5, 0.5), (0.6, 1.0), (1.0, 1.0)])
+@pytest.mark.parametrize(("progress", "uniform"), [(0.0, 0.0), (0.6, 0.0), (0.675, 0.5), (0.75, 1.0), (1.0, 1.0)])
 def test_number_of_records_is_log_uniform_first_and_uniform_at_last(progress, uniform):
     size, n = 50_000, np.arange(2, 32)
     pairs = KeyValue(size=size).pairs(np.random.default_rng(1), 64, progress)
