@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format clean
+.PHONY: help setup demo zoo readme bench test lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -21,17 +21,28 @@ demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print it
 	$(BIN)/extrap-plot demo
 	$(BIN)/extrap-table demo
 
+zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
+	$(BIN)/extrap experiment=zoo
+	$(BIN)/extrap-table zoo
+
+readme: $(STAMP)  ## write the table of schemes into the README
+	$(BIN)/extrap-schemes --readme README.md
+
+bench: $(STAMP)  ## print the ratios of kernels and layouts on this machine
+	$(BIN)/python benchmarks/kernels.py
+	$(BIN)/python benchmarks/rope_layout.py
+
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest
 
 lint: $(STAMP)  ## style, imports, who may import whom
-	$(BIN)/ruff check extrap tests
-	$(BIN)/ruff format --check extrap tests
+	$(BIN)/ruff check extrap tests benchmarks
+	$(BIN)/ruff format --check extrap tests benchmarks
 	$(BIN)/lint-imports --no-cache
 
 format: $(STAMP)  ## let ruff rewrite what it can
-	$(BIN)/ruff check --fix extrap tests
-	$(BIN)/ruff format extrap tests
+	$(BIN)/ruff check --fix extrap tests benchmarks
+	$(BIN)/ruff format extrap tests benchmarks
 
 clean:  ## remove what is built, not what is measured
 	rm -rf .venv build dist .pytest_cache .ruff_cache *.egg-info

@@ -40,7 +40,7 @@ def step(layout: Layout) -> float:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for what, measure, times in (("rotation", rotation, 100), ("training step", step, 15)):
+    for what, measure, times in (("rotation", rotation, 100), ("training step", step, 40)):
         both = [(measure("interleaved"), measure("half")) for _ in range(times)]  # in turn, so that both meet the same machine
         interleaved, half = map(min, zip(*both, strict=True))
         print(

@@ -82,7 +82,8 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tenso
     i + 1, so one more channel of q and k takes that back and puts the sink there.
     """
     q, k = scheme.rotate(q, k, at)
-    d = torch.arange(at.length, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
+    spacing = 1.0 if at.spacing is None else at.spacing  # a sink alone does not ask for distances
+    d = torch.arange(at.length, -1, -1, device=q.device, dtype=torch.float64) * spacing
     b, sink = scheme.distance_bias(d, at.layer), scheme.sink(at)
     if b is None and sink is None:
         return _fused(_heated(scheme, q, at), k, v, at)

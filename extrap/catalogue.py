@@ -30,6 +30,9 @@ HOOKS = {
 }
 
 
+BEGIN, END = "<!-- schemes -->", "<!-- /schemes -->"
+
+
 def table(conf: str | Path) -> pd.DataFrame:
     """One row per scheme: name, kind, where it acts, models that use it, parameters, past L, source, in the order of names."""
     rows = []
@@ -66,11 +69,20 @@ def markdown(frame: pd.DataFrame) -> str:
     return "\n".join([*lines, *("| " + " | ".join(values) + " |" for values in frame.itertuples(index=False))]) + "\n"
 
 
+def inserted(text: str, frame: pd.DataFrame) -> str:
+    """A text with the table between the two marks."""
+    before, after = text.index(BEGIN) + len(BEGIN), text.index(END)
+    return text[:before] + "\n" + markdown(frame) + text[after:]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="extrap-schemes", description="List every positional scheme.")
-    parser.add_argument("--markdown", action="store_true", help="print the table of the README")
-    frame = table(conf_dir())
-    print(markdown(frame) if parser.parse_args().markdown else frame.to_string(index=False, max_colwidth=60))
+    parser.add_argument("--readme", type=Path, help="write the table into this file, between its marks")
+    path, frame = parser.parse_args().readme, table(conf_dir())
+    if path is None:
+        print(frame.drop(columns="source").to_string(index=False, max_colwidth=50))
+    else:
+        path.write_text(inserted(path.read_text(), frame))
 
 
 if __name__ == "__main__":

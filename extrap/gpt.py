@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.attention import attention
+from extrap.card import card, parts
 from extrap.scheme import OutOfRange, Scheme, Where
 
 
@@ -89,8 +90,9 @@ class GPT(nn.Module):
         """The place of a whole forward. Raises OutOfRange past the finite table of the scheme."""
         t = self.scheme.positions(torch.arange(tokens.shape[1], dtype=torch.float64))
         if t.numel() and float(t.max()) >= self.scheme.limit:
+            part = min(parts(self.scheme), key=lambda p: p.limit)
             raise OutOfRange(
-                f"position {t.max():g} lies past the {self.scheme.limit:g} positions that {type(self.scheme).__name__} defines"
+                f"position {t.max():g} lies past the {part.limit:g} positions that {type(part).__name__} defines ({card(part)['Past L']})"
             )
         sees = self.scheme.sees if self.scheme.uses("sees") else None
         at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees)

@@ -2,10 +2,13 @@
 
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap import attention as kernels
 from extrap.card import kind, parts
+from extrap.errors import UserError
 from extrap.gpt import GPT
 from extrap.scheme import OutOfRange, Where
 from tests.discover import gpt, names, scheme
@@ -186,6 +189,30 @@ def test_cards_are_complete(name):
     s = scheme(name, gpt(name).scheme.shape)
     assert kind(s) in ("none", "modifier", "relative", "absolute")
     assert parts(s)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+@given(data=st.data())
+@torch.no_grad()
+def test_any_shape_at_any_coordinates(name, data):
+    """Drawn heads, widths, layers, lengths and coordinates (gaps of 1 to 5 tokens): the kernel is the definition, and causal."""
+    heads, pairs = data.draw(st.sampled_from([1, 2, 3, 4, 6])), data.draw(st.integers(1, 4))
+    layers, n = data.draw(st.integers(2, 4)), data.draw(st.integers(1, 20))
+    try:
+        model = gpt(name, dim=heads * pairs * 4, heads=heads, layers=layers, length=128)
+    except UserError as refused:  # a width that a scheme cannot split is named, never guessed
+        assert str(refused).startswith("scheme")
+        return
+    t = torch.tensor(data.draw(st.lists(st.integers(1, 5), min_size=n, max_size=n)), dtype=torch.float64).cumsum(0)
+    q, k, v, x = qkvx(model, n)
+    sees = model.scheme.sees if model.scheme.uses("sees") else None
+    at = Where.whole(t, model.scheme.scale, tokens=tokens(n), sees=sees).at_layer(data.draw(st.integers(0, layers - 1)), x)
+    out = kernels.attention(model.scheme, q, k, v, at)
+    close(out, model.scheme.attend(q, k, v, at), 1e-11)
+    k[:, :, -1] += 1
+    v[:, :, -1] += 1
+    assert torch.equal(kernels.attention(model.scheme, q, k, v, at)[:, :, :-1], out[:, :, :-1])
 
 
 class Largest(TorchDispatchMode):

@@ -1,6 +1,7 @@
 """Panels of a fixed size in inches, and labels at the right end of lines that do not overlap."""
 
 import math
+import textwrap
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,11 +48,16 @@ def panels(grid: tuple[int, int], size: tuple[float, float], *, right, gap, betw
     return figure, axes
 
 
+CHARACTER = 0.052
+"""Inches that a character of the small note takes, with some room."""
+
+
 def entitle(figure: Figure, title: str, note: str) -> None:
     """A title over the panels and a small note (study, training length, seeds, kind of interval) under them."""
     width, height = figure.get_size_inches()
     figure.text(0.12 / width, 1 - 0.1 / height, title, ha="left", va="top", fontsize=10, fontweight="bold")
-    figure.text(0.12 / width, 0.1 / height, note, ha="left", va="bottom", fontsize=6.5, color="#666666")
+    lines = textwrap.fill(note, int(width / CHARACTER))
+    figure.text(0.12 / width, 0.08 / height, lines, ha="left", va="bottom", fontsize=6.5, color="#666666", linespacing=1.1)
 
 
 def thin_lines(axes, table, look: Look) -> None:

@@ -41,7 +41,7 @@ def test_every_answer_is_the_value_of_its_key(length, progress):
 
 @pytest.mark.parametrize("length", [63, 64])
 def test_every_slot_is_trained(length):
-    made = [draw(KeyValue(size=8000), length, progress) for progress in (0.0, 1.0)]
+    made = [draw(KeyValue(size=16000), length, progress) for progress in (0.0, 1.0)]
     sequence, answered = (np.concatenate(arrays) for arrays in zip(*made, strict=True))
     recorded = keys(sequence)[:, :-1] & ~(np.cumsum(answered, 1) > 0)
     assert np.flatnonzero(answered.any(0)).tolist() == list(range(5, length)), "BOS and two records stand before the first answer"
@@ -97,7 +97,7 @@ def test_the_printed_example_is_one():
 
 @pytest.mark.parametrize(
     "options",
-    [{"depth": "middle"}, {"prefix": 0.6, "scattered": 0.5}, {"prefix": -0.1}, {"log_uniform_until": 0.7}, {"log_uniform_until": -0.1}],
+    [{"depth": "middle"}, {"prefix": 0.6, "scattered": 0.5}, {"prefix": -0.1}, {"log_uniform_until": 0.8}, {"log_uniform_until": -0.1}],
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):

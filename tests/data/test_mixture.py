@@ -8,6 +8,7 @@ from extrap.data.corpus import Corpus
 from extrap.data.keyvalue import KeyValue
 from extrap.data.mixture import IGNORED, Batches, Mixture
 from extrap.data.text import Text
+from extrap.data.tokens import Stream
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 
@@ -21,7 +22,7 @@ def mixture(text=None, retrieval=None, **options):
 
 
 def corpus(text=TEXT):
-    split = text, np.array([0, len(text)])
+    split = Stream(text, np.array([0, len(text)]), None)
     return Corpus("given", "data.corpus.path=given", "0" * 64, {"train": split, "validation": split})
 
 
@@ -57,10 +58,10 @@ def test_the_number_of_steps_sets_the_curriculum_only():
 
 
 def test_parts_and_their_weights():
-    made = mixture(text={"weight": 2.0})
+    made = mixture(text={"weight": 3.0})
     batch = Batches(made, corpus(), 0, STEPS)[0]
     assert batch.parts == {"text": slice(0, 4), "retrieval": slice(4, 10)}
-    assert made.weights == {"text": 2.0, "retrieval": 1.0}
+    assert made.weights == {"text": 3.0, "retrieval": 2.0}
     assert batch.tokens.shape == batch.targets.shape == (10, 64)
     assert batch.tokens.dtype == batch.targets.dtype == torch.int64
     assert (batch.tokens[:, 0] == 256).all()

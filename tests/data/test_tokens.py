@@ -15,18 +15,18 @@ def folders(cache):
 
 def test_what_is_written_is_read(tmp_path):
     maps = tokens.read(tmp_path, tokens.write(tmp_path, DOCUMENTS))
-    stream, offsets = maps["train"]
+    stream, offsets = maps["train"].tokens, maps["train"].offsets
     assert stream.dtype == np.uint16
     assert stream.tobytes() == np.array([*b"one twothreex"], np.uint16).tobytes()
     assert offsets.tolist() == [0, 7, 12, 13]
-    assert maps["validation"][0].tolist() == [0, 255]
+    assert maps["validation"].tokens.tolist() == [0, 255]
     with pytest.raises(ValueError, match="read-only"):
         stream[0] = 1
 
 
 def test_a_split_without_documents_is_empty(tmp_path):
-    stream, offsets = tokens.read(tmp_path, tokens.write(tmp_path, [("train", b"a")]))["validation"]
-    assert (len(stream), offsets.tolist()) == (0, [0])
+    found = tokens.read(tmp_path, tokens.write(tmp_path, [("train", b"a")]))["validation"]
+    assert (len(found.tokens), found.offsets.tolist()) == (0, [0])
 
 
 def test_the_hash_is_of_all_that_makes_the_map(tmp_path):
