@@ -1,8 +1,16 @@
 """`extrap`: one configuration trained, then evaluated. `extrap --help` lists the options."""
 
+import os
+import traceback
+from functools import cache
+from typing import Any
+
 from omegaconf import DictConfig, OmegaConf
 
-from extrap import cli, config
+from extrap import cli, config, progress
+from extrap.errors import UserError
+from extrap.study import Entry
+from extrap.sweep.names import typed
 
 
 def job(cfg: DictConfig):
@@ -13,45 +21,88 @@ def job(cfg: DictConfig):
 
     choices = HydraConfig.get().runtime.choices if HydraConfig.initialized() else cfg.hydra.runtime.choices
     plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
-    return Job({key: value for key, value in plain.items() if key != "hydra"}, dict(choices))
+    return Job({key: value for key, value in plain.items() if key != "hydra"}, dict(choices), opened)
+
+
+@cache
+def opened(source: Any) -> Any:
+    """The corpus of a source, looked at once however many jobs of a sweep read it."""
+    return source.open()
 
 
 def check(cfg: DictConfig) -> None:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
     from extrap import train
 
     this = job(cfg)
     this.check()
-    train.check(this)
+    train.check(this, HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN)
 
 
 def finished(cfg: DictConfig) -> bool:
+    return done(job(cfg))
+
+
+def entry(cfg: DictConfig, command: str) -> Entry:
+    return noted(job(cfg), command)
+
+
+def done(this) -> bool:
     from extrap.evaluate import evaluated
 
-    this = job(cfg)
     return this.run.trained and (this.stage == "train" or evaluated(this))
+
+
+def noted(this, command: str) -> Entry:
+    from extrap.evaluate import planned
+
+    tasks = {} if this.stage == "train" else planned(this)
+    return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
 def run(cfg: DictConfig) -> None:
     import torch
 
-    from extrap.evaluate import evaluate
+    from extrap import devices
     from extrap.train import train
 
     torch.set_num_threads(cfg.threads)
     this = job(cfg)
+    if not devices.first():  # it helps to train what the first process holds the lock of
+        return train(this)
     with this.run.alone():
-        try:
-            if this.stage != "evaluate":
-                train(this)
-            if this.stage != "train":
-                evaluate(this)
-        finally:
-            this.dashboard.finish()
+        if progress.FILE not in os.environ:  # a sweep has written down its jobs
+            noted(this, typed()).write()
+        if done(this):
+            progress.skipped(f"{this.run.name}: nothing left to do")
+        else:
+            work(this)
+
+
+def work(this) -> None:
+    from extrap.evaluate import evaluate
+    from extrap.train import train
+
+    this.run.fail(None)
+    code = 1
+    try:
+        if this.stage != "evaluate":
+            train(this)
+        if this.stage != "train":
+            evaluate(this)
+        code = 0
+    except Exception as error:
+        this.run.fail(str(error) if isinstance(error, UserError) else traceback.format_exception_only(error)[-1])
+        raise
+    finally:
+        this.dashboard.finish(code)
 
 
 def main() -> None:
     config.register()
-    cli.main(cli.Program(run, check, finished))
+    cli.main(cli.Program(run, check, finished, entry))
 
 
 if __name__ == "__main__":

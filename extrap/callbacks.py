@@ -19,6 +19,7 @@ class Curve(L.Callback):
     """Means over every `every` steps of each part's loss (nats per token) and accuracy: points with `step` and `part/metric`.
 
     Points travel in the checkpoint, so the curve of a resumed run is that of an uninterrupted one. Raises Diverged.
+    seconds: time that went into the model, without what was lost with a process that was killed.
     """
 
     def __init__(self, every: int):
@@ -26,6 +27,11 @@ class Curve(L.Callback):
         self.points: list[dict[str, float]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._clock, self._tokens = time.perf_counter(), 0
+        self._began, self._before = time.perf_counter(), 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._before + time.perf_counter() - self._began
 
     def on_train_batch_end(self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int) -> None:
         for name, value in lit.measured.items():
@@ -33,7 +39,7 @@ class Curve(L.Callback):
         self._tokens += batch.tokens.numel()
         if trainer.global_step % self.every:
             return
-        point = {name: float(total) / self.every for name, total in self._sums.items()}
+        point = {name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self.every for name, total in self._sums.items()}
         if not all(math.isfinite(v) for v in point.values()):
             raise Diverged(f"the loss is not finite at step {trainer.global_step}")
         self.points.append({"step": trainer.global_step} | point)
@@ -44,11 +50,16 @@ class Curve(L.Callback):
             trainer.logger.log_metrics(scalars | {"train/tokens_per_second": speed}, trainer.global_step)
         self._clock, self._tokens = time.perf_counter(), 0
 
+    def on_train_end(self, trainer: L.Trainer, lit: Lit) -> None:
+        """What no point of the curve has shown: steps after the last one, and the weights that the last step made."""
+        if not all(bool(torch.isfinite(x).all()) for x in (*self._sums.values(), *lit.model.parameters())):
+            raise Diverged(f"the loss or the weights are not finite at step {trainer.global_step}")
+
     def state_dict(self) -> dict[str, Any]:
-        return {"points": self.points}
+        return {"points": self.points, "seconds": self.seconds}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.points = state["points"]
+        self.points, self._before = state["points"], state.get("seconds", 0.0)
 
 
 class RandomState(L.Callback):

@@ -1,15 +1,17 @@
 """The frame around a Hydra program: configuration files found from anywhere, mistakes told in one line, sweeps as processes.
 
-Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was asked for; 130 interrupted.
+Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was asked for, or a disk that takes
+nothing; 130 interrupted.
 """
 
 import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import hydra
 from hydra._internal.utils import get_args_parser
@@ -17,11 +19,30 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from extrap import progress
-from extrap.errors import UserError
+from extrap import disk, progress, trust
+from extrap.errors import UserError, printable
 from extrap.explain import explain, misplaced
 from extrap.paths import conf_dir
 from extrap.sweep.join import join
+
+
+class Entry(Protocol):
+    """A job as its study knows it.
+
+    log    the file that gets what it prints
+    write  notes that it was asked for
+    busy   whether a process works on it now
+    fail   notes why an attempt failed
+    """
+
+    @property
+    def log(self) -> Path: ...
+
+    def write(self) -> None: ...
+
+    def busy(self) -> bool: ...
+
+    def fail(self, reason: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -31,6 +52,7 @@ class Program:
     run       does the work
     check     raises UserError for a configuration that cannot work; called before any work, in a sweep for every job before the first
     finished  whether nothing is left to do: nothing is checked then, and a sweep starts no process for that job
+    entry     how the study of a configuration knows it; the second argument is the command that asks for it; None: nothing is kept
     module    `python -m module` is the program; each job of a sweep is started so
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     """
@@ -38,6 +60,7 @@ class Program:
     run: Callable[[DictConfig], None]
     check: Callable[[DictConfig], None] = lambda cfg: None
     finished: Callable[[DictConfig], bool] = lambda cfg: False
+    entry: Callable[[DictConfig, str], Entry | None] = lambda cfg, command: None
     module: str = "extrap"
     conf: str = field(default_factory=conf_dir)
 
@@ -66,6 +89,7 @@ def main(program: Program) -> None:
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then hands its errors on instead of printing them over many lines
     sys.path.append(str(Path(__file__).parent / "_plugins"))
     join()
+    trust.guard()
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         overrides += _overrides()
@@ -87,7 +111,7 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
             _interrupted()
         raise
     except Exception as error:
-        if (known := line(error)) is not None:
+        if (known := disk.fault(error) or line(error)) is not None:
             _end(2, known)
         traceback.print_exc()
         progress.failed(traceback.format_exception_only(error)[-1].strip())
@@ -95,8 +119,9 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
 
 
 def _end(code: int, text: str) -> None:
-    for line in text.splitlines():
-        print(f"extrap: {line}", file=sys.stderr)
+    with suppress(OSError):  # stderr may lie on the disk that is full
+        for line in text.splitlines():
+            print(f"extrap: {printable(line)}", file=sys.stderr)
     progress.failed(text)
     raise SystemExit(code) from None
 

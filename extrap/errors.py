@@ -3,3 +3,19 @@
 
 class UserError(Exception):
     """A mistake in what was asked for: `option=value: what is wrong; what is allowed and what to do`."""
+
+
+class NotApplicable(UserError):
+    """An extension that makes no sense on a scheme. A sweep skips such a pair and lists it; asked for alone it is a mistake.
+
+    why names both; instead says what works.
+    """
+
+    def __init__(self, why: str, instead: str = ""):
+        super().__init__(f"{why}; {instead}" if instead else why)
+        self.why = why
+
+
+def printable(line: str) -> str:
+    """A line for a terminal: names of files may hold characters that would move the cursor, or none at all that can be written."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)

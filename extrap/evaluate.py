@@ -1,6 +1,7 @@
 """Stage evaluate: rows of a trained run, one CSV per task. What is finished is not measured again."""
 
 import subprocess
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,29 +12,44 @@ import torch
 from torch import Tensor
 
 from extrap import rows
+from extrap.checkpoint import trained_curve, trained_weights
 from extrap.errors import UserError
+from extrap.extension import Reader
+from extrap.gpt import GPT
 from extrap.job import Job
 from extrap.progress import Progress
-from extrap.runs import fingerprint, read_json
+from extrap.runs import fingerprint
 from extrap.task import Model, Result, Task
+from extrap.used import used
 
 CURVE = "train"
-"""The training curve stands among the rows as a task of this name."""
+"""The training curve stands among the rows as a task of this name; it belongs to the run, whatever the extension."""
+
+USED = "used"
+"""The frequencies and biases that an extension put in force, as a task of this name."""
+
+PLAIN = "direct", {"_target_": "extrap.extensions.direct.Direct"}
 
 
 def evaluate(job: Job) -> None:
     """Writes the training curve and the rows of every task that is not finished. A diverged run has a curve and no more.
 
+    Under an extension other than `direct`, what it put in force comes first.
+
     Raises UserError where the run is not trained yet.
     """
     if not job.run.trained:
         raise UserError(f"stage=evaluate: {job.run.name} is not trained yet; train it with stage=train or stage=all")
+    job.run.check()
     _publish(job, CURVE, lambda: Result(_curve_rows(job)))
     if job.run.state["state"] == "diverged":
         return
-    reader = cache(lambda: _reader(job))
+    model = cache(lambda: _models(job))
+    if _extended(job):
+        _publish(job, USED, lambda: Result(_used_rows(*model())))
     for name, task in job.tasks.items():
-        _publish(job, name, partial(_measure, job, name, task, reader))
+        _publish(job, name, partial(_measure, job, name, task, lambda: _reader(job, model()[1])))
+    job.dashboard.draw([Sheet(job, task).rows for task in planned(job)])
 
 
 def _measure(job: Job, name: str, task: Task, reader: Callable[[], Model]) -> Result:
@@ -49,8 +65,13 @@ class Sheet:
     task: str
 
     @property
+    def extension(self) -> tuple[str, dict]:
+        """Name in files, and configuration."""
+        return PLAIN if self.task == CURVE else (self.job.extension_stem, self.job.config["extension"])
+
+    @property
     def name(self) -> str:
-        return f"{self.job.run.name}__{self.job.extension_name}__{self.task}"
+        return f"{self.job.run.name}__{self.extension[0]}__{self.task}"
 
     @property
     def rows(self) -> Path:
@@ -62,12 +83,12 @@ class Sheet:
 
     @property
     def note(self) -> str:
-        return f"{self.job.study}__{self.job.extension_name}__{self.task}"
+        return f"{self.job.study}__{self.extension[0]}__{self.task}"
 
     @property
     def config(self) -> str:
         options = self.job.config["task"].get(self.task, {})
-        said = {"run": self.job.run.identity, "extension": self.job.config["extension"], "task": options, "study": self.job.study}
+        said = {"run": self.job.run.identity, "extension": self.extension[1], "task": options, "study": self.job.study}
         return fingerprint(said)
 
     @property
@@ -77,8 +98,17 @@ class Sheet:
 
 def evaluated(job: Job) -> bool:
     """Whether nothing is left to measure."""
-    tasks = [] if job.run.state.get("state") == "diverged" else list(job.tasks)
-    return all(Sheet(job, task).finished for task in (CURVE, *tasks))
+    tasks = [CURVE] if job.run.state.get("state") == "diverged" else planned(job)
+    return all(Sheet(job, task).finished for task in tasks)
+
+
+def planned(job: Job) -> dict[str, str]:
+    """Everything that is measured of a job, with the hash of its configuration."""
+    return {task: Sheet(job, task).config for task in (CURVE, *([USED] if _extended(job) else []), *job.tasks)}
+
+
+def _extended(job: Job) -> bool:
+    return job.config["extension"] != PLAIN[1]
 
 
 def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
@@ -87,38 +117,61 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     if sheet.finished:
         return
     job.start_dashboard()
+    began = time.perf_counter()
     result = measure()
     common = {
-        "run": job.run.name, "study": job.study, "scheme": job.label, "data": job.data_name, "extension": job.extension_name,
-        "factor": job.extension.factor, "seed": job.run.seed, "train_length": job.length, "task": task, "params": job.params,
-        "corpus": job.corpus.sha256[:12], "config": sheet.config, "commit": commit(),
+        "run": job.run.name, "study": job.study, "scheme": job.label, "data": job.data_name, "seed": job.run.seed,
+        "train_length": job.length, "task": task, "params": job.params, "corpus": job.corpus.sha256[:12], "config": sheet.config,
+        "commit": commit(),
     }  # fmt: skip
-    found = [common | row for row in result.rows]
+    found = [common | _extension_of(job, task, row) | row for row in result.rows]
     if result.items:
         rows.write_items(sheet.items, result.items)
     rows.write(sheet.rows, found)
-    job.run.mark_evaluated(sheet.note, sheet.config, sheet.rows)
+    job.run.mark_evaluated(sheet.note, sheet.config, sheet.rows, time.perf_counter() - began)
     job.dashboard.log(task, found)
 
 
-def _reader(job: Job) -> Model:
-    """The trained model under its extension, in evaluation mode on the device of the trainer. Weights are data, never code."""
-    model = job.model()
-    model.load_state_dict(torch.load(job.run.weights, map_location="cpu", weights_only=True))
-    device = torch.device("cuda" if job.trainer.get("accelerator") in ("gpu", "cuda") else "cpu")
-    extended = job.extension(model.eval().to(device))
+def _extension_of(job: Job, task: str, row: dict) -> dict:
+    """Which extension a row is about, and its factor at the length of the row."""
+    if task == CURVE:
+        return {"extension": PLAIN[0], "factor": 1.0}
+    return {"extension": job.extension_name, "factor": job.extension.effective(row.get("length") or job.length, job.length)}
 
+
+def trained_model(job: Job) -> GPT:
+    """The trained model as it is, in evaluation mode on the device of the trainer. Weights are data, never code."""
+    model = job.model()
+    model.load_state_dict(trained_weights(job.run, model))
+    return model.eval().to(_device(job))
+
+
+def _models(job: Job) -> tuple[GPT, Reader]:
+    """Plain and extended."""
+    model = trained_model(job)
+    return model, job.extension(model)
+
+
+def _device(job: Job) -> torch.device:
+    return torch.device("cuda" if job.trainer.get("accelerator") in ("gpu", "cuda") else "cpu")
+
+
+def _reader(job: Job, extended: Reader) -> Model:
     def read(tokens: Tensor, last: int | None = None) -> Tensor:
-        return extended(tokens.to(device), last=last)
+        return extended(tokens.to(_device(job)), last=last)
 
     return read
+
+
+def _used_rows(model: GPT, extended: Reader) -> list[dict]:
+    """A reader that is no model puts nothing in force."""
+    return used(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
 
 
 def _curve_rows(job: Job) -> list[dict]:
     """Points of the training curve, and the first step whose running retrieval accuracy reaches 90 %."""
     status = "diverged" if job.run.state["state"] == "diverged" else "ok"
-    points = read_json(job.run.folder / "curve.json")["points"]
-    out = []
+    points, out = trained_curve(job.run), []
     for point in points:
         for name, value in point.items():
             if name != "step":

@@ -1,17 +1,20 @@
 """One configuration made into objects: what to train, on what, and how to measure it. Building it is the check of its options."""
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from extrap.applicable import applicable, changed, node
 from extrap.build import build
-from extrap.data.corpus import Corpus
+from extrap.dashboard.page import Page
+from extrap.data.corpus import Corpus, Encoded
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.errors import NotApplicable, UserError
 from extrap.gpt import GPT
 from extrap.optim import Optim
 from extrap.runs import Run
@@ -22,16 +25,16 @@ RESULTS = Path("results")
 
 
 class Job:
-    """config: the composed configuration as plain values; choices: the name chosen in each group.
+    """config: the composed configuration as plain values; choices: the name chosen in each group; opened: the corpus of a source.
 
     Nothing is built before it is asked for; `check` asks for everything and raises UserError for what does not hold.
     """
 
-    def __init__(self, config: dict[str, Any], choices: dict[str, str]):
-        self.config, self.choices = config, choices
+    def __init__(self, config: dict[str, Any], choices: dict[str, str], opened: Callable[[Encoded], Corpus] = lambda source: source.open()):
+        self.config, self.choices, self.opened = config, choices, opened
         self.study, self.seed, self.stage = config["study"], config["seed"], config["stage"]
         self.label = config["label"] or choices["scheme"]
-        self.data_name, self.extension_name = choices["data"], choices["extension"]
+        self.data_name = choices["data"]
         for option, value in (("study", self.study), ("label", self.label)):
             if not NAME.fullmatch(value):
                 raise UserError(f"{option}={value}: letters, digits, dot, hyphen and underscore, starting with a letter or digit")
@@ -63,7 +66,7 @@ class Job:
 
     @cached_property
     def corpus(self) -> Corpus:
-        return self.mixture.corpus.open()
+        return self.opened(self.mixture.source)
 
     @cached_property
     def batches(self) -> Batches:
@@ -98,6 +101,22 @@ class Job:
         return self._build("extension")
 
     @cached_property
+    def extension_options(self) -> dict[str, str]:
+        """Options of the extension that differ from its file, written short: names tell its variants apart."""
+        return changed(self.config["extension"], node("extension", self.choices["extension"]), self.config["plugins"])
+
+    @property
+    def extension_name(self) -> str:
+        """The choice and its changed options, without the factor, which has a column of its own: `rerope,width=16`."""
+        options = [f"{key}={value}" for key, value in self.extension_options.items() if key.split(".")[-1] != "factor"]
+        return ",".join([self.choices["extension"], *options])
+
+    @property
+    def extension_stem(self) -> str:
+        """The same with the factor, for the names of files."""
+        return ",".join([self.choices["extension"], *(f"{key}={value}" for key, value in self.extension_options.items())])
+
+    @cached_property
     def tasks(self) -> dict[str, Any]:
         return self._build("task")
 
@@ -110,13 +129,15 @@ class Job:
         return self._build("logger")
 
     def start_dashboard(self) -> None:
-        self.dashboard.start(self.run, self.study, [self.label, self.data_name, f"L{self.length}"])
+        names = self.study, self.run.name, self.extension_stem, self.label, self.data_name
+        self.dashboard.start(Page(*names, self.seed, self.length, tuple(self.config["task"]), self.run.identity))
 
     @cached_property
     def run(self) -> Run:
-        """Identity: everything that can change the weights except the seed; the text by its content, not by its path."""
+        """Identity: everything that can change the weights except the seed; text and tokenizer by their content, not by their path."""
         said = {name: self.config[name] for name in ("scheme", "model", "train", "trainer", "threads")}
         data = {name: value for name, value in self.config["data"].items() if name != "corpus"}
+        data["vocabulary"] = {name: value for name, value in data["vocabulary"].items() if name != "tokenizer"}
         return Run(self.label, said | {"data": data, "corpus": self.corpus.sha256}, self.seed)
 
     @property
@@ -128,3 +149,15 @@ class Job:
         _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard, self.params
         for task in self.tasks.values():
             task.check(self.corpus, self.vocabulary, self.length)
+        self._check_pair()
+
+    def _check_pair(self) -> None:
+        """Raises NotApplicable, with what works instead, for an extension that makes no sense on the scheme."""
+        model = self.model("meta")
+        try:
+            self.extension(model)
+        except NotApplicable as error:
+            works = ", ".join(applicable(model, self.config["plugins"]))
+            raise NotApplicable(
+                f"extension={self.choices['extension']}: {error.why}", f"with scheme={self.choices['scheme']} work {works}"
+            ) from None

@@ -4,6 +4,7 @@ import lightning as L
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
 from extrap.data.mixture import Batch
 from extrap.optim import Optim
@@ -32,6 +33,15 @@ class Lit(L.LightningModule):
             self.measured[f"{part}/nll"] = nll.detach()
             self.measured[f"{part}/accuracy"] = (logits.detach().argmax(-1) == targets[scored]).float().mean()
         return total
+
+    def configure_model(self) -> None:
+        """Where Lightning hands over a mesh of devices, parameters are split among them: those of each block, then the rest."""
+        if self.device_mesh is not None:
+            mesh = self.device_mesh["data_parallel"]
+            for block in self.model.blocks:
+                fully_shard(block, mesh=mesh)
+            fully_shard(self, mesh=mesh)
+            register_fsdp_forward_method(self, "training_step")
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device)

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -95,11 +96,12 @@ class Progress:
 
 
 def write(phase: str, done: int, total: int | None, note: str) -> None:
-    """Replaces the progress file."""
+    """Replaces the progress file. Work goes on where it cannot be written: a disk that is full is told by what matters more."""
     path = Path(os.environ[FILE])
     draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text(json.dumps({"phase": phase, "done": done, "total": total, "note": note}), encoding="utf-8")
-    os.replace(draft, path)
+    with suppress(OSError):
+        draft.write_text(json.dumps({"phase": phase, "done": done, "total": total, "note": note}), encoding="utf-8")
+        os.replace(draft, path)
 
 
 def skipped(note: str) -> None:

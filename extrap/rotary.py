@@ -1,7 +1,7 @@
 """Turning pairs of channels: what the RoPE family shares. arXiv 2104.09864.
 
 Pair p of a token at coordinate t turns by t theta_p:  (a, b) -> (a cos - b sin, a sin + b cos), i.e. times e^(i t theta_p).
-Angles stay in float64 up to the cosine: in float32 those of position 10^6 would be wrong by 0.03.
+Angles stay in float64 up to the cosine: in float32 those of position 10^6 would be wrong in the second decimal.
 """
 
 from abc import abstractmethod

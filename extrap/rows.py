@@ -56,6 +56,16 @@ def read(study: Path | str) -> pd.DataFrame:
     return sheet.frame(records, SCHEMA)
 
 
+def records(files: Iterable[Path]) -> list[dict]:
+    """The rows in single files as dicts, None where a value is missing. Raises UserError, naming file and line, for a damaged one."""
+    return [record for file in files for _, record in sheet.read(file, SCHEMA, _check, AGAIN)]
+
+
+def frame(records: list[dict]) -> pd.DataFrame:
+    """Rows as `read` gives them."""
+    return sheet.frame(records, SCHEMA)
+
+
 def write_items(path: Path | str, items: Iterable[Mapping]) -> str:
     """Write per-item scores (protocol, length, depth, metric, item, value) as CSV. Returns the SHA-256 of the file."""
     return sheet.write(path, ITEM_SCHEMA, items, ITEM_KEY, _check_item)

@@ -4,21 +4,25 @@ runs/<label>-<hash of the configuration>-s<seed>/
     config.json     the configuration as plain values; data, never code
     last.ckpt       where training stopped; the same command goes on from here
     weights.pt      the trained weights
-    state.json      {"state": "trained" | "diverged", ...}, written last
+    curve.json      the training curve
+    state.json      {"state": "trained" | "diverged", ...}, written when all of the above is on the disk
     done/*.json     which evaluation wrote which rows file
+    failed.json     why the last attempt failed; gone with the next one
+    log.txt         what jobs of sweeps printed
+
+Everything in a run folder is data. Whatever is found there, by hand or from elsewhere, is never run and never followed as a link.
 """
 
-import fcntl
 import hashlib
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extrap import atomic
+from extrap import atomic, lock, schema
+from extrap.errors import UserError
 
 RUNS = Path("runs")
 
@@ -36,26 +40,15 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a file; {} where there is none or it is damaged."""
     try:
         value = json.loads(path.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-@dataclass(frozen=True)
-class Run:
-    """One trained configuration on disk. identity: everything that can change its weights except the seed."""
+class Folder:
+    """What lies on disk of a run."""
 
-    label: str
-    identity: dict[str, Any]
-    seed: int
-
-    @property
-    def config(self) -> str:
-        return fingerprint(self.identity)
-
-    @property
-    def name(self) -> str:
-        return f"{self.label}-{self.config[:8]}-s{self.seed}"
+    name: str
 
     @property
     def folder(self) -> Path:
@@ -70,8 +63,18 @@ class Run:
         return self.folder / "weights.pt"
 
     @property
+    def curve(self) -> Path:
+        return self.folder / "curve.json"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log.txt"
+
+    @property
     def state(self) -> dict[str, Any]:
-        return read_json(self.folder / "state.json")
+        """How training ended; {} where it did not. Raises UserError for a folder of a later version."""
+        path = self.folder / "state.json"
+        return schema.run_state(read_json(path), path)
 
     @property
     def trained(self) -> bool:
@@ -80,25 +83,90 @@ class Run:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """One process at a time works on a run; the lock goes with the process that holds it, however that ends."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.folder / ".lock", "w") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                print(f"extrap: another process works on {self.name}; waiting for it", file=sys.stderr)
-                fcntl.flock(file, fcntl.LOCK_EX)
+        atomic.make_folder(self.folder)
+        with lock.alone(self.folder):
+            atomic.sweep(self.folder, "**/.*.tmp")
             yield
 
-    def mark(self, state: str, **more: Any) -> None:
-        write_json(self.folder / "state.json", {"state": state, **more})
+    @property
+    def holder(self) -> str | None:
+        """The process that works on this run, in words."""
+        return lock.holder(self.folder)
+
+    def mark(self, state: str, steps: int, seconds: float = 0.0) -> None:
+        """Says how training ended, after how long, and with which files; what is in them is on the disk before."""
+        files = {path.name: digest(path) for path in (self.weights, self.curve)}
+        said = {"schema": schema.RUN, "state": state, "steps": steps, "seconds": round(seconds, 1), "files": files}
+        write_json(self.folder / "state.json", said)
+
+    def unmark(self) -> None:
+        """Takes back what `mark` said: training begins again, because weights that it spoke for are gone."""
+        (self.folder / "state.json").unlink(missing_ok=True)
+
+    def intact(self, path: Path) -> bool:
+        """Whether a file is the one that training left; a folder of version 1 cannot tell."""
+        expected = self.state["files"].get(path.name)
+        return expected is None or (path.is_file() and digest(path) == expected)
+
+    @property
+    def failure(self) -> str | None:
+        """Why the last attempt failed, in one line. A file of its own: written by a sweep while another may already try again."""
+        return read_json(self.folder / "failed.json").get("reason")
+
+    def fail(self, reason: str | None) -> None:
+        """Notes why an attempt failed; None forgets it."""
+        if reason is None:
+            (self.folder / "failed.json").unlink(missing_ok=True)
+        else:
+            write_json(self.folder / "failed.json", {"reason": (reason.strip() or "no reason given").splitlines()[0]})
+
+    def note(self, name: str) -> dict[str, Any]:
+        """What an evaluation left behind when it finished."""
+        return read_json(self.folder / "done" / f"{name}.json")
 
     def evaluated(self, name: str, config: str, rows: Path) -> bool:
         """Whether this evaluation was finished under this configuration and its rows are still what it wrote."""
-        note = read_json(self.folder / "done" / f"{name}.json")
-        return note.get("config") == config and rows.exists() and note.get("rows") == digest(rows)
+        note = self.note(name)
+        return note.get("config") == config and rows.is_file() and note.get("rows") == digest(rows)
 
-    def mark_evaluated(self, name: str, config: str, rows: Path) -> None:
-        write_json(self.folder / "done" / f"{name}.json", {"config": config, "rows": digest(rows)})
+    def mark_evaluated(self, name: str, config: str, rows: Path, seconds: float = 0.0) -> None:
+        write_json(self.folder / "done" / f"{name}.json", {"config": config, "rows": digest(rows), "seconds": round(seconds, 1)})
+
+
+@dataclass(frozen=True)
+class Run(Folder):
+    """One trained configuration. identity: everything that can change its weights except the seed."""
+
+    label: str
+    identity: dict[str, Any]
+    seed: int
+
+    @property
+    def config(self) -> str:
+        return fingerprint(self.identity)
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}-{self.config[:8]}-s{self.seed}"
+
+    def check(self) -> None:
+        """Raises UserError where the folder holds another configuration: an edited one, or two of one name."""
+        path = self.folder / "config.json"
+        found = read_json(path).get("identity", self.identity)
+        if fingerprint(found) != self.config:
+            raise UserError(f"{path}: not the configuration that is asked for, though of its name; move {self.folder} away")
+
+    def claim(self) -> None:
+        """Writes config.json. Raises UserError where there is another."""
+        self.check()
+        write_json(self.folder / "config.json", {"schema": schema.RUN, "label": self.label, "seed": self.seed, "identity": self.identity})
+
+
+@dataclass(frozen=True)
+class Named(Folder):
+    """A run of which only the name is known."""
+
+    name: str
 
 
 def digest(path: Path) -> str:

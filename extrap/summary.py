@@ -5,6 +5,7 @@ import pandas as pd
 
 from extrap.series import select, series, spread
 
+PARTS = ("text", "retrieval")
 PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
 ACCURACIES = {"mean": (1, 2, 4), "middle": (1, 2, 4), "ends": (1, 2, 4), "padded": (2, 4)}
 BENT = (1, 2, 4, 8)
@@ -13,7 +14,7 @@ BENT = (1, 2, 4, 8)
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """One line per series, indexed by label, with columns
 
-    seeds, steps_to_90, perplexities ("nonoverlap 4x"), accuracies ("mean 4x", "middle 4x", "ends 4x", "padded 4x"), verdict.
+    seeds, steps_to_90, last points of the training loss ("trained text", nats per token), perplexities ("nonoverlap 4x"), accuracies ("mean 4x", "middle 4x", "ends 4x", "padded 4x"), verdict.
 
     Values are medians over seeds; accuracies over the seeds that trained, if any did. `mean` over depths, `middle` at depth .5, `ends`
     the mean of depths 0 and 1 are of protocol records; at 1x the mean is what the gate looks at. Raises UserError for mixed corpora.
@@ -26,6 +27,9 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
 def _line(rows: pd.DataFrame) -> dict:
     steps = select(rows, task="train", metric="steps_to_90")["value"]
     line = {"seeds": rows["run"].nunique(), "steps_to_90": steps.median()}
+    curve = select(rows, task="train", axis="step", metric="nll")
+    for part in PARTS:
+        line[f"trained {part}"] = curve[(curve["protocol"] == part) & (curve["at"] == curve["at"].max())]["value"].median()
     losses = select(rows, seen="text", task="nll", metric="nll")
     for protocol in PROTOCOLS:
         for m in FAR:

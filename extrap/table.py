@@ -10,7 +10,7 @@ import pandas as pd
 from extrap.errors import UserError
 from extrap.rows import open_study, studies
 from extrap.series import select
-from extrap.summary import ACCURACIES, FAR, PROTOCOLS, summary
+from extrap.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, summary
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -38,14 +38,15 @@ def text(rows: pd.DataFrame) -> str:
     table = summary(rows)
     perplexities = [(TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS]
     accuracies = [(TITLES[what], [(f"{what} {m}x", f"{m}x", _accuracy) for m in multiples]) for what, multiples in ACCURACIES.items()]
+    losses = ("training loss", [(f"trained {part}", part, _loss) for part in PARTS])
     steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     chance = select(rows, metric="chance")["value"].max()
     return "\n".join([
         f"Study {', '.join(sorted(rows['study'].unique()))}, trained at L = {length} tokens; 1x = L",
         "",
-        "Perplexity per token",
-        *_aligned(table, [("", [("seeds", "seeds", _whole)]), *perplexities]),
+        "Loss at the end of training in nats per token; perplexity per token",
+        *_aligned(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities]),
         "",
         "Retrieval accuracy" + (f" (chance {chance:.3f})" if not np.isnan(chance) else "") + "; gate: mean at 1x, 90 %",
         *_aligned(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])]),
@@ -69,6 +70,10 @@ def _column(title: str, cells, justify) -> list[str]:
 
 def _perplexity(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.{1 if value < 100 else 0}f}"
+
+
+def _loss(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}"
 
 
 def _accuracy(value: float) -> str:

@@ -1,20 +1,21 @@
 """Stage train: fit the model of a job, or go on where it stopped, and leave its weights in the run folder."""
 
-import io
 import logging
+import os
+import sys
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any
 
 import lightning as L
-import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
-from lightning.pytorch.utilities.exceptions import MisconfigurationException
+from lightning.pytorch.utilities.exceptions import MisconfigurationException, SIGTERMException
 from torch.utils.data import DataLoader, IterableDataset
 
-from extrap import atomic
+from extrap import checkpoint, devices
 from extrap.callbacks import Curve, Diverged, RandomState, Report
+from extrap.checkpoint import Checkpoints, Damaged
 from extrap.data.mixture import Batch
 from extrap.errors import UserError
 from extrap.job import Job
@@ -30,8 +31,9 @@ class FromStep(IterableDataset):
         self.batches, self.lit, self.steps = job.batches, lit, job.optim.steps
 
     def __iter__(self) -> Iterator[Batch]:
-        for t in range(self.lit.trainer.global_step, self.steps):
-            yield self.batches[t]
+        trainer = self.lit.trainer
+        for t in range(trainer.global_step, self.steps):
+            yield devices.share(self.batches[t], trainer.global_rank, trainer.world_size)
 
 
 def train(job: Job) -> None:
@@ -39,30 +41,58 @@ def train(job: Job) -> None:
     run = job.run
     if run.trained:
         return
-    run.folder.mkdir(parents=True, exist_ok=True)
-    job.start_dashboard()
-    write_json(run.folder / "config.json", {"label": run.label, "seed": run.seed, "identity": run.identity})
-    lit, curve = Lit(job.model(), job.optim, job.mixture.weights), Curve(job.optim.log_every)
-    state = "trained"
-    with Progress("train", job.optim.steps) as progress:
-        trainer = _trainer(job, [curve, RandomState(), Report(progress, job.optim.steps, curve)], job.dashboard.lightning())
-        loader = DataLoader(FromStep(job, lit), batch_size=None)
-        try:
-            trainer.fit(lit, loader, ckpt_path=run.checkpoint if run.checkpoint.exists() else None, weights_only=True)
-        except Diverged:
-            state = "diverged"
-    write_json(run.folder / "curve.json", {"points": curve.points})
-    _save(lit.model, run.weights)
-    run.mark(state, steps=trainer.global_step)
+    if devices.first():
+        run.claim()
+        run.unmark()
+        job.start_dashboard()
+    try:
+        lit, curve, state = _fit(job)
+    except Damaged as damaged:
+        aside = damaged.path.with_suffix(".damaged")
+        os.replace(damaged.path, aside)
+        print(f"extrap: {damaged}; kept as {aside.name}, training starts again at step 0", file=sys.stderr)
+        lit, curve, state = _fit(job)
+    weights = devices.weights(lit.trainer.strategy)
+    if not devices.first():
+        return
+    write_json(run.curve, {"points": curve.points})
+    checkpoint.save(weights, run.weights)
+    run.mark(state, lit.trainer.global_step, curve.seconds)
     run.checkpoint.unlink(missing_ok=True)
 
 
-def check(job: Job) -> None:
-    """Raises UserError for a trainer this machine or Lightning does not have."""
-    _trainer(job, [], False)
+def _fit(job: Job) -> tuple[Lit, Curve, str]:
+    """The module after its last step, the curve, and the state that the run ended in. Raises Damaged for a checkpoint that is no use."""
+    run, steps = job.run, job.optim.steps
+    lit, curve, state = Lit(job.model(), job.optim, job.mixture.weights), Curve(job.optim.log_every), "trained"
+    with Progress("train", steps) if devices.first() else nullcontext(_silent) as progress:
+        callbacks = [curve, RandomState(), Report(progress, steps, curve)]
+        logger = job.dashboard.lightning() if devices.first() else False
+        trainer = _trainer(job, callbacks, logger, [Checkpoints(lit, steps)])
+        loader = DataLoader(FromStep(job, lit), batch_size=None)
+        try:
+            trainer.fit(lit, loader, ckpt_path=run.checkpoint if os.path.lexists(run.checkpoint) else None, weights_only=True)
+        except Diverged as error:
+            state = "diverged"
+            print(f"extrap: {run.name}: {error}; the run is marked diverged", file=sys.stderr)
+        except SIGTERMException:
+            raise KeyboardInterrupt from None  # Lightning would end the process with the exit code of success
+    if state == "trained" and trainer.global_step < steps:
+        raise UserError(f"trainer: ended at step {trainer.global_step} of train.steps={steps}; leave limits out of the trainer")
+    return lit, curve, state
 
 
-def _trainer(job: Job, callbacks: list[L.Callback], logger: Any) -> L.Trainer:
+def check(job: Job, sweep: bool) -> None:
+    """Raises UserError for a trainer this machine or Lightning does not have, or that is not for a job of a sweep."""
+    devices.check(job.trainer, {name: part.size for name, part in job.mixture.parts.items()}, sweep)
+    _trainer(job, [], False, [])
+
+
+def _silent(done: int, total: int | None = None, note: str = "") -> None:
+    """The progress of a process that is not the first."""
+
+
+def _trainer(job: Job, callbacks: list[L.Callback], logger: Any, plugins: list[Any]) -> L.Trainer:
     """A Trainer that says nothing of its own: progress, curve and checkpoints are ours."""
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
@@ -70,11 +100,12 @@ def _trainer(job: Job, callbacks: list[L.Callback], logger: Any) -> L.Trainer:
     keep = ModelCheckpoint(job.run.folder, "last", every_n_train_steps=job.optim.save_every, enable_version_counter=False)
     try:
         return L.Trainer(
-            **job.trainer,
+            **devices.strategy(job.trainer),
             max_steps=job.optim.steps,
             gradient_clip_val=job.optim.clip,
             callbacks=[*callbacks, keep],
             logger=logger,
+            plugins=plugins,
             enable_progress_bar=False,
             enable_model_summary=False,
             default_root_dir=job.run.folder,
@@ -82,9 +113,3 @@ def _trainer(job: Job, callbacks: list[L.Callback], logger: Any) -> L.Trainer:
     except (ValueError, TypeError, MisconfigurationException) as error:
         said = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
         raise UserError(f"{said}: {' '.join(str(error).split())}") from None
-
-
-def _save(model: torch.nn.Module, path: Path) -> None:
-    whole = io.BytesIO()
-    torch.save(model.state_dict(), whole)
-    atomic.replace(path, whole.getvalue())

@@ -5,3 +5,26 @@ EXCUSED: dict[tuple[str, str], str] = {
     ("randomised-rope", "prefix_consistency"): "evenly spaced positions move as the text grows; test=stride does not",
     ("fire", "shift_invariance_is_what_the_card_says"): "from place L_f on the distance is divided by the place of the query itself",
 }
+
+EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
+    ("direct", "outside"): "changes nothing: the baseline",
+    ("rerope", "inside"): "distances past w = L / 2 are others than in training",
+    ("leaky-rerope", "inside"): "distances past w = L / 4 are others than in training",
+    ("self-extend", "inside"): "distances past W = L / 2 are others than in training",
+    ("randomised-stride", "inside"): "another choice among the trained positions than the plain model's",
+    ("randomised-sampled", "inside"): "another choice among the trained positions than the plain model's",
+    ("bias-interpolation", "prefix"): "distances are divided by T / L",
+    ("learned-interpolate", "prefix"): "a longer text is squeezed more",
+    ("crop", "prefix"): "windows are laid from the end of the text",
+    ("nbce", "prefix"): "contexts are laid from the end of the text",
+    ("parallel-windows", "prefix"): "windows are laid from the end of the text",
+    ("pi-adaptive", "prefix"): "coordinates are divided by T / L",
+    ("ntk-dynamic", "prefix"): "frequencies follow T / L; mode=row follows each query",
+    ("yarn-dynamic", "prefix"): "frequencies and temperature follow T / L",
+}
+SLOWED = ("pi", "ntk", "ntk-su-old", "ntk-su-fixed", "ntk-su-mixed", "ntk-su-mixed-log-n", "ntk-by-parts", "llama3", "yarn", "yarn-turns")
+EXCUSED_EXTENSIONS |= {(name, "inside"): "a fixed factor slows the pairs in short texts as well" for name in SLOWED}
+"""{(extension, check): reason} of tests/test_extensions.py: by design, on some or all schemes that it takes."""
+
+EXCUSED_PAIRS: dict[tuple[str, str, str], str] = {}
+"""{(extension, scheme, check): reason}: on this scheme alone."""

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.corpus import Corpus, Source
+from extrap.data.corpus import Corpus, Encoded, Source
 from extrap.data.keyvalue import FEWEST, KeyValue, check_keys, most
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
@@ -56,6 +56,11 @@ class Mixture:
             raise UserError(f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} records and a query")
         if "retrieval" in self.parts:
             check_keys(self.vocabulary, most(self.length), self.length)
+
+    @property
+    def source(self) -> Encoded:
+        """The text as the tokens of the vocabulary."""
+        return Encoded(self.corpus, self.vocabulary.encoder)
 
     @property
     def parts(self) -> dict[str, Text | KeyValue]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+from extrap.data.encoder import BYTES, Encoder
+
 Ids = TypeVar("Ids")  # an int or an integer array
 
 
@@ -23,6 +25,11 @@ class Vocabulary:
         for name in ("keys", "values"):
             if getattr(self, name) < 2:
                 raise ValueError(f"{name}={getattr(self, name)}: at least 2 are needed")
+
+    @property
+    def encoder(self) -> Encoder:
+        """What makes ids out of text."""
+        return BYTES
 
     @property
     def bos(self) -> int:

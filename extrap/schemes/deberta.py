@@ -18,7 +18,7 @@ class DeBERTa(Scheme):
     """span: number of distances with a row of their own; null stands for min(512, L / 2). terms: positional terms in use.
 
     p2c_index: `code` as in the authors' code and transformers, `paper` as printed (then P has 2 span rows, two sides of one table).
-    Parameters: span x C + 2 C shared by all layers, C x C per layer and term. Raises ValueError for a span below 2 or one whose
+    Parameters: span x C + 2 C shared by all layers, C x C per layer and term; N(0, 0.02**2) as in transformers. Raises ValueError for a span below 2 or one whose
     last row training never reaches, and for the paper's index without both terms.
 
     Kind: relative
@@ -44,8 +44,7 @@ class DeBERTa(Scheme):
         self.key, self.query = (self.projection() if terms in ("both", term) else None for term in ("c2p", "p2c"))
 
     def projection(self) -> nn.Parameter:
-        C = self.shape.dim
-        return nn.Parameter(torch.randn(self.shape.layers, C, C) * C**-0.5)
+        return nn.Parameter(0.02 * torch.randn(self.shape.layers, self.shape.dim, self.shape.dim))
 
     @property
     def scale(self) -> float:

@@ -62,9 +62,10 @@ class Flow(nn.Module):
         return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
 
     def forward(self, start: Tensor, coordinates: Tensor) -> Tensor:
-        """States (n, *start.shape) at sorted coordinates (n,) from p_0 = start (..., C)."""
+        """States (n, *start.shape) at coordinates (n,) >= 0 from p_0 = start (..., C); one path passes them all in order."""
         start = start.to(torch.promote_types(start.dtype, torch.float32))
-        return rk4(self.field(), start, (coordinates * self.delta).tolist(), self.steps)
+        passed, index = coordinates.unique(return_inverse=True)
+        return rk4(self.field(), start, (passed * self.delta).tolist(), self.steps)[index]
 
 
 class Floater(Scheme):

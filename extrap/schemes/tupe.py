@@ -7,6 +7,7 @@ learned number theta per head (row 0 sees only itself). It wants BOS in place 0 
 """
 
 from typing import Literal
+from warnings import warn
 
 import torch
 from torch import Tensor, nn
@@ -18,10 +19,11 @@ from extrap.scheme import Scheme, Shape, Where
 class TUPE(Scheme):
     """relative: the b_{i-j} of TUPE-R, a scheme that is nothing but a bias by distance; null for TUPE-A.
 
-    past: what serves for p at positions past L. `raise` defines nothing there, `clamp` repeats the last row, `sinusoidal` takes
-    sinusoids for p everywhere. reset: `bos` or `none`.
-    Parameters: L x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another kind of
-    relative, and for sinusoids of odd width.
+    rows: size of the table of p in tokens; null stands for L, more are for randomised positions.
+    past: what serves for p past the table. `raise` defines nothing there, `clamp` repeats the last row, `sinusoidal` takes sinusoids
+    for p everywhere. reset: `bos` or `none`.
+    Parameters: rows x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another kind of
+    relative, rows < L, and for sinusoids of odd width or with rows; warns for rows > L.
 
     Kind: absolute
     Used by: -
@@ -33,6 +35,7 @@ class TUPE(Scheme):
         self,
         shape: Shape,
         relative: Scheme | None = None,
+        rows: int | None = None,
         past: Literal["raise", "clamp", "sinusoidal"] = "raise",
         reset: Literal["bos", "none"] = "bos",
     ):
@@ -41,10 +44,14 @@ class TUPE(Scheme):
             raise ValueError(f"relative={type(relative).__name__}: must be a scheme that is only a bias by distance, such as T5")
         if past == "sinusoidal" and shape.dim % 2:
             raise ValueError(f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd")
+        if rows is not None and (past == "sinusoidal" or rows < shape.length):
+            raise ValueError(f"rows={rows}: at least the training length {shape.length}, and null where past=sinusoidal has no table")
+        if (rows or 0) > shape.length:
+            warn(f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised", stacklevel=2)
         if past == "raise":
-            self.limit = shape.length
+            self.limit = rows or shape.length
         self.relative = relative
-        self.table = None if past == "sinusoidal" else nn.Parameter(0.02 * torch.randn(shape.length, shape.dim))
+        self.table = None if past == "sinusoidal" else nn.Parameter(0.02 * torch.randn(rows or shape.length, shape.dim))
         self.norm = nn.LayerNorm(shape.dim)
         self.query, self.key = (nn.Parameter(torch.randn(shape.dim, shape.dim) * shape.dim**-0.5) for _ in range(2))
         self.theta = nn.Parameter(torch.zeros(shape.heads)) if reset == "bos" else None

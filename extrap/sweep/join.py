@@ -17,6 +17,7 @@ def join() -> None:
     if (sweep := os.environ.pop(SWEEP, None)) is None:
         return
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)  # how a cluster warns: it reaches all processes, and who started this one answers it
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(sweep):  # it died before this process could ask to die with it

@@ -1,12 +1,19 @@
-"""Names of the jobs of a sweep: what tells each from the others."""
+"""Names of the jobs of a sweep: what tells each from the others, and what asked for them."""
 
 import re
+import shlex
+import sys
 
 
 def labels(batch: list[list[str]]) -> list[str]:
     """The overrides in which the jobs differ; all of them if there is only one job."""
     shared = set.intersection(*map(set, batch)) if len(batch) > 1 else set()
     return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
+
+
+def typed() -> str:
+    """What was typed to start this program."""
+    return shlex.join(["extrap", *sys.argv[1:]])
 
 
 def file_name(number: int, label: str) -> str:

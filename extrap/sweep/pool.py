@@ -34,8 +34,7 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
     with _stop_signals() as stop:
         try:
             while (waiting or running) and not stop.asked:
-                while waiting and len(running) < n_jobs:
-                    job = waiting.popleft()
+                while len(running) < n_jobs and (job := _next(waiting, status)):
                     job.start()
                     running.append(job)
                     status.started(job)
@@ -50,10 +49,27 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
             status.close()
 
 
+def _next(waiting: deque[Process], status: Status) -> Process | None:
+    """The first job to start now. What another process works on comes later, what another finished since is done."""
+    for _ in range(len(waiting)):
+        job = waiting.popleft()
+        before, job.state = job.state, job.look()
+        if job.state is State.WAITING:
+            return job
+        if job.state is State.HELD:
+            waiting.append(job)
+        if job.state is not before:
+            status.ended(job)
+    return None
+
+
 def _look(running: list[Process], status: Status) -> list[Process]:
     still = []
     for job in running:
+        job.hurry()
         if job.ended():
+            if job.state is State.FAILED:
+                job.failed(job.reason)
             status.ended(job)
         else:
             still.append(job)

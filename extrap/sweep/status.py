@@ -35,7 +35,8 @@ class Lines:
         self._say(job, "start", f"log: {job.log}")
 
     def ended(self, job: Process) -> None:
-        self._say(job, job.state.value, clock(job.seconds) + (f": {job.reason}" if job.reason else ""))
+        said = "another process works on it" if job.state is State.HELD else clock(job.seconds)
+        self._say(job, job.state.value, said + (f": {job.reason}" if job.reason else ""))
 
     def tick(self) -> None:
         pass
@@ -84,7 +85,7 @@ def line(jobs: list[Process], n_jobs: int) -> str:
     """`3/14 done, 1 skipped, 1 failed, 4:10 left | scheme=rope: train 45 % | scheme=t5: nll 10 %`"""
     count = {state: sum(job.state is state for job in jobs) for state in State}
     parts = [f"{count[State.DONE]}/{len(jobs)} done"]
-    parts += [f"{count[state]} {state.value}" for state in (State.SKIPPED, State.FAILED) if count[state]]
+    parts += [f"{count[state]} {state.value}" for state in (State.SKIPPED, State.FAILED, State.HELD) if count[state]]
     parts += [f"{clock(left)} left" for left in [time_left(jobs, n_jobs)] if left is not None]
     return " | ".join([", ".join(parts)] + [f"{job.label}: {_doing(job)}" for job in jobs if job.state is State.RUNNING])
 
@@ -104,15 +105,16 @@ def time_left(jobs: list[Process], n_jobs: int) -> float | None:
         return None
     mean, now = sum(done) / len(done), time.monotonic()
     running = [max(mean - (now - job.began), 0.0) for job in jobs if job.state is State.RUNNING]
-    waiting = mean * sum(job.state is State.WAITING for job in jobs)
+    waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
     return max([(sum(running) + waiting) / n_jobs, *running])
 
 
 def summary(jobs: list[Process], seconds: float) -> str:
-    """The list at the end: counts, then each failed job with its reason and its log."""
+    """The list at the end: counts, then each job that makes no sense and each failed one, with its reason; the latter with its log."""
     count = [f"{sum(job.state is state for job in jobs)} {state.value}" for state in (State.DONE, State.SKIPPED, State.FAILED)]
+    senseless = [f"  skipped {job.label}: {job.reason}" for job in jobs if job.state is State.SKIPPED and job.reason]
     failed = [f"  failed {job.label}: {job.reason}\n         {job.log}" for job in jobs if job.state is State.FAILED]
-    return "\n".join([f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {', '.join(count)}", *failed])
+    return "\n".join([f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {', '.join(count)}", *senseless, *failed])
 
 
 def clock(seconds: float) -> str:

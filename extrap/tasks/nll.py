@@ -53,7 +53,7 @@ def last_segment(n: int, scored: int, end: int) -> list[Windows]:
 
 
 class NLL(Task):
-    """Negative log-likelihood in nats per token (metric nll), and in bits per byte: nats / ln 2, as a text token is one byte.
+    """Negative log-likelihood in nats per token (metric nll), and in bits per byte: nats / ln 2 over the bytes behind the tokens.
 
     multiples: evaluated lengths over the training length; stride: step of the sliding windows over the evaluated length;
     documents: of the validation split, spread evenly over those that are long enough; batch_tokens: tokens per forward, which
@@ -88,7 +88,10 @@ class NLL(Task):
         evaluated = sorted(lengths(self.multiples, train_length))
         start, end = evaluated[-1], 2 * evaluated[-1]
         found = corpus.documents("validation", at_least=end)
-        text = np.stack([found[i * len(found) // self.documents][:end] for i in range(self.documents)]).astype(np.int64)
+        chosen = [i * len(found) // self.documents for i in range(self.documents)]
+        text = np.stack([found[i][:end] for i in chosen]).astype(np.int64)
+        sizes = corpus.sizes("validation", at_least=end)
+        sizes = np.stack([sizes[i][:end] for i in chosen]).astype(np.int64)
         plan = [
             (protocol, n, windows)
             for n in evaluated
@@ -108,7 +111,11 @@ class NLL(Task):
                     progress(done := done + read, sum(cost))
             except OutOfRange:
                 continue
-            self._report(result, {"protocol": protocol, "length": n}, sums, sum(w.scored * len(w.ends) for w in windows))
+            scored = np.zeros(end, np.int64)
+            for w in windows:
+                for stop in w.ends:
+                    scored[stop - w.scored : stop] += 1
+            self._report(result, {"protocol": protocol, "length": n}, sums, int(scored.sum()), sizes @ scored)
         progress(sum(cost), sum(cost))
         return result
 
@@ -127,14 +134,18 @@ class NLL(Task):
                 yield document[rows], losses.cpu().double().sum(1).numpy(), targets.numel()
 
     @staticmethod
-    def _report(result: Result, where: dict, sums: np.ndarray, tokens: int) -> None:
-        """Rows and items of one way of scoring at one length; every document has the same number of scored tokens."""
+    def _report(result: Result, where: dict, sums: np.ndarray, tokens: int, sizes: np.ndarray) -> None:
+        """Rows and items of one way of scoring at one length; every document has the same number of scored tokens.
+
+        sizes: bytes behind the scored tokens of every document.
+        """
         nll, finite = float(sums.mean() / tokens), bool(np.isfinite(sums).all())
-        low, high = bootstrap_mean(sums, np.full(len(sums), tokens)) if finite else (None, None)
         counts = {"n": len(sums), "tokens": tokens * len(sums), "status": "ok" if finite else "diverged"}
-        for metric, unit in (("nll", 1.0), ("bits_per_byte", math.log(2))):
+        for metric, unit, over in (("nll", 1.0, np.full(len(sums), tokens)), ("bits_per_byte", math.log(2), sizes)):
+            low, high = bootstrap_mean(sums, over) if finite else (None, None)
             bounds = {"low": low / unit, "high": high / unit} if finite else {}
-            result.rows.append(where | {"metric": metric, "value": nll / unit} | bounds | counts)
+            per = tokens * len(sums) / int(over.sum())  # exactly 1 where a token is a byte
+            result.rows.append(where | {"metric": metric, "value": nll * per / unit} | bounds | counts)
         for item, total in enumerate(sums if finite else []):
             scores = {"nll_sum": float(total), "tokens": float(tokens)}
             result.items.extend(where | {"metric": metric, "item": item, "value": value} for metric, value in scores.items())

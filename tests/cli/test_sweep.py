@@ -77,6 +77,20 @@ def test_every_mistake_is_told_before_the_first_job_starts(tiny: Tiny) -> None:
     assert os.listdir(tiny.work) == []
 
 
+def test_what_makes_no_sense_is_skipped_and_listed(tiny: Tiny) -> None:
+    done = tiny("-m", "act=senseless,work", "hydra.launcher.n_jobs=1")
+    assert done.returncode == 0, done.stderr
+    assert tiny.events() == ["start rope-s0", "end rope-s0"]
+    assert done.stderr.splitlines()[-1] == "  skipped act=senseless: act=senseless: makes no sense on scheme=rope"
+    assert "1 done, 1 skipped, 0 failed" in done.stderr
+
+
+def test_a_sweep_without_any_sense_is_a_mistake(tiny: Tiny) -> None:
+    done = tiny("-m", "act=senseless", "scheme=rope,alibi")
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [f"extrap: act=senseless: makes no sense on scheme={name}" for name in ("rope", "alibi")]
+
+
 def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
     done = tiny("-m", "act=work,bug")
     assert done.returncode == 1

@@ -23,12 +23,12 @@ def calls(node, path=""):
             yield from calls(value, f"{path}.{key}")
 
 
-@pytest.mark.parametrize("name", ["mixture", *(f"corpus/{name}" for name in CORPORA)])
+@pytest.mark.parametrize("name", ["mixture", *(f"corpus/{name}" for name in CORPORA), "vocabulary/bytes", "vocabulary/tokenizer"])
 def test_every_parameter_is_there_with_its_default(name):
     for path, call in calls(yaml.safe_load((CONF / "data" / f"{name}.yaml").read_text())):
         parameters = inspect.signature(find(call["_target_"], name)).parameters
         given = set(call) - {"_target_", "defaults"}
-        assert given | ({"corpus"} if name == "mixture" and not path else set()) == set(parameters), path
+        assert given | ({"corpus", "vocabulary"} if name == "mixture" and not path else set()) == set(parameters), path
         for key in given - {path.rpartition(".")[2] for path, _ in calls(call)}:
             default = parameters[key].default
             assert call[key] == ("???" if default is inspect.Parameter.empty else default), key

@@ -43,7 +43,7 @@ def test_fixture_e_relative():
 @pytest.mark.parametrize("reset", ["bos", "none"])
 @torch.no_grad()
 def test_the_papers_sum(past, reset):
-    s, T = moved(TUPE(SHAPE, T5(SHAPE, 8, 16), past, reset)), 7
+    s, T = moved(TUPE(SHAPE, T5(SHAPE, 8, 16), past=past, reset=reset)), 7
     q, k, _ = qkv(SHAPE, T)
     ours = s.attend(q, k, torch.eye(T, dtype=torch.float64).expand(2, 2, T, T), at(s, T, layer=1))
     p = sinusoid(torch.arange(T), 12) if past == "sinusoidal" else s.table[:T]
@@ -123,5 +123,10 @@ def test_refusals():
             TUPE(SHAPE, wrong)
     with pytest.raises(ValueError, match="dim=9"):
         TUPE(Shape(dim=9, heads=3), past="sinusoidal")
+    for rows, past in ((31, "raise"), (64, "sinusoidal")):
+        with pytest.raises(ValueError, match=f"rows={rows}"):
+            TUPE(SHAPE, rows=rows, past=past)
+    with pytest.warns(UserWarning, match="rows=64: positions from 32"):
+        assert TUPE(SHAPE, rows=64).limit == 64
     with pytest.raises(ValueError, match="TUPE and TUPE both"):
         Stack(SHAPE, [TUPE(SHAPE), TUPE(SHAPE)])

@@ -21,6 +21,9 @@ class Texts:
         assert split == "validation"
         return [d for d in self.all if len(d) >= at_least]
 
+    def sizes(self, split, at_least=0):
+        return [np.ones(len(d), np.uint8) for d in self.documents(split, at_least)]
+
     def stream(self, split):
         assert split == "validation"
         return np.concatenate(self.all)

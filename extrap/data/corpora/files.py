@@ -17,7 +17,8 @@ class Files(Source):
     """Files of UTF-8 text, each a document; .jsonl and .parquet give a document per row, from `column`. All may end in .gz.
 
     path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *, ? and **.
-    document_tokens: longer documents are cut into pieces of so many tokens, and each piece goes to train or validation by itself.
+    document_tokens: longer documents are cut into pieces of so many tokens (of bytes, whatever the tokenizer), and each piece goes to
+    train or validation by itself.
     A single file thus has a validation split and enough documents to average over: one of 1.2 MB gives about 75 of them, as many
     as the evaluation asks for. 4096 is twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths.
     """

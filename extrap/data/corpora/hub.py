@@ -16,7 +16,8 @@ class Hub(Source):
 
     dataset, config, split, revision: as `datasets.load_dataset(dataset, config, split=split, revision=revision)` takes them.
     join: for sets whose rows are lines of one long text, what stands between them; null where a row is a document.
-    document_tokens: longer documents are cut into pieces of so many tokens. limit: tokens read, from the start of the split.
+    document_tokens: longer documents are cut into pieces of so many tokens. limit: tokens read, from the start of the split. Both
+    count bytes, whatever the tokenizer.
 
     A set is read once: later changes on the hub are not noticed, and no network is needed, until `revision` or another option
     changes. Which text it was stands in every row as its hash.

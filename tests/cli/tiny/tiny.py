@@ -14,7 +14,7 @@ from omegaconf import DictConfig
 
 from extrap import progress
 from extrap.cli import Program, main
-from extrap.errors import UserError
+from extrap.errors import NotApplicable, UserError
 
 
 @dataclass
@@ -46,6 +46,8 @@ def wait(done: Any) -> None:
 def check(cfg: DictConfig) -> None:
     if cfg.seed < 0:
         raise UserError(f"seed={cfg.seed}: must be at least 0")
+    if cfg.act == "senseless":
+        raise NotApplicable(f"act={cfg.act}: makes no sense on scheme={cfg.scheme.name}", "work does")
     if cfg.act == "bug":
         print(cfg.nothing_of_that_name)
 

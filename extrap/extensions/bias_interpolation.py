@@ -1,0 +1,28 @@
+"""Interpolation of a bias: the distances it is read at are divided by s. arXiv 2310.13017 (ALiBi).
+
+b(n) -> b(n / s): slopes m / s in ALiBi, n / s in KERPLE and Sandwich, bucket(floor(n / s)) in T5. With s = max(1, T / L) nothing
+changes up to L. The paper was read in its abstract only; dividing slopes is its reading as linear interpolation.
+"""
+
+from extrap.extension import SchemeExtension, check_factor, with_parts
+from extrap.extensions.interpolation import Squeezed
+from extrap.scheme import Scheme
+
+
+class BiasInterpolation(SchemeExtension):
+    """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
+
+    Works with biases that are functions of the distance alone. Source: arXiv 2310.13017
+    """
+
+    def __init__(self, factor: float | None = None):
+        check_factor(factor)
+        self.factor = factor
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        if not scheme.uses("distance_bias"):
+            raise self.refuse(scheme, "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)")
+        if scheme.uses("rotate"):
+            raise self.refuse(scheme, "its rotation is read at the same distances and would be interpolated with the bias")
+        shape = scheme.shape
+        return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))

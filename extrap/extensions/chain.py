@@ -1,0 +1,17 @@
+"""Two extensions, one after the other."""
+
+from extrap.extension import Extension, Reader, SchemeExtension
+from extrap.gpt import GPT
+
+
+class Chain(Extension):
+    """then(first(model)): NTK with log-n, say. Applies where both do. Rows carry the greater of the two factors."""
+
+    def __init__(self, first: SchemeExtension, then: Extension):
+        self.first, self.then = first, then
+
+    def __call__(self, model: GPT) -> Reader:
+        return self.then(self.first(model))
+
+    def effective(self, n: int, length: int) -> float:
+        return max(extension.effective(n, length) for extension in (self.first, self.then))

@@ -1,0 +1,32 @@
+"""What the methods that change distances share: on which schemes they make sense."""
+
+from abc import abstractmethod
+
+from extrap.extension import SchemeExtension
+from extrap.extensions.window import check_defined
+from extrap.probe import check_acts, check_distances
+from extrap.remapped import Remapped
+from extrap.scheme import Scheme
+
+
+class DistanceExtension(SchemeExtension):
+    """Refuses schemes whose attention is no function of the distance in tokens, and those whose distances all stay as they are
+    (a bias that is clipped below the width, say)."""
+
+    @abstractmethod
+    def map(self, scheme: Scheme) -> Remapped: ...
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        check_defined(scheme)
+        check_distances(scheme)
+        mapped = self.map(scheme)
+        check_acts(scheme, mapped)
+        return mapped
+
+
+def width_of(width: int | None, default: int, length: int, name: str) -> int:
+    """The width in tokens within which distances stay; None stands for the default. Raises ValueError past the training length."""
+    width = max(1, default) if width is None else width
+    if not 1 <= width <= length:
+        raise ValueError(f"{name}={width}: must lie between 1 and the training length {length}")
+    return width

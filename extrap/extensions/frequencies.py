@@ -1,0 +1,56 @@
+"""What the methods share that slow the pairs of rotary schemes: theta_p -> theta'_p(s), and a temperature where a method has one."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from extrap.card import parts
+from extrap.extension import SchemeExtension, check_factor, replace_parts, with_parts
+from extrap.scheme import Scheme, Shape, Where
+from extrap.spectrum import Pairs, pairs, respectrum, turns_pairs
+
+
+class Heat(Scheme):
+    """One temperature for a whole forward, of(n) for n tokens. It meets the content logits, of channels that turn and of others."""
+
+    def __init__(self, shape: Shape, of: Callable[[int], float]):
+        super().__init__(shape)
+        self.of = of
+
+    def temperature(self, at: Where) -> Tensor:
+        return torch.full((1, 1), self.of(at.length), dtype=torch.float64, device=at.q.device)
+
+
+class Frequencies(SchemeExtension):
+    """factor: s; null is adaptive, s = max(1, T / L) in each forward of T tokens. Raises ValueError for a factor below 1.
+
+    Works with whatever turns pairs of channels, each part by its own spectrum. Inside L it changes the model unless adaptive.
+    """
+
+    def __init__(self, factor: float | None):
+        check_factor(factor)
+        self.factor = factor
+
+    @abstractmethod
+    def theta(self, pairs: Pairs, s: float) -> Tensor:
+        """(P,) frequencies at factor s; those of `pairs` at s = 1."""
+
+    def change(self, pairs: Pairs, n: int) -> Tensor:
+        """(P,) frequencies of a forward of n tokens."""
+        return self.theta(pairs, self.effective(n, pairs.length))
+
+    def heat(self, n: int, length: int) -> float:
+        """Factor on content logits in a forward of n tokens, `length` being the training length."""
+        return 1.0
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        turning = [pairs(part) for part in parts(scheme) if turns_pairs(part)]
+        if not turning:
+            raise self.refuse(scheme, "no channels turn there, so there are no frequencies to change")
+        heats = type(self).heat is not Frequencies.heat
+        if not heats and all(torch.equal(self.theta(p, 2.0), p.theta) for p in turning):
+            raise self.refuse(scheme, "it leaves every frequency there as it is")
+        extended, length = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change)), scheme.shape.length
+        return with_parts(extended, Heat(scheme.shape, lambda n: self.heat(n, length))) if heats else extended

@@ -1,0 +1,34 @@
+"""A learned table read past its end: by its last row, squeezed, or composed of pairs of rows. https://kexue.fm/archives/7947.
+
+The three policies are those of the scheme (schemes/learned.py); here they are given to a table that was trained without one.
+Rows of trained positions come out unchanged, so that nothing changes up to L.
+"""
+
+from typing import Literal
+
+from extrap.card import parts
+from extrap.extension import SchemeExtension, replace_parts
+from extrap.scheme import Scheme
+from extrap.schemes.learned import Learned
+
+
+class LearnedTable(SchemeExtension):
+    """policy: clamp, interpolate (as long as T <= L nothing is squeezed) or hierarchical (up to L**2 positions).
+
+    Works with tables added to the tokens, alone or in a stack. Source: https://kexue.fm/archives/7947
+    """
+
+    def __init__(self, policy: Literal["clamp", "interpolate", "hierarchical"]):
+        self.policy = policy
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        tables = [part for part in parts(scheme) if isinstance(part, Learned)]
+        if not tables:
+            raise self.refuse(scheme, "it has no learned table of positions added to the tokens")
+        if all(table.policy == self.policy for table in tables):
+            raise self.refuse(scheme, f"its table is read by policy={self.policy} already")
+        return replace_parts(scheme, lambda part: isinstance(part, Learned), self._read)
+
+    def _read(self, table: Learned) -> Learned:
+        table.policy = self.policy
+        return table

@@ -1,0 +1,68 @@
+"""NTK-aware scaling: slow pairs are interpolated, fast ones stay nearly as they are. s is the factor, d the channels that turn.
+
+NTK       base' = base s**(d/(d-2)): pair 0 is kept, the last slowed by s. https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5
+NTKOld    base' = base s: the radix base**(2/d) grows by s**(2/d). https://kexue.fm/archives/9675
+NTKFixed  theta'_p = theta_p / s**(2(p+1)/d): every pair is slowed, the first too, the last by s. https://kexue.fm/archives/9706
+NTKMixed  theta'_p = theta_p / exp(a (p+1)**b), a (d/2)**b = ln s: b = 1 is NTKFixed, b = 0 interpolation. Same source.
+
+Pairs count from p = 0, the sources' digits from 1. NTK reaches about half of s L: take s twice as large as the text asks for.
+"""
+
+from math import log
+
+from torch import Tensor
+
+from extrap.extensions.frequencies import Frequencies
+from extrap.spectrum import Pairs
+
+
+def bloc97(pairs: Pairs, s: float) -> Tensor:
+    """(P,) theta_p s**(-2p/(d-2)); a grid of one pair, which would have to be kept and slowed, is kept."""
+    return pairs.theta * s ** (-pairs.index / max(pairs.width // 2 - 1, 1))
+
+
+class NTK(Frequencies):
+    """Source: https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5"""
+
+    def __init__(self, factor: float | None = 8.0):
+        super().__init__(factor)
+
+    def theta(self, pairs: Pairs, s: float) -> Tensor:
+        return bloc97(pairs, s)
+
+
+class NTKOld(Frequencies):
+    """Source: https://kexue.fm/archives/9675"""
+
+    def __init__(self, factor: float | None = 8.0):
+        super().__init__(factor)
+
+    def theta(self, pairs: Pairs, s: float) -> Tensor:
+        return pairs.theta * s ** (-2 * pairs.index / pairs.width)
+
+
+class NTKFixed(Frequencies):
+    """Source: https://kexue.fm/archives/9706"""
+
+    def __init__(self, factor: float | None = 8.0):
+        super().__init__(factor)
+
+    def theta(self, pairs: Pairs, s: float) -> Tensor:
+        return pairs.theta * s ** (-2 * (pairs.index + 1) / pairs.width)
+
+
+class NTKMixed(Frequencies):
+    """b: how the slowing is shared out among the pairs; 0.625 in the text, 0.75 in the author's code. Raises ValueError for b < 0.
+
+    Source: https://kexue.fm/archives/9706
+    """
+
+    def __init__(self, factor: float | None = 8.0, b: float = 0.625):
+        super().__init__(factor)
+        if b < 0:
+            raise ValueError(f"b={b}: at least 0, so that slow pairs are slowed most")
+        self.b = b
+
+    def theta(self, pairs: Pairs, s: float) -> Tensor:
+        a = log(s) / (pairs.width / 2) ** self.b
+        return pairs.theta * (-a * (pairs.index + 1) ** self.b).exp()

@@ -1,0 +1,63 @@
+"""Parallel context windows: windows that do not see each other, at the same positions, all seen by the end of the text. arXiv 2212.10947.
+
+After BOS, text is cut into windows of c tokens, from the back; the last L - c - 1 tokens see all of it:
+
+    coordinate   BOS 0;  in every window 1 .. c (the first one, shorter, ends at c);  in the end of the text c + 1 .. L - 1
+    visible      BOS;  earlier tokens of the own window;  to the end of the text everything earlier
+
+No coordinate reaches L, so this serves absolute schemes and tables as well. Up to L tokens nothing changes.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.extension import SchemeExtension, with_parts
+from extrap.scheme import Scheme, Shape, Where
+
+
+class Windows(Scheme):
+    """window: c.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; order of the windows is lost
+    Source: arXiv 2212.10947
+    """
+
+    def __init__(self, shape: Shape, window: int):
+        super().__init__(shape)
+        self.window = window
+
+    def place(self, i: Tensor, n: int) -> tuple[Tensor, Tensor]:
+        """Place of tokens i of n on the trained ground, and the number of windows between each and the end of the text (0: in it)."""
+        t = i - n + self.shape.length  # the end of the text and the last window lie there
+        windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
+        windows = torch.where(i > 0, windows, 0)
+        return torch.where(i > 0, t + (windows - 1).clamp(min=0) * self.window, 0), windows
+
+    def positions(self, t: Tensor) -> Tensor:
+        n = len(t)
+        return t if n <= self.shape.length else t[self.place(torch.arange(n, device=t.device), n)[0]]
+
+    def sees(self, at: Where) -> Tensor | None:
+        if at.length <= self.shape.length:
+            return None
+        of_q, of_k = self.place(at.i, at.length)[1][:, None], self.place(at.j, at.length)[1]
+        return (of_q == 0) | (of_q == of_k) | (at.j == 0)
+
+
+class ParallelWindows(SchemeExtension):
+    """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window outside 1 .. L - 2.
+
+    Earlier tokens change windows as the text grows. Source: arXiv 2212.10947
+    """
+
+    def __init__(self, window: int | None = None):
+        self.window = window
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        L = scheme.shape.length
+        window = L // 2 if self.window is None else self.window
+        if not 1 <= window <= L - 2:
+            raise ValueError(f"window={window}: must lie between 1 and {L - 2}, so that BOS and the end of the text fit beside it")
+        return with_parts(scheme, Windows(scheme.shape, window))

@@ -1,0 +1,42 @@
+"""ReRoPE and Leaky ReRoPE: far keys at a constant distance, or at distances that grow more slowly. https://kexue.fm/archives/9708.
+
+ReRoPE   D_ij = min(n, w);   Leaky ReRoPE   D_ij = n for n < w, then w + (n - w) / k;   n = i - j
+They came with RoPE and serve every scheme whose attention is a function of the distance. Inside L they change what the model was
+trained with wherever w < L.
+"""
+
+from extrap.extension import check_factor
+from extrap.extensions.distances import DistanceExtension, width_of
+from extrap.maps import Constant, Leaky
+from extrap.scheme import Scheme
+
+
+class ReRoPE(DistanceExtension):
+    """width: w in tokens, at most L; null stands for L / 2. Source: https://kexue.fm/archives/9708"""
+
+    def __init__(self, width: int | None = None):
+        self.width = width
+
+    def map(self, scheme: Scheme) -> Constant:
+        L = scheme.shape.length
+        return Constant(scheme.shape, scheme, width_of(self.width, L // 2, L, "width"))
+
+
+class LeakyReRoPE(DistanceExtension):
+    """width: w in tokens, at most L; null stands for L / 4. k: what distances past w are divided by.
+
+    k null: (s L - 1 - w) / (L - 1 - w) with the factor s, by which the farthest key of s L tokens comes to lie at L - 1, the
+    farthest distance of training. Raises ValueError for a factor below 1 and for k <= 1, which is no slower.
+    Source: https://kexue.fm/archives/9708
+    """
+
+    def __init__(self, factor: float = 8.0, width: int | None = None, k: float | None = None):
+        check_factor(factor)
+        if k is not None and k <= 1:
+            raise ValueError(f"k={k}: must exceed 1, so that far distances grow more slowly")
+        self.factor, self.width, self.k = factor, width, k
+
+    def map(self, scheme: Scheme) -> Leaky:
+        L = scheme.shape.length
+        w = width_of(self.width, L // 4, L - 2, "width")
+        return Leaky(scheme.shape, scheme, w, (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k)

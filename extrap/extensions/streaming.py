@@ -1,0 +1,77 @@
+"""StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv 2309.17453, arXiv 2308.16137.
+
+visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L
+StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once the cache is full. What a
+model computes so in parallel is what it computes token by token with such a cache. LM-Infinite takes min(n, L) for a sink.
+Where attention is no function of the distance in tokens (absolute schemes, randomised positions, NoPE) the mask acts alone.
+"""
+
+from abc import abstractmethod
+
+from torch import Tensor
+
+from extrap.extension import SchemeExtension, with_parts
+from extrap.extensions.window import check_defined
+from extrap.maps import Constant, InCache
+from extrap.probe import counts_tokens, knows_distances
+from extrap.remapped import Remapped
+from extrap.scheme import Scheme, Shape, Where
+
+
+class SinksAndRecent(Scheme):
+    """The mask of both methods.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; blind between the sinks and the window
+    Source: arXiv 2309.17453
+    """
+
+    def __init__(self, shape: Shape, sinks: int, recent: int):
+        super().__init__(shape)
+        self.sinks, self.recent = sinks, recent
+
+    def sees(self, at: Where) -> Tensor:
+        return (at.j < self.sinks) | (at.back < self.recent)
+
+
+class Streaming(SchemeExtension):
+    """sinks: S, first tokens (BOS among them) that stay visible; recent: R, null stands for L - S.
+
+    Raises ValueError for fewer than 0 sinks or fewer than 1 recent token; more than L tokens together are refused.
+    """
+
+    def __init__(self, sinks: int = 4, recent: int | None = None):
+        if sinks < 0:
+            raise ValueError(f"sinks={sinks}: at least 0")
+        if recent is not None and recent < 1:
+            raise ValueError(f"recent={recent}: a query sees itself, so at least 1")
+        self.sinks, self.recent = sinks, recent
+
+    @abstractmethod
+    def map(self, scheme: Scheme, recent: int) -> Remapped:
+        """The distances at which sinks are seen."""
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        check_defined(scheme)
+        L = scheme.shape.length
+        recent = L - self.sinks if self.recent is None else self.recent
+        if recent < 1 or self.sinks + recent > L:
+            raise ValueError(f"sinks={self.sinks} and recent={recent} are more than the {L} tokens of training, or none is recent")
+        mask = SinksAndRecent(scheme.shape, self.sinks, recent)
+        mapped = counts_tokens(scheme) and knows_distances(scheme)
+        return with_parts(self.map(scheme, recent) if mapped else scheme, mask)
+
+
+class StreamingLLM(Streaming):
+    """Distances counted in the cache. Source: arXiv 2309.17453"""
+
+    def map(self, scheme: Scheme, recent: int) -> InCache:
+        return InCache(scheme.shape, scheme, self.sinks, recent)
+
+
+class LMInfinite(Streaming):
+    """Distances of sinks clamped at L. The clamp is taken from descriptions of the paper, not from its text. Source: arXiv 2308.16137"""
+
+    def map(self, scheme: Scheme, recent: int) -> Constant:
+        return Constant(scheme.shape, scheme, scheme.shape.length)

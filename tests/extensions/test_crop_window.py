@@ -1,0 +1,115 @@
+"""The two baselines: the last L tokens alone, and a window of L tokens per layer."""
+
+import pytest
+import torch
+
+from extrap.errors import NotApplicable
+from extrap.extensions.crop import Crop
+from extrap.extensions.window import Windowed
+from extrap.schemes.rope import RoPE
+from tests import discover, fixture_e
+from tests.schemes.case import close
+
+L = 16
+
+
+def model(name: str = "rope"):
+    return discover.gpt(name, length=L)
+
+
+def text(T: int) -> torch.Tensor:
+    return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
+
+
+@pytest.mark.parametrize("name", ["rope", "learned", "linear-rope"])
+@torch.no_grad()
+def test_a_crop_by_hand(name):
+    """The first token, then the last L - 1 tokens, for each prediction apart."""
+    m, x = model(name), text(45)
+    rows = [m(torch.cat([x[:, :1], x[:, max(1, t - L + 2) : t + 1]], 1), last=1) for t in range(45)]
+    close(Crop(stride=1)(m)(x), torch.cat(rows, 1))
+
+
+@pytest.mark.parametrize("stride", [1, 5, 8, 15])
+@torch.no_grad()
+def test_every_prediction_sees_between_l_minus_stride_and_l_tokens(stride):
+    """Strides are counted from the end; what the first window covers is read as it is."""
+    m, T = model(), 50
+    x = text(T)
+    out = Crop(stride)(m)(x)
+    end = T
+    while end > L:
+        window = torch.cat([x[:, :1], x[:, end - L + 1 : end]], 1)
+        close(out[:, end - stride : end], m(window)[:, -stride:])
+        end -= stride
+    close(out[:, :end], m(x[:, :end]))
+
+
+@pytest.mark.parametrize("last", [1, 3, 8, 9, 40, 50])
+@torch.no_grad()
+def test_last_is_the_tail(last):
+    m, x = model(), text(50)
+    close(Crop()(m)(x, last=last), Crop()(m)(x)[:, -last:])
+    assert Crop()(m)(x, last=last).shape[1] == last
+
+
+@torch.no_grad()
+def test_one_window_serves_the_last_segment():
+    m, x, sizes = model(), text(50), []
+    m.register_forward_pre_hook(lambda _, args: sizes.append(args[0].shape))
+    Crop()(m)(x, last=L // 2)
+    assert sizes == [(2, L)]
+
+
+@pytest.mark.parametrize("extension", [Crop(), Windowed()])
+@torch.no_grad()
+def test_nothing_changes_inside(extension):
+    m, x = model(), text(L)
+    close(extension(m)(x), m(x))
+    close(extension(m)(x, last=2), m(x, last=2))
+
+
+def test_fixture_e():
+    a, o = "0 0 .643130939 .356869061", "-.586437846 -.551910194 -.382255678 -.119011640"
+    fixture_e.check(Windowed(2).extend(discover.scheme("nope", fixture_e.SHAPE)), a, o)
+
+
+@torch.no_grad()
+def test_a_window_hides_what_lies_past_it():
+    """One layer: tokens out of the window change nothing; two layers reach twice as far."""
+    x = text(40)
+    y = x.clone()
+    y[:, 5] = (y[:, 5] + 1) % 50
+    for layers, reach in ((1, L), (2, 2 * L - 1)):
+        m = discover.gpt("rope", length=L, layers=layers)
+        a, b = Windowed()(m)(x), Windowed()(m)(y)
+        close(a[:, 5 + reach :], b[:, 5 + reach :], 0)
+        assert not torch.equal(a[:, 4 + reach], b[:, 4 + reach])
+
+
+@pytest.mark.parametrize(
+    "name, width, why",
+    [
+        ("window", None, "sees no farther than 16 tokens"),
+        ("xpos-window", 20, "sees no farther than 20 tokens"),
+        ("learned", None, "positions past 16 are undefined"),
+        ("linear-rope", None, "owns"),
+    ],
+)
+def test_a_window_is_refused(name, width, why):
+    with pytest.raises(NotApplicable, match=f"Windowed on .*{why}"):
+        Windowed(width)(model(name))
+
+
+def test_a_window_narrower_than_one_there_is_not_refused():
+    assert Windowed(8)(model("xpos-window"))
+    assert Windowed()(model("hwfa"))
+
+
+def test_options_that_make_no_sense():
+    for make in (lambda: Windowed(0), lambda: Crop(0)):
+        with pytest.raises(ValueError, match="=0"):
+            make()
+    with pytest.raises(NotApplicable, match="Crop on RoPE: stride=16"):
+        Crop(16)(model())
+    assert isinstance(Windowed(3).extend(RoPE(fixture_e.SHAPE)).parts[0], RoPE)

@@ -1,0 +1,70 @@
+"""Clipped log-n, alone and after another extension."""
+
+from math import log
+
+import pytest
+import torch
+
+from extrap.errors import NotApplicable
+from extrap.extensions.chain import Chain
+from extrap.extensions.log_n import ClippedLogN
+from extrap.extensions.ntk import NTKMixed
+from extrap.gpt import GPT
+from extrap.scheme import Shape
+from extrap.schemes.nope import NoPE
+from extrap.schemes.rope import RoPE
+from tests import fixture_e
+from tests.discover import scheme
+from tests.extensions.case import close
+from tests.schemes.case import at
+
+SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
+
+
+def model(name: str, length: int = 16) -> GPT:
+    return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, 16, 2, 2).double().eval()
+
+
+def test_fixture_e():
+    s = ClippedLogN().extend(NoPE(Shape(dim=4, heads=1, layers=1, length=2)))
+    fixture_e.check(s, ".036790904 .724493648 .182517199 .056198250", ".504948076 .284901073 -.004899649 -.293500765")
+
+
+def test_published_temperature():
+    """ln 1024 / ln 512 = 1.111111 at the last row, 1 up to the training length."""
+    s = ClippedLogN().extend(RoPE(Shape(dim=8, heads=1, length=512)))
+    c = s.temperature(at(s, 1024))[:, 0]
+    assert float(c[-1]) == pytest.approx(log(1024) / log(512), abs=1e-12) == pytest.approx(1.111111, abs=1e-6)
+    assert (c[:512] == 1).all() and (c[512:].diff() > 0).all()
+
+
+@torch.no_grad()
+def test_chain_is_one_after_the_other():
+    plain, x = model("rope"), torch.arange(50)[None] * 7 % 50
+    chain = Chain(NTKMixed(4.0), ClippedLogN())
+    close(chain(plain)(x), ClippedLogN()(NTKMixed(4.0)(plain))(x), 0)
+    close(chain(plain)(x), NTKMixed(4.0)(ClippedLogN()(plain))(x), 1e-12)
+    assert not torch.allclose(chain(plain)(x), NTKMixed(4.0)(plain)(x), atol=1e-6)
+    assert chain.effective(10, 64) == 4
+
+
+@pytest.mark.parametrize(
+    "name, why",
+    [
+        ("log-n", "LogN: its logits grow with ln n already"),
+        ("ssmax", "SSMax: its logits grow with ln n already"),
+        ("window", "Window: no query sees more than L keys"),
+        ("learned", "Learned: nothing is defined past the training length"),
+        ("linear-rope", "LinearRoPE: LinearRoPE and LogN both act in attention"),
+    ],
+)
+def test_refusals(name, why):
+    with pytest.raises(NotApplicable, match=f"ClippedLogN on {why}"):
+        ClippedLogN()(model(name))
+
+
+def test_a_chain_applies_where_both_do():
+    with pytest.raises(NotApplicable, match="NTKMixed on ALiBi"):
+        Chain(NTKMixed(), ClippedLogN())(model("alibi"))
+    with pytest.raises(NotApplicable, match=r"ClippedLogN on RoPE \+ LogN"):
+        Chain(NTKMixed(), ClippedLogN())(model("rope-logn-softmax1"))

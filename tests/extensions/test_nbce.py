@@ -1,0 +1,176 @@
+"""NBCE against published numbers and a reading by hand: one text, one prediction, one context at a time."""
+
+import math
+
+import pytest
+import torch
+
+from extrap.errors import NotApplicable
+from extrap.extensions.nbce import NBCE, entropy, merged
+from tests import discover
+from tests.schemes.case import close
+
+L = 16
+ROWS = ((0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (0.2, 0.2, 0.6))
+ALONE = (0.3, 0.4, 0.3)
+
+
+def logs(*rows: float) -> torch.Tensor:
+    return torch.tensor(rows, dtype=torch.float64).log()
+
+
+def row(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def text(T: int, batch: int = 2) -> torch.Tensor:
+    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
+
+
+def test_published_entropies_and_answer():
+    h = entropy(torch.stack([logs(*r) for r in ROWS]), 1.0)
+    close(h, row(1.029653014, 0.394397691, 0.950270539), 1e-9)
+    close(merged(logs(*ROWS[int(h.argmin())]), logs(*ALONE), 0.25).exp(), row(0.950505451, 0.023857740, 0.025636810), 1e-9)
+
+
+def test_published_naive_bayes():
+    """The mean of the logarithms with beta = n - 1 is the product of the rows over the prior to the n - 1."""
+    pooled = torch.stack([logs(*r) for r in ROWS]).mean(0)
+    close(merged(pooled, logs(*ALONE), 2.0).exp(), row(0.921305182, 0.017274472, 0.061420345), 1e-9)
+
+
+def test_the_filter_serves_the_entropy_alone():
+    """.95 of (.9, .05, .05) are held by two tokens; their probabilities stay as they are. The answer keeps all three."""
+    close(entropy(logs(*ROWS[1]), 0.95), row(-0.9 * math.log(0.9) - 0.05 * math.log(0.05))[0], 1e-12)
+    close(entropy(logs(*ROWS[0]), 0.4), row(-0.5 * math.log(0.5))[0], 1e-12)
+    assert merged(logs(*ROWS[1]), logs(*ALONE), 0.25).isfinite().all()
+
+
+def test_tokens_impossible_without_context_are_not_divided_by_their_probability():
+    out = merged(logs(0.5, 0.3, 0.2), torch.tensor([-0.01, -4.6, -math.inf], dtype=torch.float64), 0.25)
+    assert out.isfinite().all()
+    close(out[2] - out[0], math.log(0.2) - (1.25 * math.log(0.5) + 0.25 * 0.01) + torch.zeros((), dtype=torch.float64))
+    assert float(entropy(torch.tensor([0.0, -math.inf], dtype=torch.float64), 0.95)) == 0
+
+
+def by_hand(model, x: torch.Tensor, e: NBCE, predictions: int) -> torch.Tensor:
+    """(B, predictions, V) for the end of x (B, T); loops over texts, predictions and contexts, all of Python's own arithmetic."""
+    window, out = L - predictions, []
+    for line in x.tolist():
+        bos, cut = line[0], len(line) - predictions + 1
+        contexts, end = [], cut
+        while end > 1:
+            contexts.insert(0, line[max(1, end - window) : end])
+            end -= window
+        winner, answers = None, []
+        for t in range(predictions):
+            shared = line[cut : cut + t]
+            rows = [model(torch.tensor([[bos, *c, *shared]]))[0, -1].log_softmax(-1) for c in (*contexts, [])]
+            *rows, alone = rows
+            if e.pool == "mean":
+                pooled = torch.stack(rows).mean(0)
+            else:
+                surest = []
+                for k, r in enumerate(rows):
+                    h = total = 0.0
+                    for log_p in r.sort(descending=True).values.tolist():
+                        if total < e.top_p:
+                            h -= math.exp(log_p) * max(log_p, -100)
+                        total += math.exp(log_p)
+                    surest.append(h - (e.stickiness if k == winner else 0))
+                winner = surest.index(min(surest))
+                pooled = rows[winner]
+            beta = len(rows) - 1 if e.beta is None else e.beta
+            answers.append(((1 + beta) * pooled - beta * alone).log_softmax(-1))
+        out.append(torch.stack(answers))
+    return torch.stack(out)
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        NBCE(),
+        NBCE(stickiness=0.0, top_p=1.0),
+        NBCE(stickiness=5.0, top_p=0.5, beta=0.0),
+        NBCE(pool="mean", beta=None),
+        NBCE(window=11),
+    ],
+)
+@pytest.mark.parametrize("T", [L + 1, 41])
+@torch.no_grad()
+def test_equals_a_reading_by_hand(e, T):
+    model, x = discover.gpt("rope", length=L), text(T)
+    predictions = L - (e.window or L // 2)
+    close(e(model)(x, last=predictions), by_hand(model, x, e, predictions), 1e-9)
+
+
+@torch.no_grad()
+def test_stickiness_favours_the_winner():
+    """So sticky that the first winner of a reading answers to its end."""
+    model, x = discover.gpt("rope", length=L), text(41)
+    fickle, loyal = (NBCE(stickiness=s, beta=0.0)(model)(x, last=8) for s in (0.0, 1e6))
+    close(fickle[:, 0], loyal[:, 0])
+    assert not torch.allclose(fickle, loyal)
+
+
+@torch.no_grad()
+def test_earlier_predictions_have_readings_of_their_own():
+    model, x, e = discover.gpt("rope", length=L), text(34, batch=1), NBCE()
+    out = e(model)(x)
+    end = 34
+    while end > L:
+        close(out[:, end - 8 : end], by_hand(model, x[:, :end], e, 8), 1e-9)
+        end -= 8
+    close(out[:, :end], model(x[:, :end]))
+    for last in (1, 3, 8, 9, 20, 34):
+        close(e(model)(x, last=last), out[:, -last:])
+
+
+@torch.no_grad()
+def test_losses_are_of_distributions_and_no_window_exceeds_the_training_length():
+    model, x, sizes = discover.gpt("learned", length=L), text(50), set()
+    model.register_forward_pre_hook(lambda _, args: sizes.add(args[0].shape[1]))
+    out = NBCE()(model)(x, last=8)
+    close(out.logsumexp(-1), torch.zeros(2, 8, dtype=torch.float64))
+    assert max(sizes) == L
+
+
+@torch.no_grad()
+def test_nothing_changes_inside():
+    model, x = discover.gpt("rope", length=L), text(L)
+    close(NBCE()(model)(x), model(x), 0)
+    close(NBCE()(model)(x, last=2), model(x, last=2), 0)
+
+
+@torch.no_grad()
+def test_a_record_anywhere_reaches_the_answer():
+    """A model that is sure of the token after the last occurrence of the one asked for finds it in every context."""
+
+    def copies(tokens: torch.Tensor, last: int) -> torch.Tensor:
+        logits = torch.zeros(*tokens.shape, 50, dtype=torch.float64)
+        for b, line in enumerate(tokens.tolist()):
+            for t, token in enumerate(line):
+                if token in line[:t]:
+                    place = max(i for i in range(t) if line[i] == token)
+                    logits[b, t, line[place + 1]] = 20
+        return logits[:, -last:]
+
+    copies.scheme = discover.gpt("rope", length=L).scheme
+    read = NBCE()(copies)
+    for place in range(1, 40, 2):
+        x = torch.zeros(1, 42, dtype=torch.long)
+        x[0, 1:41] = torch.arange(40) + 3
+        x[0, -1] = x[0, place]
+        assert int(read(x, last=1).argmax()) == int(x[0, place + 1]), place
+
+
+@pytest.mark.parametrize("options", [{"beta": -0.1}, {"top_p": 0.0}, {"top_p": 1.1}, {"stickiness": -1.0}])
+def test_options_that_make_no_sense(options):
+    with pytest.raises(ValueError, match="=".join(map(str, *options.items()))):
+        NBCE(**options)
+
+
+@pytest.mark.parametrize("window", [0, L])
+def test_a_window_that_does_not_fit(window):
+    with pytest.raises(NotApplicable, match=f"NBCE on RoPE: window={window}"):
+        NBCE(window=window)(discover.gpt("rope", length=L))

@@ -1,0 +1,134 @@
+"""The seam of extensions: copies that share nothing, parts replaced wherever they stand, spectra changed on one object, rows of it."""
+
+from copy import deepcopy
+
+import pytest
+import torch
+
+from extrap.card import parts
+from extrap.errors import NotApplicable
+from extrap.extension import Extension, SchemeExtension, replace_parts, told, with_parts, with_scheme
+from extrap.extensions.ntk import NTK
+from extrap.gpt import GPT
+from extrap.scheme import Scheme, Shape
+from extrap.schemes.log_n import LogN
+from extrap.schemes.nope import NoPE
+from extrap.schemes.rope import RoPE
+from extrap.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
+from extrap.stack import Stack
+from extrap.used import used
+from tests.discover import scheme
+from tests.extensions.case import close, rope, row
+
+SHAPE = Shape(dim=16, heads=2, layers=3, length=64, vocab=50)
+
+
+def gpt(s: Scheme) -> GPT:
+    return GPT(s, 50, 16, 3, 2).double().eval()
+
+
+def test_another_scheme_around_copied_weights():
+    model, other = gpt(RoPE(SHAPE)), NoPE(SHAPE)
+    extended = with_scheme(model, other)
+    assert extended.scheme is other and not extended.training and not other.training
+    assert isinstance(model.scheme, RoPE)
+    kept = model.embedding.weight.clone()
+    extended.embedding.weight.data.zero_()
+    assert torch.equal(model.embedding.weight, kept)
+
+
+def test_parts_are_replaced_in_stacks_and_layers():
+    hwfa = scheme("hwfa", SHAPE)
+    replaced = replace_parts(hwfa, turns_pairs, lambda part: NoPE(part.shape))
+    assert [type(part).__name__ for part in parts(replaced)] == ["NoPE", "ReachWindow", "LogN"]
+    assert replaced.parts[0].layers == {0, 1}
+    with pytest.raises(ValueError, match="both set the scale"):
+        replace_parts(scheme("keynorm-rope", SHAPE), turns_pairs, lambda part: scheme("keynorm", SHAPE))
+
+
+def test_parts_are_added_to_a_flat_stack():
+    s = with_parts(Stack(SHAPE, [RoPE(SHAPE)]), LogN(SHAPE))
+    assert [type(part).__name__ for part in s.parts] == ["RoPE", "LogN"]
+    assert told(s) == "RoPE + LogN"
+
+
+class Twice(SchemeExtension):
+    def extend(self, scheme: Scheme) -> Scheme:
+        return with_parts(scheme, RoPE(scheme.shape))
+
+
+def test_what_a_stack_refuses_is_refused_by_name():
+    with pytest.raises(NotApplicable, match="Twice on RoPE: RoPE and RoPE both rotate"):
+        Twice()(gpt(RoPE(SHAPE)))
+
+
+def test_factor_in_force():
+    class Fixed(Extension):
+        def __call__(self, model):
+            return model
+
+    assert Fixed().effective(1000, 64) == 1
+    adaptive = Fixed()
+    adaptive.factor = None
+    assert [adaptive.effective(n, 64) for n in (1, 64, 96)] == [1, 1, 1.5]
+
+
+def test_a_changed_spectrum_is_that_of_one_object_and_of_its_copies():
+    a, b = rope(), rope()
+    respectrum(a, lambda pairs, n: pairs.theta / n)
+    close(a.spectrum(4), b.spectrum(4) / 4, 0)
+    close(deepcopy(a).spectrum(8), b.spectrum(8) / 8, 0)
+    respectrum(a, lambda pairs, n: pairs.theta * 2)
+    close(a.spectrum(4), b.spectrum(4) / 2, 0)
+    assert type(a) is RoPE and not a.state_dict()
+
+
+@pytest.mark.parametrize(
+    "name, width, index", [("rope", 8, [0, 1, 2, 3]), ("partial-rope", 4, [0, 1]), ("multi-axis-rope", 4, [0, 1, 0, 1])]
+)
+def test_pairs(name, width, index):
+    p = pairs(scheme(name, SHAPE))
+    assert (p.width, p.index.tolist()) == (width, index)
+    close(p.turns, 64 * p.theta / 6.283185307179586, 1e-12)
+
+
+def test_training_coverage():
+    """d = 64, base 10000: 11, 13, 16 and 21 pairs come round within 128, 256, 512 and 2048 tokens; 46 of d = 128 within 4096."""
+    for d, length, round_ in ((64, 128, 11), (64, 256, 13), (64, 512, 16), (64, 2048, 21), (128, 4096, 46)):
+        assert int((turns(rope(d, length), length) >= 1).sum()) == round_
+
+
+def test_frequencies_in_force_where_nothing_turns_or_nothing_is_even():
+    assert frequencies_used(scheme("alibi", SHAPE), 10) is None
+    uneven = Stack(SHAPE, [Squared(SHAPE), RoPE(SHAPE)])
+    assert frequencies_used(uneven, 10) is None
+
+
+class Squared(Scheme):
+    def positions(self, t):
+        return t**2
+
+
+def test_rows_of_what_is_in_force():
+    model = gpt(RoPE(SHAPE))
+    rows = used(model.scheme, NTK(4.0)(model).scheme)
+    assert {(r["protocol"], r["metric"], r["length"]) for r in rows} == {
+        (p, m, 64) for p in ("trained", "used") for m in ("theta", "turns")
+    }
+    theta = [r["value"] for r in rows if (r["protocol"], r["metric"]) == ("used", "theta")]
+    close(row(*theta), NTK(4.0).theta(pairs(model.scheme), 4.0), 1e-15)
+
+
+def test_rows_of_an_adaptive_factor_say_from_which_length():
+    model = gpt(RoPE(SHAPE))
+    rows = [r for r in used(model.scheme, NTK(None)(model).scheme, doublings=2) if (r["protocol"], r["metric"]) == ("used", "turns")]
+    assert sorted({r["length"] for r in rows}) == [64, 128, 256]
+    last = [r["value"] for r in rows if r["length"] == 256]
+    close(row(*last), 256 * NTK().theta(pairs(model.scheme), 4.0) / 6.283185307179586, 1e-12)
+
+
+def test_rows_of_a_bias():
+    s = scheme("alibi", SHAPE)
+    rows = [r for r in used(s, s, doublings=1) if r["protocol"] == "used"]
+    assert {r["axis"] for r in rows} == {"distance"} and len(rows) == 3 * 2 * 9
+    assert {(r["head"], r["value"]) for r in rows if r["at"] == 128 and r["layer"] == 1} == {(0, -8.0), (1, -0.5)}

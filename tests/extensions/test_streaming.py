@@ -1,0 +1,126 @@
+"""StreamingLLM in parallel against a loop with a real cache; LM-Infinite against its distances; both masks against their definition."""
+
+import pytest
+import torch
+
+from extrap import attention as kernels
+from extrap.errors import NotApplicable
+from extrap.extensions.streaming import LMInfinite, StreamingLLM
+from extrap.gpt import GPT
+from extrap.maps import Constant, InCache
+from extrap.scheme import Shape, Where, attend_rows
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.rope import RoPE
+from extrap.stack import Stack
+from tests import discover, fixture_e
+from tests.schemes.case import close, lower, qkv
+from tests.schemes.explicit_phase import logits
+
+
+def text(T: int, batch: int = 2) -> torch.Tensor:
+    return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
+
+
+def stream(model: GPT, tokens: torch.Tensor, sinks: int, recent: int, in_cache: bool) -> torch.Tensor:
+    """(B, T, V), one token after the other. Each layer keeps keys, not yet turned, and values of the first and last tokens.
+
+    in_cache: positions are places in the cache; else those of the text.
+    """
+    kept: list[list[tuple[int, torch.Tensor, torch.Tensor]]] = [[] for _ in model.blocks]
+    out = []
+    for t in range(tokens.shape[1]):
+        x = model.embedding(tokens[:, t : t + 1])
+        for layer, (block, cache) in enumerate(zip(model.blocks, kept, strict=True)):
+            one = torch.tensor([t])
+            x = model.scheme.embed(x, Where(one.double(), one.double(), one, one, 1, 1.0, layer, tokens=tokens))
+            normed = block.norm1(x)
+            q, k, v = block.qkv(normed).view(len(x), 1, 3, block.heads, -1).permute(2, 0, 3, 1, 4)
+            cache.append((t, k, v))
+            if len(cache) > sinks + recent:
+                del cache[sinks]
+            j = torch.tensor([n for n, _, _ in cache])
+            place = torch.arange(len(cache)).double() if in_cache else j.double()
+            at = Where(place[-1:], place, one, j, t + 1, model.scheme.scale, layer, sees=lambda at: torch.ones(1, len(at.j)) > 0)
+            q, k = model.scheme.rotate(q, torch.cat([k for _, k, _ in cache], 2), at)
+            o = attend_rows(model.scheme, q, k, torch.cat([v for _, _, v in cache], 2), at)
+            x = x + block.out(o.transpose(1, 2).flatten(2))
+            x = x + block.down(block.act(block.up(block.norm2(x))))
+        out.append(model.logits(model.norm(x)))
+    return torch.cat(out, 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["rope", "rope-half", "xpos", "alibi", "t5", "kerple-log", "transformer-xl", "vo-rope", "rope-logn-softmax1"]
+)
+@pytest.mark.parametrize("sinks, recent", [(4, 60), (2, 9), (0, 7)])
+@torch.no_grad()
+def test_parallel_equals_token_by_token(name, sinks, recent):
+    model, x = discover.gpt(name), text(sinks + recent + 12, batch=1)
+    extended = StreamingLLM(sinks, recent)(model)
+    close(extended(x), stream(model, x, sinks, recent, in_cache=True), 1e-9)
+
+
+@pytest.mark.parametrize("name", ["nope", "sinusoidal", "cope", "fire"])
+@torch.no_grad()
+def test_where_attention_is_no_function_of_the_distance_the_mask_acts_alone(name):
+    model, x = discover.gpt(name), text(76, batch=1)
+    extended = StreamingLLM(4, 60)(model)
+    assert not any(isinstance(part, InCache) for part in extended.scheme.modules())
+    close(extended(x), stream(model, x, 4, 60, in_cache=False), 1e-9)
+
+
+@pytest.mark.parametrize("method", [StreamingLLM, LMInfinite])
+@pytest.mark.parametrize("name", ["rope", "alibi", "sinusoidal", "randomised-rope"])
+@torch.no_grad()
+def test_nothing_changes_until_the_cache_is_full(method, name):
+    model, x = discover.gpt(name), text(64)
+    close(method()(model)(x), model(x))
+
+
+def test_fixture_e():
+    scheme = StreamingLLM(1, 2).extend(RoPE(fixture_e.SHAPE))
+    a, o = ".326095662 0 .495780813 .178123525", "-.424978630 -.289984157 -.083991449 .142565294"
+    fixture_e.check(scheme, a, o)
+
+
+@torch.no_grad()
+def test_sinks_of_lm_infinite_are_no_farther_than_the_training_length():
+    shape, T = Shape(dim=16, heads=2, length=8), 30
+    rope, (q, k, v), i = RoPE(shape), qkv(shape, 30), torch.arange(30)
+    n = i[:, None] - i
+    seen = lower(T) & ((i < 2) | (n < 5))
+    s = logits(q, k, n.clamp(max=8).double(), rope.spectrum(T)) * 8**-0.5
+    expected = s.masked_fill(~seen, -torch.inf).softmax(-1) @ v
+    scheme = LMInfinite(2, 5).extend(rope)
+    at = Where.whole(i.double(), scheme.scale, sees=scheme.sees)
+    assert torch.equal(at.visible, seen)
+    close(kernels.attention(scheme, q, k, v, at), expected, 1e-11)
+
+
+def test_one_map_and_one_mask_beside_the_parts_of_the_scheme():
+    shape = Shape(dim=16, heads=2, length=8)
+    stack = Stack(shape, [RoPE(shape), ALiBi(shape)])
+    for method, kind in ((StreamingLLM, InCache), (LMInfinite, Constant)):
+        mapped, mask = method(2, 5).extend(stack).parts
+        assert isinstance(mapped, kind) and mapped.part is stack
+        assert (mask.sinks, mask.recent) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    "scheme, options, match",
+    [
+        ("learned", {}, "StreamingLLM on Learned: positions past 64 are undefined"),
+        ("linear-rope", {}, "StreamingLLM on LinearRoPE: .*owns"),
+        ("rope", {"sinks": 4, "recent": 61}, "sinks=4 and recent=61 are more than the 64"),
+        ("rope", {"sinks": 64}, "sinks=64"),
+    ],
+)
+def test_refused(scheme, options, match):
+    with pytest.raises(NotApplicable, match=match):
+        StreamingLLM(**options)(discover.gpt(scheme))
+
+
+@pytest.mark.parametrize("options, match", [({"sinks": -1}, "sinks=-1"), ({"recent": 0}, "recent=0")])
+def test_options_that_make_no_sense(options, match):
+    with pytest.raises(ValueError, match=match):
+        StreamingLLM(**options)

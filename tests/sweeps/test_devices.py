@@ -1,0 +1,89 @@
+"""One run on several devices: here two processes on the CPU."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from extrap import cli, config, devices
+from extrap.__main__ import check, entry, finished, run
+from extrap.data.mixture import Batch
+from extrap.errors import UserError
+from extrap.study import entries, standing
+from extrap.train import train
+from tests.jobs import TINY, job
+
+TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
+
+
+def test_shares_are_a_batch_divided() -> None:
+    tokens = torch.arange(20).view(10, 2)
+    batch = Batch(tokens, -tokens, {"text": slice(0, 4), "retrieval": slice(4, 10)})
+    shares = [devices.share(batch, rank, 2) for rank in range(2)]
+    for share in shares:
+        assert {name: rows.stop - rows.start for name, rows in share.parts.items()} == {"text": 2, "retrieval": 3}
+        assert torch.equal(share.targets, -share.tokens)
+    for name, rows in batch.parts.items():
+        seen = torch.cat([share.tokens[share.parts[name]] for share in shares])
+        assert sorted(seen[:, 0].tolist()) == batch.tokens[rows][:, 0].tolist()
+    assert devices.share(batch, 0, 1) is batch
+
+
+@pytest.mark.parametrize(
+    ("trainer", "sweep", "line"),
+    [
+        ({"devices": 2}, True, "trainer.devices=2: a job of a sweep has one device; start this run by itself, without -m"),
+        ({"devices": 2, "num_nodes": 2}, False, "data.text.size=6: does not divide among 4 processes; give a multiple of 4"),
+        (
+            {"devices": "auto"},
+            False,
+            "trainer.devices=auto trainer.num_nodes=1: whole numbers from 1; a run is named by how many there are",
+        ),
+    ],
+)
+def test_devices_that_make_no_sense(trainer: dict, sweep: bool, line: str) -> None:
+    with pytest.raises(UserError) as error:
+        devices.check(trainer, {"text": 6}, sweep)
+    assert str(error.value) == line
+
+
+def test_one_device_is_welcome_in_a_sweep() -> None:
+    devices.check({"devices": 1}, {"text": 3}, sweep=True)
+    devices.check({"devices": [1]}, {"text": 3}, sweep=True)
+
+
+def test_a_sweep_over_several_devices_is_refused_in_one_line(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(sys, "argv", ["extrap", "-m", "seed=0,1", *TWO, *TINY])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    config.register()
+    with pytest.raises(SystemExit) as end:
+        cli.main(cli.Program(run, check, finished, entry))
+    assert end.value.code == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "extrap: trainer.devices=2: a job of a sweep has one device; start this run by itself, without -m"
+    ]
+    assert not list(Path("runs").glob("[!.]*"))
+
+
+def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere: Path) -> None:
+    """On text alone every window scores equally much, so the gradients are those of the whole batch up to rounding."""
+    options = [*TINY, "data=text", "scheme=t5", "logger=wandb", "threads=1"]
+    words = [sys.executable, "-m", "extrap", *options, *TWO, "study=two"]
+    environment = {k: v for k, v in os.environ.items() if k not in devices.RANKS} | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr
+    [entered] = entries("two")
+    assert (standing(entered).left, standing(entered).state) == ([], "done")
+    assert [line.split()[0] for line in done.stderr.splitlines()].count("train:") == 1
+    assert len(list(Path("wandb").glob("offline-run-*"))) == 1
+    single = job(*options, "logger=none")
+    train(single)
+    one, two = (torch.load(run.weights, weights_only=True) for run in (single.run, entered.folder))
+    assert one.keys() == two.keys()
+    assert all(torch.allclose(one[name], two[name], atol=1e-4) for name in one)
+    assert not all(torch.equal(one[name], job(*options).model().state_dict()[name]) for name in one)

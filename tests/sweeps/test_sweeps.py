@@ -1,0 +1,64 @@
+"""Sweeps of real processes over a study: side by side, failed, hung, started again."""
+
+from pathlib import Path
+
+from extrap.runs import read_json
+from tests.sweeps.conftest import Worker, until
+
+TWO = "hydra.launcher.n_jobs=2"
+
+
+def state(worker: Worker, run: str) -> dict:
+    return read_json(worker.work / "runs" / run / "failed.json")
+
+
+def test_two_sweeps_at_once_do_every_job_once(worker: Worker) -> None:
+    words = ["-m", "name=a,b,c,d", "act=slow", TWO]
+    first, second = worker.start(*words), worker.start(*words)
+    outputs = [sweep.communicate(timeout=300) for sweep in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), outputs
+    assert sorted(worker.events()) == sorted(f"{what} {name}-s0" for what in ("start", "end") for name in "abcd")
+    done = [int(err.rsplit(" done, ", 1)[0].rsplit(" ", 1)[1]) for _, err in outputs]
+    assert sum(done) == 4
+    assert [path.name for path in sorted((worker.work / "runs" / ".jobs" / "s").iterdir())] == [f"{n}-s0__direct.json" for n in "abcd"]
+
+
+def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Worker) -> None:
+    failed = worker("-m", "name=a,b", "act=exit", TWO)
+    assert failed.returncode == 1
+    assert state(worker, "a-s0") == {"reason": "exit code 3: last words"}
+    log = worker.work / "runs" / "a-s0" / "log.txt"
+    assert f"         {log.relative_to(worker.work)}" in failed.stderr.splitlines()
+    again = worker("-m", "name=a,b", "act=work", TWO)
+    assert again.returncode == 0, again.stderr
+    assert state(worker, "a-s0") == {}
+    assert log.read_text().count("---") == 2
+    skipped = worker("-m", "name=a,b", TWO)
+    assert "0 done, 2 skipped, 0 failed" in skipped.stderr
+    assert worker.events().count("start a-s0") == 2
+
+
+def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
+    hung = worker("-m", "act=once", "hydra.launcher.timeout_min=0.1")
+    assert hung.returncode == 1
+    line = "stopped after 0.1 min (hydra.launcher.timeout_min); the same command continues"
+    assert f"  failed act=once: {line}" in hung.stderr.splitlines()
+    assert state(worker, "a-s0") == {"reason": line}
+    assert worker.events() == ["start a-s0", "end a-s0"]
+    assert worker("-m", "act=once").returncode == 0
+
+
+def test_a_time_limit_that_makes_no_sense(worker: Worker) -> None:
+    done = worker("-m", "act=work", "hydra.launcher.timeout_min=0")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "extrap: hydra.launcher.timeout_min=0: must be a number of minutes above 0, or null for no limit\n",
+    )
+
+
+def test_a_single_run_is_written_down_too_but_not_by_the_jobs_of_a_sweep(tmp_path: Path, worker: Worker) -> None:
+    sweep = worker.start("-m", "name=a,b", "act=work", TWO)
+    sweep.communicate(timeout=300)
+    commands = {read_json(path)["command"] for path in (worker.work / "runs" / ".jobs" / "s").iterdir()}
+    assert commands == {"extrap -m name=a,b act=work hydra.launcher.n_jobs=2"}
+    until(lambda: sweep.poll() is not None)

@@ -1,0 +1,75 @@
+"""A program framed like extrap whose jobs have run folders, locks and a study, and only write down that they were there."""
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig
+
+from extrap import progress
+from extrap.cli import Program, main
+from extrap.runs import Named
+from extrap.study import Entry
+
+
+@dataclass
+class Config:
+    study: str = "s"
+    name: str = "a"
+    seed: int = 0
+    threads: int = 1
+    act: str = "work"
+
+
+def run_of(cfg: DictConfig) -> Named:
+    return Named(f"{cfg.name}-s{cfg.seed}")
+
+
+def say(line: str) -> None:
+    with open("events.txt", "a", encoding="utf-8") as events:
+        events.write(f"{line}\n")
+
+
+def finished(cfg: DictConfig) -> bool:
+    return (run_of(cfg).folder / "done.txt").exists()
+
+
+def entry(cfg: DictConfig, command: str) -> Entry:
+    return Entry(cfg.study, run_of(cfg).name, "direct", {}, command)
+
+
+def run(cfg: DictConfig) -> None:
+    this = run_of(cfg)
+    with this.alone():
+        if finished(cfg):
+            progress.skipped("nothing left to do")
+            return
+        this.fail(None)
+        say(f"start {this.name}")
+        try:
+            act(cfg.act, this)
+        finally:
+            say(f"end {this.name}")
+        (this.folder / "done.txt").touch()
+
+
+def act(name: str, this: Named) -> None:
+    """once: hangs the first time, works the second."""
+    first = this.folder / "first.txt"
+    match name:
+        case "slow":
+            time.sleep(0.5)
+        case "once" if not first.exists():
+            first.touch()
+            time.sleep(60)
+        case "exit":
+            print("last words")
+            sys.exit(3)
+
+
+ConfigStore.instance().store(name="worker_schema", node=Config)
+
+if __name__ == "__main__":
+    main(Program(run, finished=finished, entry=entry, module="worker", conf=str(Path(__file__).parent / "conf")))
