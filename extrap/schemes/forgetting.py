@@ -12,7 +12,7 @@ from extrap.scheme import Scheme, Shape, Where
 
 
 class Forgetting(Scheme):
-    """gate: the logit of every gate at first; 5 forgets 0.7 % per token.
+    """gate: the logit of every gate at first. 0, the default of the authors' code, forgets half per token; 5 forgets 0.7 %.
 
     Parameters: (C + 1) H per layer; w ~ N(0, 0.02**2).
 
@@ -22,7 +22,7 @@ class Forgetting(Scheme):
     Source: arXiv 2503.02130
     """
 
-    def __init__(self, shape: Shape, gate: float = 5.0):
+    def __init__(self, shape: Shape, gate: float = 0.0):
         super().__init__(shape)
         self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, shape.dim))
         self.b = nn.Parameter(torch.full((shape.layers, shape.heads), float(gate)))

@@ -77,6 +77,7 @@ def test_neighbours_stay_exact_in_long_texts():
     assert float(b[0, 0, -1, 0]) == pytest.approx(-log(2) * (T - 1), rel=1e-9)
 
 
-def test_gates_start_open():
-    s = Forgetting(SHAPE)
-    assert (s.b == 5).all() and s.w.std() < 0.03 and s.w.abs().max() > 0
+def test_gates_start_as_asked():
+    s = Forgetting(SHAPE, gate=5.0)
+    assert (s.b == 5).all() and not Forgetting(SHAPE).b.any()
+    assert s.w.std() < 0.03 and s.w.abs().max() > 0
