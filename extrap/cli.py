@@ -7,6 +7,7 @@ nothing; 130 interrupted.
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -90,6 +91,8 @@ def main(program: Program) -> None:
     sys.path.append(str(Path(__file__).parent / "_plugins"))
     join()
     trust.guard()
+    warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"  # advice for people, not for programmers
+    warnings.filterwarnings("once", category=UserWarning, module="extrap")
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         overrides += _overrides()
