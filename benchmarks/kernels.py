@@ -1,6 +1,6 @@
 """Time of each attention kernel on the same bias, as ratios to plain causal attention.
 
-    python benchmarks/kernels.py [tokens ...]          one thread, forward only, B = 1, H = 4, D = 16
+python benchmarks/kernels.py [tokens ...]          one thread, forward only, B = 1, H = 4, D = 16
 """
 
 import sys

@@ -14,51 +14,62 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from extrap.errors import UserError
 
 
-def build(node: Any, path: str, plugins: Iterable[str] = (), **given: Any) -> Any:
+def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, **given: Any) -> Any:
     """The object a node describes; `given` reaches every constructor that has a parameter of that name.
 
-    path: the option the node stands at ("scheme"), for messages. Raises UserError for a target that is not allowed or does
-    not exist, an unknown or missing argument, a value of the wrong type, and a ValueError of the constructor.
+    path: the option the node stands at ("scheme"), for messages. kind: the class that the object must be of; nothing else is built.
+    Raises UserError for a target that is not allowed or does not exist, an unknown or missing argument, a value of the wrong type,
+    and what the constructor raises for its values.
     """
+    if isinstance(node, Mapping) and "_target_" in node:
+        return _construct(find(node["_target_"], path, plugins, kind), node, path, plugins, given)
+    if inspect.isclass(kind) and kind.__module__.startswith("extrap."):
+        raise UserError(f"{path}={node}: expected {describe(kind)}; choose one of the files of its group")
     if isinstance(node, Mapping):
-        values = {key: build(value, f"{path}.{key}", plugins, **given) for key, value in node.items() if key != "_target_"}
-        return _construct(node["_target_"], values, path, plugins, given) if "_target_" in node else values
+        return {key: build(value, f"{path}.{key}", plugins, **given) for key, value in node.items()}
     if isinstance(node, Sequence) and not isinstance(node, str):
         return [build(value, f"{path}[{n}]", plugins, **given) for n, value in enumerate(node)]
     return node
 
 
-def _construct(target: Any, values: dict[str, Any], path: str, plugins: Iterable[str], given: dict[str, Any]) -> Any:
-    cls = find(target, path, plugins)
-    parameters = inspect.signature(cls).parameters
-    hints = get_type_hints(cls.__init__)
-    if unknown := sorted(set(values) - set(parameters)):
-        raise UserError(f"{path}.{unknown[0]}: no such option; {cls.__name__} takes {', '.join(sorted(set(parameters) - set(given)))}")
-    arguments = {name: value for name, value in given.items() if name in parameters} | values
-    for name, parameter in parameters.items():
-        if name not in arguments and parameter.default is parameter.empty:
-            raise UserError(f"{path}.{name}: missing; {cls.__name__} needs it")
-        if name in values and not fits(values[name], hint := hints.get(name, Any)):
-            raise UserError(f"{path}.{name}={values[name]}: expected {describe(hint)}")
+def _construct(cls: type, node: Mapping, path: str, plugins: Iterable[str], given: dict[str, Any]) -> Any:
+    hints, parameters = get_type_hints(cls.__init__), inspect.signature(cls).parameters
+    inner = {key: value for key, value in node.items() if key != "_target_"}
+    values = {key: build(value, f"{path}.{key}", plugins, hints.get(key), **given) for key, value in inner.items()}
+    check_arguments(cls, values, path, given)
     try:
-        return cls(**arguments)
-    except ValueError as error:
+        return cls(**{name: value for name, value in given.items() if name in parameters} | values)
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
         named = str(error).split("=")[0] in parameters
         raise UserError(f"{path}.{error}" if named else f"{path}: {error}") from error
 
 
-def find(target: Any, path: str, plugins: Iterable[str] = ()) -> type:
-    """The class a `_target_` names. Raises UserError unless it is a class below `extrap.` or below a plug-in."""
+def check_arguments(cls: type, values: Mapping[str, Any], path: str, given: Iterable[str] = ()) -> None:
+    """Raises UserError for an argument that is unknown, missing or of the wrong type; `given` come from elsewhere."""
+    parameters, hints = inspect.signature(cls).parameters, get_type_hints(cls.__init__)
+    if unknown := sorted(set(values) - set(parameters), key=str):
+        raise UserError(f"{path}.{unknown[0]}: no such option; {cls.__name__} takes {', '.join(sorted(set(parameters) - set(given)))}")
+    for name, parameter in parameters.items():
+        if name not in values and name not in given and parameter.default is parameter.empty:
+            raise UserError(f"{path}.{name}: missing; {cls.__name__} needs it")
+        if name in values and not fits(values[name], hint := hints.get(name, Any)):
+            raise UserError(f"{path}.{name}={values[name]}: expected {describe(hint)}")
+
+
+def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) -> type:
+    """The class a `_target_` names. Raises UserError unless it is one of `extrap.` or of a plug-in, and of that kind."""
     allowed = ("extrap", *plugins)
     module, _, name = str(target).rpartition(".")
     if module.split(".")[0] not in allowed:
         raise UserError(f"{path}._target_={target}: only classes of {', '.join(allowed)} are built; name others in plugins=[...]")
     try:
         found = getattr(import_module(module), name)
-    except (ImportError, AttributeError):
+    except (ImportError, AttributeError, ValueError):
         raise UserError(f"{path}._target_={target}: no such class") from None
     if not inspect.isclass(found) or found.__module__.split(".")[0] not in allowed:
         raise UserError(f"{path}._target_={target}: not a class of {', '.join(allowed)}")
+    if inspect.isabstract(found) or (inspect.isclass(kind) and not issubclass(found, kind)):
+        raise UserError(f"{path}._target_={target}: expected {describe(kind or Any)}")
     return found
 
 
@@ -73,9 +84,9 @@ def fits(value: Any, hint: Any) -> bool:
         item = (get_args(hint) or (Any,))[0]
         return isinstance(value, list | tuple) and all(fits(v, item) for v in value)
     if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        return (isinstance(value, float) and value == value) or fits(value, int)
     if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     if hint in (str, bool, types.NoneType):
         return isinstance(value, hint)
     return hint is Any or not inspect.isclass(hint) or isinstance(value, hint)

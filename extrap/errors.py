@@ -1,5 +1,7 @@
 """The one exception that is shown to people as a line instead of a traceback."""
 
+from collections.abc import Callable
+
 
 class UserError(Exception):
     """A mistake in what was asked for: `option=value: what is wrong; what is allowed and what to do`."""
@@ -8,12 +10,15 @@ class UserError(Exception):
 class NotApplicable(UserError):
     """An extension that makes no sense on a scheme. A sweep skips such a pair and lists it; asked for alone it is a mistake.
 
-    why names both; instead says what works.
+    why names both; instead finds out what works, which takes a moment, when the whole line is asked for.
     """
 
-    def __init__(self, why: str, instead: str = ""):
-        super().__init__(f"{why}; {instead}" if instead else why)
-        self.why = why
+    def __init__(self, why: str, instead: Callable[[], str] | None = None):
+        super().__init__(why)
+        self.why, self.instead = why, instead
+
+    def __str__(self) -> str:
+        return self.why if self.instead is None else f"{self.why}; {self.instead()}"
 
 
 def printable(line: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from extrap import rows
+from extrap import atomic, rows, schema
 from extrap.checkpoint import trained_curve, trained_weights
 from extrap.errors import UserError
 from extrap.extension import Reader
@@ -41,6 +41,7 @@ def evaluate(job: Job) -> None:
     if not job.run.trained:
         raise UserError(f"stage=evaluate: {job.run.name} is not trained yet; train it with stage=train or stage=all")
     job.run.check()
+    schema.check_rows(job.results)
     _publish(job, CURVE, lambda: Result(_curve_rows(job)))
     if job.run.state["state"] == "diverged":
         return
@@ -125,6 +126,9 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
         "commit": commit(),
     }  # fmt: skip
     found = [common | _extension_of(job, task, row) | row for row in result.rows]
+    schema.claim_rows(job.results)
+    for path in (sheet.items, sheet.rows):
+        atomic.sweep(path.parent, f".{path.name}.*.tmp")
     if result.items:
         rows.write_items(sheet.items, result.items)
     rows.write(sheet.rows, found)

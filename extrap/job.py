@@ -2,25 +2,30 @@
 
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from extrap.applicable import applicable, changed, node
-from extrap.build import build
+from extrap.build import build, check_arguments
+from extrap.dashboard import Dashboard
 from extrap.dashboard.page import Page
 from extrap.data.corpus import Corpus, Encoded
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import NotApplicable, UserError
+from extrap.extension import Extension
 from extrap.gpt import GPT
+from extrap.limits import check_memory, check_model
 from extrap.optim import Optim
 from extrap.runs import Run
 from extrap.scheme import Scheme, Shape
+from extrap.task import Task
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 RESULTS = Path("results")
 
 
@@ -38,12 +43,12 @@ class Job:
         for option, value in (("study", self.study), ("label", self.label)):
             if not NAME.fullmatch(value):
                 raise UserError(f"{option}={value}: letters, digits, dot, hyphen and underscore, starting with a letter or digit")
-        for option, low in (("threads", 1), ("seed", 0)):
-            if config[option] < low:
-                raise UserError(f"{option}={config[option]}: at least {low}")
+        for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
+            if not low <= config[option] <= high:
+                raise UserError(f"{option}={config[option]}: a whole number from {low} to {high}")
 
-    def _build(self, option: str, **given: Any) -> Any:
-        return build(self.config[option], option, self.config["plugins"], **given)
+    def _build(self, option: str, kind: type, **given: Any) -> Any:
+        return build(self.config[option], option, self.config["plugins"], kind, **given)
 
     @cached_property
     def optim(self) -> Optim:
@@ -54,7 +59,7 @@ class Job:
 
     @cached_property
     def mixture(self) -> Mixture:
-        return self._build("data")
+        return self._build("data", Mixture)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -75,14 +80,14 @@ class Job:
     @cached_property
     def shape(self) -> Shape:
         m = self.config["model"]
-        if m["dim"] % m["heads"]:
-            raise UserError(f"model.heads={m['heads']}: must divide model.dim={m['dim']}")
+        check_arguments(GPT, m, "model", ("scheme", "vocab"))
+        check_model(m)
         return Shape(m["dim"], m["heads"], m["layers"], self.length, self.vocabulary.size, m["norm"])
 
     def scheme(self) -> Scheme:
         """A new scheme, its parameters drawn from the run's seed."""
         torch.manual_seed(self.seed + 1_000_003)
-        return self._build("scheme", shape=self.shape)
+        return self._build("scheme", Scheme, shape=self.shape)
 
     def model(self, device: str = "cpu") -> GPT:
         """A new GPT; what it shares with those of other schemes starts from the same numbers."""
@@ -98,7 +103,7 @@ class Job:
 
     @cached_property
     def extension(self) -> Any:
-        return self._build("extension")
+        return self._build("extension", Extension)
 
     @cached_property
     def extension_options(self) -> dict[str, str]:
@@ -118,7 +123,10 @@ class Job:
 
     @cached_property
     def tasks(self) -> dict[str, Any]:
-        return self._build("task")
+        tasks = self.config["task"]
+        if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
+            raise UserError(f"task={tasks}: choices of conf/task by name, such as task=[nll,kv]")
+        return {name: build(task, f"task.{name}", self.config["plugins"], Task) for name, task in tasks.items()}
 
     @cached_property
     def trainer(self) -> dict[str, Any]:
@@ -126,7 +134,7 @@ class Job:
 
     @cached_property
     def dashboard(self) -> Any:
-        return self._build("logger")
+        return self._build("logger", Dashboard)
 
     def start_dashboard(self) -> None:
         names = self.study, self.run.name, self.extension_stem, self.label, self.data_name
@@ -146,10 +154,18 @@ class Job:
 
     def check(self) -> None:
         """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing."""
-        _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard, self.params
+        _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard
+        check_memory(self.params)
+        self._check_names()
         for task in self.tasks.values():
             task.check(self.corpus, self.vocabulary, self.length)
         self._check_pair()
+
+    def _check_names(self) -> None:
+        """Raises UserError for choices that would not make one name of a file below the folders of runs and results."""
+        for option, value in (("data", self.data_name), ("extension", self.extension_stem)):
+            if not STEM.fullmatch(value):
+                raise UserError(f"{option}={value}: its name and changed options become names of files; use fewer of them, and no slashes")
 
     def _check_pair(self) -> None:
         """Raises NotApplicable, with what works instead, for an extension that makes no sense on the scheme."""
@@ -157,7 +173,7 @@ class Job:
         try:
             self.extension(model)
         except NotApplicable as error:
-            works = ", ".join(applicable(model, self.config["plugins"]))
-            raise NotApplicable(
-                f"extension={self.choices['extension']}: {error.why}", f"with scheme={self.choices['scheme']} work {works}"
-            ) from None
+            raise NotApplicable(f"extension={self.choices['extension']}: {error.why}", partial(self._instead, model)) from None
+
+    def _instead(self, model: GPT) -> str:
+        return f"with scheme={self.choices['scheme']} work {', '.join(applicable(model, self.config['plugins']))}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from extrap import sheet
+from extrap import schema, sheet
 from extrap.errors import UserError
 from extrap.sheet import REAL, TEXT, WHOLE, Damaged
 
@@ -40,11 +40,13 @@ def write(path: Path | str, rows: Iterable[Mapping]) -> str:
 def read(study: Path | str) -> pd.DataFrame:
     """All rows of `<study>/rows/*.csv`: text as str (empty where missing), whole numbers as Int64, numbers as float64.
 
-    Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status or repeated coordinates.
+    Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status, repeated coordinates, and rows of
+    another version.
     """
     files = sorted((Path(study) / "rows").glob("*.csv"))
     if not files:
         raise UserError(f"{study}: no rows here (no rows/*.csv); evaluate a run of this study first")
+    schema.check_rows(Path(study))
     records, places = [], {}
     for file in files:
         for line, record in sheet.read(file, SCHEMA, _check, AGAIN):

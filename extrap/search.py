@@ -104,7 +104,7 @@ def find_factors(model: GPT, held_out: Tensor, s: float, progress: Callable[[int
 
 def write(folder: Path, name: str, s: float, factors: list[float]) -> Path:
     """A choice of the group extension in a folder of configuration files; returns that folder."""
-    node = {"_target_": "extrap.extensions.longrope.LongRoPE", "factor": s, "long": [round(f, 6) for f in factors], "short": None}
+    node = {"_target_": "extrap.extensions.longrope.LongRoPE", "factor": float(s), "long": [round(f, 6) for f in factors], "short": None}
     (folder / "extension").mkdir(parents=True, exist_ok=True)
     text = "# LongRoPE, its factors searched on texts of the training split\n" + yaml.safe_dump(node, sort_keys=False)
     atomic.replace(folder / "extension" / f"{name}.yaml", text.encode())

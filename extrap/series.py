@@ -49,6 +49,9 @@ def series(rows: pd.DataFrame) -> list[Series]:
     """
     rows = one_corpus(rows).copy()
     rows["factor"] = rows["factor"].fillna(1.0)
+    # A factor that follows the length of the text is one method and no family of them.
+    adaptive = rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
+    rows.loc[adaptive, "factor"] = 1.0
     rows["settings"] = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in zip(rows["run"], rows["seed"], strict=True)]
     kind = ["scheme", "data", "extension", "factor", "train_length"]
     several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)

@@ -14,6 +14,7 @@ from extrap import atomic
 from extrap.errors import UserError
 
 TEXT, WHOLE, REAL = "text", "whole number", "number"
+NUMERIC = frozenset("0123456789+-.einfa")
 DTYPES = {TEXT: "str", WHOLE: "Int64", REAL: "float64"}
 
 
@@ -50,6 +51,8 @@ def write(path: Path | str, schema: Mapping, rows: Iterable[Mapping], key: tuple
 
 def read(file: Path, schema: Mapping, check: Callable[[dict], None], again: str) -> Iterator[tuple[int, dict]]:
     """(line number, row) of a file. Raises UserError with file and line for what `write` would not write; `again` says what to do."""
+    if not file.is_file():  # a pipe or a device would be read for ever
+        raise UserError(f"{file}: not a file; {again}")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -95,13 +98,15 @@ def _record(cells: list[str], schema) -> dict:
 
 def _parse(cell: str, name: str, kind):
     if not cell.isprintable():
-        raise Damaged(f"{name}: {cell!r} holds characters that cannot be printed")
+        raise Damaged(f"{name}: {cell!r:.60} holds characters that cannot be printed")
     if kind is TEXT or cell == "":
         return cell if kind is TEXT else None
     try:
+        if not set(cell) <= NUMERIC:  # Python also reads 1_000, spaces and the digits of other scripts
+            raise ValueError
         value = int(cell) if kind is WHOLE else float(cell)
     except ValueError:
-        raise Damaged(f"{name}: {cell!r} is not a {kind}") from None
+        raise Damaged(f"{name}: {cell!r:.60} is not a {kind}") from None
     if kind is REAL and math.isnan(value):
         raise Damaged(f"{name}: nan, where a missing number is an empty field")
     if kind is WHOLE and abs(value) >= 2**63:

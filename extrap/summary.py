@@ -14,7 +14,8 @@ BENT = (1, 2, 4, 8)
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
     """One line per series, indexed by label, with columns
 
-    seeds, steps_to_90, last points of the training loss ("trained text", nats per token), perplexities ("nonoverlap 4x"), accuracies ("mean 4x", "middle 4x", "ends 4x", "padded 4x"), verdict.
+    seeds, steps_to_90, last points of the training loss in nats per token ("trained text"), perplexities ("nonoverlap 4x"),
+    accuracies ("mean 4x", "middle 4x", "ends 4x", "padded 4x"), verdict.
 
     Values are medians over seeds; accuracies over the seeds that trained, if any did. `mean` over depths, `middle` at depth .5, `ends`
     the mean of depths 0 and 1 are of protocol records; at 1x the mean is what the gate looks at. Raises UserError for mixed corpora.

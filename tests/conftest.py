@@ -5,11 +5,10 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("WANDB_MODE", "offline")
 
+import pytest
 import torch
 
 torch.set_num_threads(1)
-
-import pytest
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ def test_the_readme_has_not_drifted():
 def test_every_scheme_is_listed_with_what_it_does():
     frame = catalogue.table(conf_dir()).set_index("scheme")
     assert sorted(frame.index) == names("scheme")
-    assert frame.loc["alibi"].to_dict() | {"kind": "relative", "acts at": "bias of distance", "parameters": "0"} == frame.loc["alibi"].to_dict()
+    assert frame.loc["alibi", ["kind", "acts at", "parameters"]].tolist() == ["relative", "bias of distance", "0"]
     assert frame.loc["nope", "acts at"] == "nothing"
     assert frame.loc["t5", "parameters"] == "128"
     assert "temperature" in frame.loc["rope-logn-softmax1", "acts at"]

@@ -202,8 +202,9 @@ def test_any_shape_at_any_coordinates(name, data):
     try:
         model = gpt(name, dim=heads * pairs * 4, heads=heads, layers=layers, length=128)
     except UserError as refused:  # a width that a scheme cannot split is named, never guessed
-        assert str(refused).startswith("scheme")
-        return
+        if str(refused).startswith("scheme"):
+            return
+        raise
     t = torch.tensor(data.draw(st.lists(st.integers(1, 5), min_size=n, max_size=n)), dtype=torch.float64).cumsum(0)
     q, k, v, x = qkvx(model, n)
     sees = model.scheme.sees if model.scheme.uses("sees") else None

@@ -57,7 +57,7 @@ def test_a_run_is_shared_by_studies_and_trained_once():
 
 
 def test_an_untrained_run_is_refused():
-    with pytest.raises(UserError, match="stage=evaluate.*not trained"):
+    with pytest.raises(UserError, match=r"stage=evaluate.*not trained"):
         evaluate(job("scheme=rope"))
 
 

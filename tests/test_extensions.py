@@ -4,6 +4,7 @@ One test per extension and check goes over all schemes that the extension takes,
 check is about the machinery and not about the method. Excuses are data: tests/exceptions.py.
 """
 
+import inspect
 from collections.abc import Callable
 from functools import cache
 
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from extrap import attention as kernels
-from extrap.build import build
+from extrap.build import build, find
 from extrap.errors import NotApplicable
 from extrap.extension import Extension, Reader
 from extrap.gpt import GPT
@@ -134,7 +135,7 @@ def test_outside_it_is_finite_and_different(name):
         ours, plain = read(name, scheme, 3 * L), read("direct", scheme, 3 * L)
         assert ours is not None, "undefined"
         assert ours.isfinite().all(), "not finite"
-        assert plain is None or not torch.allclose(ours[:, L:], plain[:, L:], atol=1e-9, rtol=0), "the plain model"
+        assert plain is None or not torch.allclose(ours[:, L:], plain[:, L:], atol=1e-11, rtol=0), "the plain model"
 
     over(SCHEMES, name, "outside", test)
 
@@ -227,6 +228,17 @@ def test_whether_it_applies_is_known_without_weights(name):
         except NotApplicable:
             applies = False
         assert applies == (reader(name, scheme) is not None), scheme
+
+
+def calls(call: dict) -> list[dict]:
+    """Every constructor call of a YAML, nested ones too."""
+    return [call, *(inner for value in call.values() if isinstance(value, dict) for inner in calls(value))]
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_a_file_is_a_constructor_call_written_down(name):
+    for call in calls(node("extension", name)):
+        assert set(call) - {"_target_"} == set(inspect.signature(find(call["_target_"], name)).parameters)
 
 
 def test_excuses_name_what_exists():

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from extrap.dashboard import view
 from extrap.dashboard.online import obstacle
@@ -20,6 +20,7 @@ UPLOAD = 120.0
 """Seconds that sending may go on when a run is over; what has not gone by then stays on the disk for `wandb sync`."""
 
 
+@runtime_checkable
 class Dashboard(Protocol):
     def start(self, page: Page) -> None: ...
 
@@ -29,7 +30,7 @@ class Dashboard(Protocol):
 
     def draw(self, files: Sequence[Path]) -> None: ...
 
-    def finish(self, code: int) -> None: ...
+    def finish(self, code: int = 0) -> None: ...
 
 
 class NoDashboard:
@@ -44,7 +45,7 @@ class NoDashboard:
 
     def draw(self, files: Sequence[Path]) -> None: ...
 
-    def finish(self, code: int) -> None: ...
+    def finish(self, code: int = 0) -> None: ...
 
 
 class WandB:
@@ -81,7 +82,7 @@ class WandB:
         import wandb
 
         quiet = wandb.Settings(silent=True, console="off", quiet=True, init_timeout=self.timeout, finish_timeout=UPLOAD)
-        where = {"mode": self.mode, "resume": resume}
+        where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
             where |= {"project": self.project, "entity": self.entity, "id": page.kept_id()}
         what = {"name": page.name, "group": page.study, "job_type": page.job_type, "tags": page.tags, "config": page.config}
@@ -97,7 +98,7 @@ class WandB:
 
             def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
                 if step is not None and step >= run.step:  # a resumed run repeats steps that the page has
-                    run.log(metrics | {"train/step": step}, step=step)
+                    run.log(metrics | {"train/step": step}, step=step, commit=True)
 
             def log_hyperparams(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -110,7 +111,7 @@ class WandB:
         if not self._seen_training:
             for point in view.curve(rows):
                 if (step := int(point["train/step"])) >= self.run.step:
-                    self.run.log(point, step=step)
+                    self.run.log(point, step=step, commit=True)
         for point in (*view.by_length(task, rows), *view.by_depth(task, rows)):
             self.run.log(point)
         for name, (columns, data) in view.tables(task, rows).items():

@@ -39,7 +39,7 @@ def build(study: str, project: str, entity: str, rows: Sequence[dict]) -> Any:
         project=project,
         name=f"extrap {study}",
         sections=[ws.Section(name=name, panels=panels, is_open=True) for name, panels in sections.items() if panels],
-        runset_settings=ws.RunsetSettings(filters=[ws.Config("study") == study], groupby=[ws.Config("scheme")]),
+        runset_settings=ws.RunsetSettings(filters=ws.And(ws.Config("study") == study), groupby=[ws.Config("scheme")]),
     )
 
 

@@ -4,7 +4,8 @@ r_p = L theta_p / (2 pi) turns in training;   theta'_p = theta_p (1 - m_p) / s +
 turns  m_p = clip((r_p - slow) / (fast - slow), 0, 1), arXiv 2309.00071, section 3.2; with slow = 1, fast = 4 it is Llama 3.1's
 index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)), p(r) = d ln(L / (2 pi r)) / (2 ln base), as
        in the code of the authors and everybody's since; the two differ by up to 144 % in a frequency
-fast: null stands for 32 from L = 2048 on and for max(2, L / 64) below, where no pair makes 32 turns and all would be slowed.
+beta_slow, beta_fast: the two ends. null for beta_fast stands for 32 from L = 2048 on and for max(2, L / 64) below, where no pair
+makes 32 turns and all would be slowed.
 """
 
 from math import ceil, floor, log, pi
@@ -25,7 +26,7 @@ def fastest(fast: float | None, length: int) -> float:
 
 def check_turns(slow: float, fast: float | None) -> None:
     if not 0 < slow < (2 if fast is None else fast):
-        raise ValueError(f"slow={slow}, fast={fast}: turns, 0 < slow < fast; null for fast is 2 or more")
+        raise ValueError(f"beta_slow={slow}, beta_fast={fast}: turns, 0 < beta_slow < beta_fast; null for beta_fast is 2 or more")
 
 
 def kept_by_turns(pairs: Pairs, slow: float, fast: float) -> Tensor:
@@ -49,22 +50,22 @@ def blend(theta: Tensor, kept: Tensor, s: float) -> Tensor:
 
 
 class NTKByParts(Frequencies):
-    """The turns ramp, without a temperature. Raises ValueError unless 0 < slow < fast.
+    """The turns ramp, without a temperature. Raises ValueError unless 0 < beta_slow < beta_fast.
 
     Source: arXiv 2309.00071; Llama 3.1: arXiv 2407.21783
     """
 
-    def __init__(self, factor: float | None = 8.0, slow: float = 1.0, fast: float | None = None):
+    def __init__(self, factor: float | None = 8.0, beta_slow: float = 1.0, beta_fast: float | None = None):
         super().__init__(factor)
-        check_turns(slow, fast)
-        self.slow, self.fast = slow, fast
+        check_turns(beta_slow, beta_fast)
+        self.beta_slow, self.beta_fast = beta_slow, beta_fast
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
-        return blend(pairs.theta, kept_by_turns(pairs, self.slow, fastest(self.fast, pairs.length)), s)
+        return blend(pairs.theta, kept_by_turns(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)), s)
 
 
 class YaRN(Frequencies):
-    """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless 0 < slow < fast, slope >= 0.
+    """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless 0 < beta_slow < beta_fast, slope >= 0.
 
     The authors' code multiplies cos and sin, i.e. queries and keys, by slope ln s + 1, which would miss channels that do not turn.
     Source: arXiv 2309.00071
@@ -74,19 +75,19 @@ class YaRN(Frequencies):
         self,
         factor: float | None = 8.0,
         ramp: Literal["index", "turns"] = "index",
-        slow: float = 1.0,
-        fast: float | None = None,
+        beta_slow: float = 1.0,
+        beta_fast: float | None = None,
         slope: float = 0.1,
     ):
         super().__init__(factor)
-        check_turns(slow, fast)
+        check_turns(beta_slow, beta_fast)
         if slope < 0:
             raise ValueError(f"slope={slope}: at least 0, at which logits are not heated")
-        self.ramp, self.slow, self.fast, self.slope = ramp, slow, fast, slope
+        self.ramp, self.beta_slow, self.beta_fast, self.slope = ramp, beta_slow, beta_fast, slope
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         kept = kept_by_index if self.ramp == "index" else kept_by_turns
-        return blend(pairs.theta, kept(pairs, self.slow, fastest(self.fast, pairs.length)), s)
+        return blend(pairs.theta, kept(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)), s)
 
     def heat(self, n: int, length: int) -> float:
         return (self.slope * log(self.effective(n, length)) + 1) ** 2

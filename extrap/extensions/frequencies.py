@@ -49,8 +49,11 @@ class Frequencies(SchemeExtension):
         turning = [pairs(part) for part in parts(scheme) if turns_pairs(part)]
         if not turning:
             raise self.refuse(scheme, "no channels turn there, so there are no frequencies to change")
+        for p in turning:
+            self.change(p, 1)  # options that do not fit the pairs are refused here, not in the first forward
+        kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
         heats = type(self).heat is not Frequencies.heat
-        if not heats and all(torch.equal(self.theta(p, 2.0), p.theta) for p in turning):
+        if all(kept) and not heats:
             raise self.refuse(scheme, "it leaves every frequency there as it is")
         extended, length = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change)), scheme.shape.length
         return with_parts(extended, Heat(scheme.shape, lambda n: self.heat(n, length))) if heats else extended

@@ -38,9 +38,9 @@ PUBLISHED = [
     (NTKFixed(4.0), (0.707106781, 0.05, 0.003535534, 0.00025)),
     (NTKMixed(4.0), (0.558296565, 0.040701686, 0.003140634, 0.00025)),
     (NTKMixed(4.0, b=0.75), (0.612547327, 0.043854381, 0.003271774, 0.00025)),
-    (NTKByParts(4.0, fast=32.0), (0.472239912, 0.025044980, 0.0025, 0.00025)),
-    (NTKByParts(4.0, fast=4.0), (1, 0.025464791, 0.0025, 0.00025)),
-    (YaRN(4.0, fast=32.0), (1, 0.0625, 0.0025, 0.00025)),
+    (NTKByParts(4.0, beta_fast=32.0), (0.472239912, 0.025044980, 0.0025, 0.00025)),
+    (NTKByParts(4.0, beta_fast=4.0), (1, 0.025464791, 0.0025, 0.00025)),
+    (YaRN(4.0, beta_fast=32.0), (1, 0.0625, 0.0025, 0.00025)),
 ]
 
 
@@ -69,9 +69,9 @@ def test_published_ramp_of_yarn():
 
 def test_short_windows_need_another_fast_end():
     """32 turns asked of a window of 128 slow even pair 0; null does not."""
-    assert float(theta(NTKByParts(8.0, fast=32.0), rope(64, 128))[0]) == pytest.approx(0.672, abs=5e-4)
+    assert float(theta(NTKByParts(8.0, beta_fast=32.0), rope(64, 128))[0]) == pytest.approx(0.672, abs=5e-4)
     assert float(theta(NTKByParts(8.0), rope(64, 128))[0]) == 1.0
-    assert torch.equal(theta(YaRN(8.0), rope(64, 2048)), theta(YaRN(8.0, fast=32.0), rope(64, 2048)))
+    assert torch.equal(theta(YaRN(8.0), rope(64, 2048)), theta(YaRN(8.0, beta_fast=32.0), rope(64, 2048)))
 
 
 def test_published_temperatures():
@@ -116,9 +116,9 @@ def test_equals_transformers(d, base, length, s):
         ("linear", Interpolation(s), 3 * length, {"factor": s}),
         ("dynamic", DynamicNTK(s), 3 * length, {"factor": s}),
         ("dynamic", DynamicNTK(s), length // 2, {"factor": s}),
-        ("yarn", YaRN(s, fast=32.0), 3 * length, {"factor": s}),
-        ("yarn", YaRN(s, slow=2.0, fast=4.0), 3 * length, {"factor": s, "beta_slow": 2.0, "beta_fast": 4.0}),
-        ("llama3", NTKByParts(s, fast=4.0), 3 * length, {"factor": s, "low_freq_factor": 1.0, "high_freq_factor": 4.0}),
+        ("yarn", YaRN(s, beta_fast=32.0), 3 * length, {"factor": s}),
+        ("yarn", YaRN(s, beta_slow=2.0, beta_fast=4.0), 3 * length, {"factor": s, "beta_slow": 2.0, "beta_fast": 4.0}),
+        ("llama3", NTKByParts(s, beta_fast=4.0), 3 * length, {"factor": s, "low_freq_factor": 1.0, "high_freq_factor": 4.0}),
         ("longrope", LongRoPE(s, long, short), 3 * length, factors),
         ("longrope", LongRoPE(s, long, short), length, factors),
     ):
@@ -195,7 +195,7 @@ def test_reductions():
     close(theta(NTKMixed(8.0, b=1.0), rope()), theta(NTKFixed(8.0), rope()), 1e-12)
     close(theta(NTKMixed(8.0, b=0.0), rope()), theta(Interpolation(8.0), rope()), 1e-12)
     close(theta(NTK(8.0), rope(64))[-1], rope(64).spectrum(1)[-1] / 8, 1e-12)
-    assert node("extension", "llama3") == node("extension", "ntk-by-parts") | {"fast": 4.0}
+    assert node("extension", "llama3") == node("extension", "ntk-by-parts") | {"beta_fast": 4.0}
 
 
 @pytest.mark.parametrize("extension", [NTK(4.0), NTKOld(4.0), NTKFixed(4.0), NTKMixed(4.0), NTKByParts(4.0), YaRN(4.0), LongRoPE(4.0)])
@@ -238,7 +238,8 @@ def test_temperature_spares_biases():
         (YaRN(4.0), "sinusoidal", "YaRN on Sinusoidal: no channels turn there"),
         (YaRN(4.0), "linear-rope", "YaRN on LinearRoPE: .*owns altogether"),
         (LongRoPE(4.0, long=[1.0, 2.0]), "rope", "LongRoPE on RoPE: long: 2 factors given for 4 pairs"),
-        (NTKByParts(4.0, slow=0.1, fast=0.2), "hope", "NTKByParts on HoPE: it leaves every frequency"),
+        (LongRoPE(4.0, short=[1.0] * 5), "rope", "LongRoPE on RoPE: short: 5 factors given for 4 pairs"),
+        (NTKByParts(4.0, beta_slow=0.1, beta_fast=0.2), "hope", "NTKByParts on HoPE: it leaves every frequency"),
         (DynamicNTK(mode="row"), "vo-rope", r"DynamicNTK on RoPE \+ VORoPE: mode=row"),
     ],
 )
@@ -253,8 +254,8 @@ def test_refusals(extension, name, why):
         (lambda: NTK(0.5), "factor=0.5"),
         (lambda: Interpolation(0.0), "factor=0.0"),
         (lambda: NTKMixed(b=-1.0), "b=-1.0"),
-        (lambda: YaRN(slow=4.0), "slow=4.0"),
-        (lambda: NTKByParts(slow=3.0, fast=2.0), "slow=3.0, fast=2.0"),
+        (lambda: YaRN(beta_slow=4.0), "beta_slow=4.0"),
+        (lambda: NTKByParts(beta_slow=3.0, beta_fast=2.0), "beta_slow=3.0, beta_fast=2.0"),
         (lambda: YaRN(slope=-0.1), "slope=-0.1"),
         (lambda: LongRoPE(long=[1.0, 0.0]), "long="),
     ],

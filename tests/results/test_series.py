@@ -29,6 +29,11 @@ def test_extension_and_factor_are_named(frame):
     assert labels(select(rows, **LOSS)) == ["rope", "rope + ntk x4", "rope + window"]
 
 
+def test_a_factor_that_follows_the_length_is_one_series(frame):
+    adaptive = [row | {"factor": max(1, row.get("length", 64) / 64)} for row in run_rows("rope", extension="pi-adaptive")]
+    assert labels(select(frame(run_rows("rope") + adaptive), **LOSS)) == ["rope", "rope + pi-adaptive"]
+
+
 def test_settings_are_named_only_where_they_tell_runs_apart(frame):
     one, other = run_rows("rope"), run_rows("rope", settings="beef4567")
     assert labels(select(frame(one + run_rows("rope", 1)), **LOSS)) == ["rope"]

@@ -11,7 +11,14 @@ import pytest
 from extrap import lock
 from tests.sweeps.conftest import until
 
-HOLD = "import sys; from pathlib import Path; from extrap import lock\nwith lock.alone(Path(sys.argv[1])):\n print('mine', flush=True); sys.stdin.read()"
+HOLD = """
+import sys
+from pathlib import Path
+from extrap import lock
+with lock.alone(Path(sys.argv[1])):
+    print("mine", flush=True)
+    sys.stdin.read()
+"""
 
 
 def hold(folder: Path) -> "subprocess.Popen[str]":

@@ -1,0 +1,32 @@
+"""How large a model may be, checked before it is built: a mistyped number is told in a line instead of filling the memory."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from extrap.errors import UserError
+
+WHOLE = {"dim": 2**16, "heads": 2**12, "layers": 1000}
+BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
+
+
+def check_model(options: Mapping[str, Any]) -> None:
+    """Raises UserError for a width, a depth, a ratio or a dropout that no model has. Types are checked already."""
+    for name, most in WHOLE.items():
+        if not 1 <= options[name] <= most:
+            raise UserError(f"model.{name}={options[name]}: a whole number from 1 to {most}")
+    if options["dim"] % options["heads"]:
+        raise UserError(f"model.heads={options['heads']}: must divide model.dim={options['dim']}")
+    if not 0 < options["ratio"] <= 64:
+        raise UserError(f"model.ratio={options['ratio']}: a number above 0, at most 64")
+    if not 0 <= options["dropout"] < 1:
+        raise UserError(f"model.dropout={options['dropout']}: from 0 to below 1")
+
+
+def check_memory(params: int) -> None:
+    """Raises UserError for a model that cannot be trained in the memory of this machine."""
+    if (need := BYTES * params) > (have := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+        raise UserError(
+            f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this machine has {have / 2**30:,.0f}; "
+            "give a smaller model.dim or model.layers"
+        )
