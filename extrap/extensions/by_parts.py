@@ -4,8 +4,8 @@ r_p = L theta_p / (2 pi) turns in training;   theta'_p = theta_p (1 - m_p) / s +
 turns  m_p = clip((r_p - slow) / (fast - slow), 0, 1), arXiv 2309.00071, section 3.2; with slow = 1, fast = 4 it is Llama 3.1's
 index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)), p(r) = d ln(L / (2 pi r)) / (2 ln base), as
        in the code of the authors and everybody's since; the two differ by up to 144 % in a frequency
-beta_slow, beta_fast: the two ends. null for beta_fast stands for 32 from L = 2048 on and for max(2, L / 64) below, where no pair
-makes 32 turns and all would be slowed.
+slow and fast are the options beta_slow and beta_fast, in turns. null for beta_fast stands for 32 from L = 2048 on and for
+max(2, L / 64) below, where no pair makes 32 turns and all would be slowed.
 """
 
 from math import ceil, floor, log, pi

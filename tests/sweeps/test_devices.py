@@ -72,7 +72,7 @@ def test_a_sweep_over_several_devices_is_refused_in_one_line(elsewhere: Path, mo
 
 def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere: Path) -> None:
     """On text alone every window scores equally much, so the gradients are those of the whole batch up to rounding."""
-    options = [*TINY, "data=text", "scheme=t5", "logger=wandb", "threads=1"]
+    options = [*TINY, "data=text", "data.retrieval.size=0", "scheme=t5", "logger=wandb", "threads=1"]
     words = [sys.executable, "-m", "extrap", *options, *TWO, "study=two"]
     environment = {k: v for k, v in os.environ.items() if k not in devices.RANKS} | {"PYTHONPATH": str(Path(__file__).parents[2])}
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=600)
@@ -85,5 +85,9 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(elsewhere: Pat
     train(single)
     one, two = (torch.load(run.weights, weights_only=True) for run in (single.run, entered.folder))
     assert one.keys() == two.keys()
-    assert all(torch.allclose(one[name], two[name], atol=1e-4) for name in one)
+    # A bias of the keys moves no weight of attention, so its gradient is rounding alone and Adam makes steps of it.
+    blind = torch.arange(single.shape.dim, 2 * single.shape.dim)
+    for name in one:
+        a, b = ((w.index_fill(0, blind, 0.0) if name.endswith("qkv.bias") else w) for w in (one[name], two[name]))
+        torch.testing.assert_close(a, b, atol=1e-4, rtol=0, msg=lambda said, name=name: f"{name}: {said}")
     assert not all(torch.equal(one[name], job(*options).model().state_dict()[name]) for name in one)
