@@ -7,7 +7,6 @@ import pty
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -170,57 +169,59 @@ def test_a_failed_run_closes_its_page_as_failed(monkeypatch: pytest.MonkeyPatch)
 
 
 ONLINE = """
-import sys, time
+import json, os, sys, time
+import wandb
 from extrap.dashboard import WandB
 from extrap.dashboard.page import Page
-PAGE = Page("demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64, ("nll", "kv"))
-began = time.monotonic()
-board = WandB(mode="online", timeout=2)
-board.start(PAGE)
-print(board.mode, board.run.settings.finish_timeout, time.monotonic() - began < 60)
-board.finish()
+
+for number, more in enumerate(json.loads(sys.argv[1])):
+    if os.fork():
+        assert os.wait()[1] == 0
+        continue
+    os.environ |= more
+    began, board = time.monotonic(), WandB(mode="online", timeout=2)
+    board.start(Page("demo", f"rope-cafe0123-s{number}", "direct", "rope", "mixture", 0, 64, ()))
+    print(board.mode, board.run.settings.finish_timeout, time.monotonic() - began < 60, flush=True)
+    board.finish()
+    sys.exit()
 """
 
+CASES = [
+    ({}, "no W&B key on this machine (`wandb login` stores one)"),
+    (
+        {"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "http://127.0.0.1:9"},
+        "http://127.0.0.1:9 cannot be reached ([Errno 111] Connection refused)",
+    ),
+    ({"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "SILENT"}, "SILENT does not answer within 2 s"),
+    ({"WANDB_API_KEY": "short"}, "WANDB_API_KEY invalid: API key must have 40+ characters, has 5."),
+    ({"WANDB_MODE": "offline", "WANDB_API_KEY": "a" * 40}, "WANDB_MODE=offline in the environment"),
+]
+"""Environments without a server that would take the run, and what is said of each. SILENT: a server that takes calls and never answers."""
 
-@pytest.fixture
-def silent() -> Iterator[str]:
-    """The address of a server that takes calls and never answers."""
+
+def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
+    """On a terminal, where wandb would ask for a key and wait for the answer for ever."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
-
-
-@pytest.mark.parametrize(
-    ("environment", "reason"),
-    [
-        ({}, "no W&B key on this machine (`wandb login` stores one)"),
-        ({"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "http://127.0.0.1:9"}, "http://127.0.0.1:9 cannot be reached ("),
-        ({"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "SILENT"}, "SILENT does not answer within 2 s"),
-        ({"WANDB_API_KEY": "short"}, "WANDB_API_KEY invalid: "),
-        ({"WANDB_MODE": "offline", "WANDB_API_KEY": "a" * 40}, "WANDB_MODE=offline in the environment"),
-    ],
-)
-def test_online_without_a_server_goes_on_offline(tmp_path: Path, silent: str, environment: dict[str, str], reason: str) -> None:
-    """On a terminal, where wandb would ask for a key and wait for an answer for ever."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("WANDB_", "NETRC"))}
-    more = {name: value.replace("SILENT", silent) for name, value in environment.items()}
-    near, far = pty.openpty()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-c", ONLINE],
-            cwd=tmp_path,
-            env=kept | {"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)} | more,
-            stdin=far, capture_output=True, text=True, check=True, timeout=300,
-        )  # fmt: skip
-    finally:
-        os.close(near)
-        os.close(far)
-    assert done.stdout.split() == ["offline", "120.0", "True"]
-    [line] = [line for line in done.stderr.splitlines() if line.startswith("extrap: ")]
-    assert line.startswith(f"extrap: logger.mode=online: {reason.replace('SILENT', silent)}")
-    assert line.endswith("; going on offline, `wandb sync` sends the run later")
-    assert len(list(tmp_path.glob("wandb/offline-run-*"))) == 1
+        cases = json.loads(json.dumps(CASES).replace("SILENT", f"http://127.0.0.1:{server.getsockname()[1]}"))
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("WANDB_", "NETRC"))}
+        near, far = pty.openpty()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", ONLINE, json.dumps([environment for environment, _ in cases])],
+                cwd=tmp_path,
+                env=kept | {"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)},
+                stdin=far, capture_output=True, text=True, check=True, timeout=300,
+            )  # fmt: skip
+        finally:
+            os.close(near)
+            os.close(far)
+    assert done.stdout.splitlines() == ["offline 120.0 True"] * len(cases)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("extrap: ")]
+    end = "; going on offline, `wandb sync` sends the run later"
+    assert lines == [f"extrap: logger.mode=online: {reason}{end}" for _, reason in cases]
+    assert len(list(tmp_path.glob("wandb/offline-run-*"))) == len(cases)
 
 
 def test_a_server_that_refuses_is_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:

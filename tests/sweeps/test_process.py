@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from extrap import sweep
+from extrap.errors import UserError
 from extrap.sweep import memory, pool, process
 from extrap.sweep.process import Process, State
 from extrap.sweep.status import Lines
@@ -27,6 +29,15 @@ def test_a_hung_job_is_stopped_even_a_deaf_one(tmp_path: Path, monkeypatch: pyte
     assert hung.state is State.FAILED
     assert hung.reason == "stopped after 0.01 min (hydra.launcher.timeout_min); the same command continues"
     assert told == [hung.reason]
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "x"])
+def test_a_time_limit_that_makes_no_sense(monkeypatch: pytest.MonkeyPatch, limit: object) -> None:
+    monkeypatch.syspath_prepend(str(Path(sweep.__file__).parents[1] / "_plugins"))
+    from hydra_plugins.extrap_local.launcher import LocalLauncher
+
+    with pytest.raises(UserError, match=f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null for no limit"):
+        LocalLauncher(None, limit).launch([], 0)
 
 
 def test_a_job_in_time_is_left_alone(tmp_path: Path) -> None:
