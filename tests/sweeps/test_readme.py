@@ -9,7 +9,7 @@ import pytest
 
 from extrap import clean, cli, config, plot, status, table
 from extrap.__main__ import check, entry, finished, run
-from extrap.dashboard import command
+from extrap.dashboard import WandB, command
 from tests.jobs import TINY
 
 SECTIONS = ("Sweeps", "Compare schemes in W&B", "Redraw figures")
@@ -63,6 +63,7 @@ def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
 def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     for variable, value in {"HYDRA_FULL_ERROR": "1", "OMP_NUM_THREADS": "1", "WANDB_MODE": "offline"}.items():
         monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(WandB, "draw", lambda *_: None)  # seconds for each page, and drawn by extrap-plot below
     said = {}
     for line in RUN:
         start(line, monkeypatch, TINY[1:] if "logger" in line else TINY)

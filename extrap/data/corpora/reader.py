@@ -50,7 +50,7 @@ def text(path: Path) -> str:
 
 
 def _opened(path: Path) -> Any:
-    return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")  # noqa: SIM115  closed by the caller
+    return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
 
 
 def _json(file: BinaryIO, column: str) -> Iterator[dict]:
@@ -60,7 +60,7 @@ def _json(file: BinaryIO, column: str) -> Iterator[dict]:
     whole = first.lstrip().startswith("[")
     for row in json.loads(first + lines.read()) if whole else _objects(chain([first], lines)):
         if not isinstance(row, dict):
-            raise ValueError(f"{str(row):.20} where an object with columns belongs")
+            raise ValueError(f"{row!s:.20} where an object with columns belongs")
         yield row
 
 
