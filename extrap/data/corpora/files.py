@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-from extrap.data.corpora.reader import rows, stamps, text
+from extrap.data.corpora.reader import rows, stamps, texts
 from extrap.data.corpus import Source, cut
 from extrap.errors import UserError
 
@@ -43,22 +43,19 @@ class Files(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
-        for path in (path for path in paths if _kind(path) == "text"):
-            yield from self._pieces(path, path.relative_to(root).as_posix(), text(path))
+        plain = [path for path in paths if _kind(path) == "text"]
+        for path, text in zip(plain, texts(plain), strict=True):
+            yield from self._pieces(path.relative_to(root).as_posix(), text)
         for path in (path for path in paths if _kind(path) != "text"):
-            for i, row in enumerate(rows(_kind(path), path, self.column)):
-                yield from self._pieces(path, f"{path.relative_to(root).as_posix()}#{i}", self._text(path, row))
+            for i, row in enumerate(rows(_kind(path), [path])):
+                yield from self._pieces(f"{path.relative_to(root).as_posix()}#{i}", self._text(path, row))
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
 
-    def _pieces(self, path: Path, name: str, text: str) -> Iterator[tuple[str, bytes]]:
-        try:
-            content = text.encode()
-        except UnicodeEncodeError:
-            raise UserError(f"data.corpus.path={path}: {name} holds half a character (a lone surrogate); leave that row out") from None
-        if content:
-            yield from cut(name, content, self.document_tokens)
+    def _pieces(self, name: str, text: str) -> Iterator[tuple[str, bytes]]:
+        if text:
+            yield from cut(name, text.encode(), self.document_tokens)
 
     def _text(self, path: Path, row: dict) -> str:
         if not isinstance(text := row.get(self.column), str):

@@ -1,15 +1,12 @@
-"""Rows of text, from local files or through `datasets` from the hub, and what tells that local files have changed."""
+"""Rows of text read through `datasets`, from local files or the hub, and what tells that local files have changed."""
 
-import gzip
-import io
-import json
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from glob import escape
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from extrap.errors import UserError
 
@@ -34,65 +31,29 @@ def streamed(kind: str, **options: Any) -> Iterator:
             datasets.enable_progress_bars()
 
 
-def rows(kind: str, path: Path, column: str) -> Iterator[dict]:
-    """Rows of a local file of kind json (an object a line, or one list of them) or parquet, of the latter `column` alone if it is there.
-
-    Raises UserError naming a file that is not of that kind.
-    """
-    with _readable(kind, path), _opened(path) as file:
-        yield from (_json if kind == "json" else _parquet)(file, column)
-
-
-def text(path: Path) -> str:
-    """The whole UTF-8 text of a file, line ends as \n. Raises UserError naming a file that is none."""
-    with _readable("text", path), _opened(path) as file:
-        return io.TextIOWrapper(file, encoding="utf-8").read()
-
-
-def _opened(path: Path) -> Any:
-    return gzip.open(path) if path.suffix == ".gz" else open(path, "rb")
-
-
-def _json(file: BinaryIO, column: str) -> Iterator[dict]:
-    """Not by `datasets`: what is nested a few thousand times over keeps the reader below it busy for minutes or ends the process."""
-    lines = io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n")
-    first = next((line for line in lines if line.strip()), "")
-    whole = first.lstrip().startswith("[")
-    for row in json.loads(first + lines.read()) if whole else _objects(chain([first], lines)):
-        if not isinstance(row, dict):
-            raise ValueError(f"{row!s:.20} where an object with columns belongs")
-        yield row
-
-
-def _objects(lines: Iterable[str]) -> Iterator[Any]:
-    return (json.loads(line) for line in lines if line.strip())
-
-
-def _parquet(file: BinaryIO, column: str) -> Iterator[dict]:
-    from pyarrow.parquet import ParquetFile
-
-    table = ParquetFile(file)
-    columns = [column] if column in table.schema_arrow.names else None
-    for batch in table.iter_batches(256, columns=columns):
-        yield from batch.to_pylist()
-
-
-@contextmanager
-def _readable(kind: str, path: Path) -> Iterator[None]:
-    """Raises UserError in place of what a damaged file raises: of which kind that is depends on where it is damaged."""
+def rows(kind: str, paths: Sequence[Path], **options: Any) -> Iterator[dict]:
+    """Rows of local files of kind text, json or parquet. Raises UserError naming a file that is not of that kind."""
+    done = 0
     try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:
+        with streamed(kind, data_files=[escape(str(path.absolute())) for path in paths], split="train", **options) as found:
+            for row in found:
+                yield row
+                done += 1
+    except (ValueError, OSError) as error:
+        path, words = paths[min(done, len(paths) - 1)], line(error)
         raise UserError(
-            f"data.corpus.path={path}: not readable as {kind} ({line(error)}); choose files with a pattern such as 'folder/**/*.txt'"
+            f"data.corpus.path={path}: not readable as {kind} ({words}); choose files with a pattern such as 'folder/**/*.txt'"
         ) from None
+
+
+def texts(paths: Sequence[Path]) -> Iterator[str]:
+    """The whole UTF-8 text of each file, in order, line ends as \\n. Raises UserError naming a file that is none."""
+    return (row["text"] for row in rows("text", paths, sample_by="document")) if paths else iter(())
 
 
 def line(error: Exception) -> str:
     """The first line of what an exception says."""
-    return f"{(str(error).strip() or type(error).__name__).splitlines()[0].rstrip('.'):.200}"
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def stamps(paths: Sequence[Path]) -> list | None:

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from extrap.data.corpora.reader import stamps, text
+from extrap.data.corpora.reader import stamps, texts
 from extrap.data.corpus import Source
 
 
@@ -30,8 +30,8 @@ class Torch(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
-        for path in paths:
-            yield path.relative_to(root).as_posix(), text(path).encode()
+        for path, text in zip(paths, texts(paths), strict=True):
+            yield path.relative_to(root).as_posix(), text.encode()
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
