@@ -94,7 +94,8 @@ def _silent(done: int, total: int | None = None, note: str = "") -> None:
 
 def _trainer(job: Job, callbacks: list[L.Callback], logger: Any, plugins: list[Any]) -> L.Trainer:
     """A Trainer that says nothing of its own: progress, curve and checkpoints are ours."""
-    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
     warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)  # lightning 2.6 on torch 2.13
     keep = ModelCheckpoint(job.run.folder, "last", every_n_train_steps=job.optim.save_every, enable_version_counter=False)
