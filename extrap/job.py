@@ -144,7 +144,7 @@ class Job:
     def run(self) -> Run:
         """Identity: everything that can change the weights except the seed; text and tokenizer by their content, not by their path."""
         said = {name: self.config[name] for name in ("scheme", "model", "train", "trainer", "threads")}
-        data = {name: value for name, value in self.config["data"].items() if name != "corpus"}
+        data = {name: value for name, value in self.config["data"].items() if name != "corpus" and (name, value) != ("more", None)}
         data["vocabulary"] = {name: value for name, value in data["vocabulary"].items() if name != "tokenizer"}
         return Run(self.label, said | {"data": data, "corpus": self.corpus.sha256}, self.seed)
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from extrap.data.part import Part
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
@@ -37,7 +38,7 @@ def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyValue:
+class KeyValue(Part):
     """Training sequences of key-value retrieval.
 
     size: sequences per step; weight: of their mean loss in the sum.
@@ -68,6 +69,9 @@ class KeyValue:
             raise ValueError(f"log_uniform_until={self.log_uniform_until}: between 0 and uniform_from={self.uniform_from}")
         if min(self.prefix, self.scattered) < 0 or self.prefix + self.scattered > 1:
             raise ValueError(f"prefix={self.prefix}, scattered={self.scattered}: shares of the sequences, together at most 1")
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        check_keys(vocabulary, most(length), length)
 
     def draw(
         self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float

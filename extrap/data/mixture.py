@@ -1,4 +1,4 @@
-"""Training batches: text and retrieval side by side, batch t a pure function of (seed, t, total steps)."""
+"""Training batches: text, retrieval and other parts side by side, batch t a pure function of (seed, t, total steps)."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from extrap.data.corpus import Corpus, Encoded, Source
-from extrap.data.keyvalue import FEWEST, KeyValue, check_keys, most
+from extrap.data.keyvalue import FEWEST, KeyValue
+from extrap.data.part import Part
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
@@ -31,10 +32,10 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """What a model is trained on: windows of `length` tokens of text and of retrieval, text from `corpus`.
+    """What a model is trained on: windows of `length` tokens of text, of retrieval and of `more` parts by name, text from `corpus`.
 
     A part of size 0 is absent: text only and retrieval only are the controls of the mixture.
-    Raises UserError for a mixture with no part, and for a length or a vocabulary that retrieval does not fit in.
+    Raises UserError for a mixture with no part, and for a length or a vocabulary that a part does not fit in.
     """
 
     vocabulary: Vocabulary
@@ -42,20 +43,21 @@ class Mixture:
     text: Text
     retrieval: KeyValue
     length: int = 64
+    more: dict[str, Part] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("text", "retrieval"):
-            part = getattr(self, name)
+        for path, part in self._paths.items():
             if part.size < 0:
-                raise UserError(f"data.{name}.size={part.size}: give a whole number of windows a step, 0 to leave {name} out")
+                raise UserError(f"{path}.size={part.size}: give a whole number of windows a step, 0 to leave it out")
             if not 0 < part.weight < math.inf:
-                raise UserError(f"data.{name}.weight={part.weight}: give a number above 0; data.{name}.size=0 leaves {name} out")
+                raise UserError(f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it out")
         if not self.parts:
             raise UserError("data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a size")
         if self.length < (least := 2 * (FEWEST + 1)):
             raise UserError(f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} records and a query")
-        if "retrieval" in self.parts:
-            check_keys(self.vocabulary, most(self.length), self.length)
+        for path, part in self._paths.items():
+            if part.size:
+                part.check(path, self.vocabulary, self.length)
 
     @property
     def source(self) -> Encoded:
@@ -63,9 +65,19 @@ class Mixture:
         return Encoded(self.corpus, self.vocabulary.encoder)
 
     @property
-    def parts(self) -> dict[str, Text | KeyValue]:
+    def _every(self) -> dict[str, Part]:
+        """Parts by name, absent ones too. The place of each seeds its draws, so that it draws the same whatever the others are."""
+        return {"text": self.text, "retrieval": self.retrieval, **(self.more or {})}
+
+    @property
+    def _paths(self) -> dict[str, Part]:
+        """The same by option."""
+        return {f"data.{name}" if i < 2 else f"data.more.{name}": part for i, (name, part) in enumerate(self._every.items())}
+
+    @property
+    def parts(self) -> dict[str, Part]:
         """The parts that are there, in the order of the batch."""
-        return {name: part for name, part in (("text", self.text), ("retrieval", self.retrieval)) if part.size}
+        return {name: part for name, part in self._every.items() if part.size}
 
     @property
     def weights(self) -> dict[str, float]:
@@ -90,7 +102,7 @@ class Batches:
     def __getitem__(self, t: int) -> Batch:
         drawn = [
             part.draw(np.random.default_rng((self.seed, t, i)), self.stream, self.mixture.vocabulary, self.mixture.length, t / self.steps)
-            for i, part in enumerate((self.mixture.text, self.mixture.retrieval))
+            for i, part in enumerate(self.mixture._every.values())
             if part.size
         ]
         sequences, scored = (torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from extrap.data.part import Part
 from extrap.data.vocabulary import Vocabulary
 
 
@@ -14,7 +15,7 @@ def windows(rng: np.random.Generator, stream: np.ndarray, count: int, length: in
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text:
+class Text(Part):
     """Language modelling: every token after BOS is scored. size: windows per step; weight: of its mean loss in the sum."""
 
     size: int = 32
