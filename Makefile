@@ -23,7 +23,7 @@ demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print it
 
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo
-	$(BIN)/extrap-table zoo
+	$(BIN)/extrap-table zoo --beside nope
 
 readme: $(STAMP)  ## write the table of schemes into the README
 	$(BIN)/extrap-schemes --readme README.md

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from extrap.beside import beside
 from extrap.errors import UserError
 from extrap.rows import open_study, studies
 from extrap.series import select
@@ -23,11 +24,13 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser("extrap-table", description="Print the perplexities and retrieval accuracies of a study.")
     parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the studies (default: results)")
+    parser.add_argument("--beside", metavar="SCHEME", help="retrieval of every series beside that of one scheme, such as nope")
     asked = parser.parse_args(argv)
     try:
         if asked.study is None:
             raise UserError(f"STUDY is missing; studies in {asked.results}: {', '.join(studies(asked.results)) or 'none yet'}")
-        print(text(open_study(asked.results, asked.study)))
+        rows = open_study(asked.results, asked.study)
+        print(text(rows) if asked.beside is None else compared(rows, asked.beside))
     except UserError as error:
         print(f"extrap-table: {error}", file=sys.stderr)
         raise SystemExit(2) from None
@@ -51,6 +54,13 @@ def text(rows: pd.DataFrame) -> str:
         "Retrieval accuracy" + (f" (chance {chance:.3f})" if not np.isnan(chance) else "") + "; gate: mean at 1x, 90 %",
         *_aligned(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])]),
     ])  # fmt: skip
+
+
+def compared(rows: pd.DataFrame, scheme: str) -> str:
+    """Loss and accuracy of retrieval of every series, and by how much they differ from those of a scheme."""
+    form = {"loss": _loss, "accuracy": _accuracy, "loss +": _signed, "accuracy +": _signed}
+    columns = [(name, name.replace("+", f"- {scheme}"), form[name]) for name in form]
+    return "\n".join(_aligned(beside(rows, scheme), [("retrieval: training loss in nats per token, accuracy at 1x", columns)]))
 
 
 def _aligned(table: pd.DataFrame, groups) -> list[str]:
@@ -78,6 +88,10 @@ def _loss(value: float) -> str:
 
 def _accuracy(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}".lstrip("0")
+
+
+def _signed(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:+.2f}"
 
 
 def _whole(value: float) -> str:
