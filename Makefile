@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo zoo readme bench test lint format clean
+.PHONY: help setup demo suite zoo why extension analytic audit readme bench test lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -21,9 +21,33 @@ demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print it
 	$(BIN)/extrap-plot demo
 	$(BIN)/extrap-table demo
 
+suite: $(STAMP)  ## train four schemes for every retrieval task, three seeds, and ask them all of it
+	$(BIN)/extrap experiment=suite
+	$(BIN)/extrap-plot suite
+	$(BIN)/extrap-table suite
+
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo
 	$(BIN)/extrap-table zoo --beside nope
+
+why: $(STAMP)  ## train and look inside: initialisation, mask, scheme and training depths as causes of attended ends
+	$(BIN)/extrap experiment=why
+	$(BIN)/extrap-plot why
+	$(BIN)/extrap-table why
+
+extension: $(STAMP)  ## read RoPE further by every method, before and after fine-tuning; figures, table, falsifiers
+	$(BIN)/extrap experiment=extension
+	$(BIN)/extrap experiment=extension-options
+	$(BIN)/extrap experiment=extension-density
+	$(BIN)/extrap experiment=extension-tuned
+	$(BIN)/extrap-plot extension
+	$(BIN)/extrap-falsify extension
+
+analytic: $(STAMP)  ## draw the figures that follow from formulas alone
+	$(BIN)/extrap-plot --analytic
+
+audit: $(STAMP)  ## measure the properties of every scheme
+	$(BIN)/extrap-audit
 
 readme: $(STAMP)  ## write the table of schemes into the README
 	$(BIN)/extrap-schemes --readme README.md

@@ -62,6 +62,13 @@ def noted(this, command: str) -> Entry:
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
+def own(this) -> None:
+    """Notes that the study of a tuned run uses its parent, too."""
+    parent = Entry(this.study, this.tuned.parent.run.name, "direct", {})
+    if not parent.path.exists():
+        parent.write()
+
+
 def run(cfg: DictConfig) -> None:
     import torch
 
@@ -89,6 +96,8 @@ def work(this) -> None:
     code = 1
     try:
         if this.stage != "evaluate":
+            if this.tuned is not None:
+                own(this)
             train(this)
         if this.stage != "train":
             evaluate(this)

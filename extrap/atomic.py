@@ -4,6 +4,8 @@ import errno
 import os
 from pathlib import Path
 
+from extrap.errors import UserError
+
 
 def replace(path: Path, content: bytes) -> None:
     """Puts a file in place at once: a reader sees the old content or the new one, never half of it.
@@ -55,3 +57,14 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(handle)
+
+
+def check_links(folder: Path) -> None:
+    """Raises UserError for a link in place of a folder or anywhere in it: what is written there would land elsewhere."""
+    if (link := next((path for path in (folder, *folder.rglob("*")) if path.is_symlink()), None)) is not None:
+        raise UserError(f"{link}: a link, and nothing is written through one; put what it points to in its place, or remove it")
+
+
+def no_link(path: str, flags: int) -> int:
+    """An `opener` for a file itself, never for what a link that somebody left there points to."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)

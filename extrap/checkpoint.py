@@ -50,7 +50,7 @@ class Checkpoints(TorchCheckpointIO):
         if not 0 < found["global_step"] <= self.steps:
             raise Damaged(path, f"stands at step {found['global_step']} of {self.steps}")
         for state in found["optimizer_states"]:
-            _check_moments(state, list(self.module.parameters()), path)
+            _check_moments(state, [p for p in self.module.parameters() if p.requires_grad], path)
         _check_callbacks(found["callbacks"], path)
         return found
 

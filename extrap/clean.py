@@ -11,6 +11,7 @@ from pathlib import Path
 from extrap import lock
 from extrap.errors import UserError
 from extrap.study import Entry, Standing, State, entries, standing, uses
+from extrap.told import told
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 
@@ -27,14 +28,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--state", choices=STATES, action="append", help="only jobs in this state (may be given again)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     asked = parser.parse_args(argv)
-    try:
+    with told("extrap-clean"):
         if not (asked.runs or asked.rows):
             raise UserError("nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both")
         chosen = choose(asked.study, asked.only, asked.state or STATES)
         clean(chosen, asked.runs, asked.rows, asked.yes)
-    except UserError as error:
-        print(f"extrap-clean: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
 
 
 def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:

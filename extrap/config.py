@@ -28,6 +28,7 @@ class Config:
     plugins: list[str] = field(default_factory=list)
     scheme: Any = None
     extension: Any = None
+    finetune: Any = None
     model: Any = None
     data: Any = None
     task: Any = None

@@ -15,11 +15,12 @@ from extrap import atomic, rows, schema
 from extrap.checkpoint import trained_curve, trained_weights
 from extrap.errors import UserError
 from extrap.extension import Reader
+from extrap.glass import Glass
 from extrap.gpt import GPT
 from extrap.job import Job
 from extrap.progress import Progress
 from extrap.runs import fingerprint
-from extrap.task import Model, Result, Task
+from extrap.task import Diagnostic, Model, Result, Task
 from extrap.used import used
 
 CURVE = "train"
@@ -39,8 +40,10 @@ def evaluate(job: Job) -> None:
     Raises UserError where the run is not trained yet.
     """
     if not job.run.trained:
-        raise UserError(f"stage=evaluate: {job.run.name} is not trained yet; train it with stage=train or stage=all")
+        done, do = ("trained", "train") if job.tuned is None else ("tuned", "tune")
+        raise UserError(f"stage=evaluate: {job.run.name} is not {done} yet; {do} it with stage=train or stage=all")
     job.run.check()
+    atomic.check_links(job.results)
     schema.check_rows(job.results)
     _publish(job, CURVE, lambda: Result(_curve_rows(job)))
     if job.run.state["state"] == "diverged":
@@ -49,13 +52,16 @@ def evaluate(job: Job) -> None:
     if _extended(job):
         _publish(job, USED, lambda: Result(_used_rows(*model())))
     for name, task in job.tasks.items():
-        _publish(job, name, partial(_measure, job, name, task, lambda: _reader(job, model()[1])))
+        _publish(job, name, partial(_measure, job, name, task, model))
     job.dashboard.draw([Sheet(job, task).rows for task in planned(job)])
 
 
-def _measure(job: Job, name: str, task: Task, reader: Callable[[], Model]) -> Result:
-    with torch.inference_mode(), Progress(name) as progress:
-        return task.run(reader(), job.corpus, job.vocabulary, job.length, progress)
+def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Reader]]) -> Result:
+    plain, extended = models()  # outside inference mode: weights that are made in it carry no gradients
+    diagnostic = isinstance(task, Diagnostic)
+    with torch.inference_mode(not diagnostic), Progress(name) as progress:
+        model = Glass(extended, plain, job.untrained) if diagnostic else _reader(job, extended)
+        return task.run(model, job.corpus, job.vocabulary, job.length, progress)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,9 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
+EXTRAS = {"hydra/launcher/submitit_slurm": "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"}
+"""Files of packages that only some need, and what to say where they are missing."""
+
 KINDS = {"Integer": "a whole number", "Float": "a number", "Bytes": "bytes", "Path": "a path"}
 
 
@@ -71,6 +74,8 @@ def _unreadable(error: OverrideParseException) -> str:
 
 def _no_such_file(error: MissingConfigException, overrides: list[str]) -> str:
     missing = error.missing_cfg_file or ""
+    if missing in EXTRAS:
+        return EXTRAS[missing]
     if not error.options:
         return _first(error)
     group, _, name = missing.rpartition("/")

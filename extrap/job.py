@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from extrap.applicable import applicable, changed, node
 from extrap.build import build, check_arguments
@@ -22,7 +23,8 @@ from extrap.limits import check_memory, check_model
 from extrap.optim import Optim
 from extrap.runs import Run
 from extrap.scheme import Scheme, Shape
-from extrap.task import Task
+from extrap.task import Diagnostic, Task
+from extrap.tuned import Tuned
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
@@ -38,9 +40,9 @@ class Job:
     def __init__(self, config: dict[str, Any], choices: dict[str, str], opened: Callable[[Encoded], Corpus] = lambda source: source.open()):
         self.config, self.choices, self.opened = config, choices, opened
         self.study, self.seed, self.stage = config["study"], config["seed"], config["stage"]
-        self.label = config["label"] or choices["scheme"]
+        self.plain_label = config["label"] or choices["scheme"]
         self.data_name = choices["data"]
-        for option, value in (("study", self.study), ("label", self.label)):
+        for option, value in (("study", self.study), ("label", self.plain_label)):
             if not NAME.fullmatch(value):
                 raise UserError(f"{option}={value}: letters, digits, dot, hyphen and underscore, starting with a letter or digit")
         for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
@@ -96,6 +98,11 @@ class Job:
         with torch.device(device):
             return build(self.config["model"] | {"_target_": "extrap.gpt.GPT"}, "model", scheme=scheme, vocab=self.vocabulary.size)
 
+    def untrained(self, layers: int | None = None) -> GPT:
+        """The extended model before training, of another depth where one is asked for. Raises UserError where the scheme lacks it."""
+        shallow = {} if layers is None else {"model": self.config["model"] | {"layers": layers}}
+        return self.extension(Job(self.config | shallow, self.choices, self.opened).model())
+
     @cached_property
     def params(self) -> int:
         """Parameters of the model, counted without filling the matrices."""
@@ -141,12 +148,41 @@ class Job:
         self.dashboard.start(Page(*names, self.seed, self.length, tuple(self.config["task"]), self.run.identity))
 
     @cached_property
+    def tuned(self) -> Tuned | None:
+        """How the run is fine-tuned, if it is."""
+        return Tuned(self) if self.config["finetune"] else None
+
+    @property
+    def course(self) -> "Job | Tuned":
+        """Whose steps stage train takes: run, optim, batches, begin, end."""
+        return self.tuned or self
+
+    def begin(self) -> GPT:
+        """The model that training begins with."""
+        return self.model()
+
+    def end(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        """What is kept of the weights that training ended with."""
+        return weights
+
+    @property
+    def label(self) -> str:
+        """Name of the series in rows and figures."""
+        return self.plain_label if self.tuned is None else self.tuned.label
+
+    @cached_property
     def run(self) -> Run:
         """Identity: everything that can change the weights except the seed; text and tokenizer by their content, not by their path."""
+        if self.tuned is not None:
+            return self.tuned.run
         said = {name: self.config[name] for name in ("scheme", "model", "train", "trainer", "threads")}
-        data = {name: value for name, value in self.config["data"].items() if name != "corpus" and (name, value) != ("more", None)}
-        data["vocabulary"] = {name: value for name, value in data["vocabulary"].items() if name != "tokenizer"}
-        return Run(self.label, said | {"data": data, "corpus": self.corpus.sha256}, self.seed)
+        return Run(self.label, said | {"data": self.described(self.config["data"]), "corpus": self.corpus.sha256}, self.seed)
+
+    @staticmethod
+    def described(data: dict[str, Any]) -> dict[str, Any]:
+        """What an identity says of a mixture."""
+        said = {name: value for name, value in data.items() if name != "corpus" and (name, value) != ("more", None)}
+        return said | {"vocabulary": {name: value for name, value in data["vocabulary"].items() if name != "tokenizer"}}
 
     @property
     def results(self) -> Path:
@@ -160,6 +196,8 @@ class Job:
         for task in self.tasks.values():
             task.check(self.corpus, self.vocabulary, self.length)
         self._check_pair()
+        if self.tuned is not None:
+            self.tuned.check()
 
     def _check_names(self) -> None:
         """Raises UserError for choices that would not make one name of a file below the folders of runs and results."""
@@ -171,9 +209,15 @@ class Job:
         """Raises NotApplicable, with what works instead, for an extension that makes no sense on the scheme."""
         model = self.model("meta")
         try:
-            self.extension(model)
+            extended = self.extension(model)
         except NotApplicable as error:
             raise NotApplicable(f"extension={self.choices['extension']}: {error.why}", partial(self._instead, model)) from None
+        inside = [name for name, task in self.tasks.items() if isinstance(task, Diagnostic)]
+        if inside and not isinstance(extended, GPT):
+            raise NotApplicable(
+                f"task={inside[0]}: looks inside a model, and extension={self.choices['extension']} reads with several windows of one; "
+                "leave one of the two out"
+            )
 
     def _instead(self, model: GPT) -> str:
         return f"with scheme={self.choices['scheme']} work {', '.join(applicable(model, self.config['plugins']))}"

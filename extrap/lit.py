@@ -47,9 +47,14 @@ class Lit(L.LightningModule):
         return batch.to(device)
 
     def configure_optimizers(self) -> dict:
-        """Weight decay on the matrices of blocks and head; none on embeddings, norms and the parameters of the scheme."""
+        """Weight decay on the matrices of blocks and head; none on embeddings, norms and the parameters of the scheme.
+
+        What is frozen is left out.
+        """
         matrices, rest = [], []
         for name, p in self.model.named_parameters():
+            if not p.requires_grad:
+                continue
             (matrices if name.startswith(("blocks", "head")) and p.dim() == 2 else rest).append(p)
         groups = [{"params": matrices, "weight_decay": self.optim.weight_decay}, {"params": rest, "weight_decay": 0.0}]
         adamw = torch.optim.AdamW(groups, lr=self.optim.lr, betas=(self.optim.beta1, self.optim.beta2), fused=True)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from extrap.atomic import no_link
+
 NAME = ".lock"
 LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what file systems without locks answer
 
@@ -19,7 +21,7 @@ def alone(folder: Path) -> Iterator[None]:
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            file = open(folder / NAME, "a+", encoding="utf-8", opener=_no_link)  # noqa: SIM115  closed below, on every way out
+            file = open(folder / NAME, "a+", encoding="utf-8", opener=no_link)  # noqa: SIM115  closed below, on every way out
         except FileNotFoundError:  # the folder was removed since
             continue
         with file:
@@ -63,8 +65,3 @@ def _still_there(file: int, folder: Path) -> bool:
         return os.path.samestat(os.fstat(file), os.stat(folder / NAME))
     except FileNotFoundError:
         return False
-
-
-def _no_link(path: str, flags: int) -> int:
-    """Opens a file itself, never what a link that somebody left there points to."""
-    return os.open(path, flags | os.O_NOFOLLOW, 0o666)

@@ -17,7 +17,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a file; {} where there is none or it is damaged."""
     try:
-        value = json.loads(path.read_text())
+        value = json.loads(path.read_text()) if path.is_file() else {}  # a pipe or a device would be read for ever
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -82,7 +82,8 @@ class Folder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """One process at a time works on a run; the lock goes with the process that holds it, however that ends."""
+        """One process at a time works on a run; the lock goes with the process that holds it. Raises UserError for a link in the folder."""
+        atomic.check_links(self.folder)
         atomic.make_folder(self.folder)
         with lock.alone(self.folder):
             atomic.sweep(self.folder, "**/.*.tmp")
@@ -135,11 +136,12 @@ class Folder:
 
 @dataclass(frozen=True)
 class Run(Folder):
-    """One trained configuration. identity: everything that can change its weights except the seed."""
+    """One trained configuration. identity: everything that can change its weights except the seed; about: more for config.json."""
 
     label: str
     identity: dict[str, Any]
     seed: int
+    about: dict[str, Any] = field(default_factory=dict)
 
     @property
     def config(self) -> str:
@@ -159,7 +161,8 @@ class Run(Folder):
     def claim(self) -> None:
         """Writes config.json. Raises UserError where there is another."""
         self.check()
-        write_json(self.folder / "config.json", {"schema": schema.RUN, "label": self.label, "seed": self.seed, "identity": self.identity})
+        said = {"schema": schema.RUN, "label": self.label, "seed": self.seed, "identity": self.identity}
+        write_json(self.folder / "config.json", self.about | said)
 
 
 @dataclass(frozen=True)

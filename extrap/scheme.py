@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from extrap.where import OutOfRange, Where, even_spacing, whole_steps
 
-__all__ = ["OutOfRange", "Scheme", "Shape", "Where", "attend_rows", "even_spacing", "softmax", "whole_steps"]
+__all__ = ["OutOfRange", "Scheme", "Shape", "Where", "attend_rows", "even_spacing", "logits", "softmax", "weights", "whole_steps"]
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,16 @@ class Scheme(nn.Module):
 
 def attend_rows(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     """The formula of this page for query rows and keys that are rotated already."""
+    return scheme.mix(weights(scheme, q, k, at).to(v.dtype), v, at)
+
+
+def weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
+    """(B, H, Tq, Tk): a of this page; rows sum to 1, or to less beside a sink."""
+    return softmax(logits(scheme, q, k, at), scheme.sink(at))
+
+
+def logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
+    """(B, H, Tq, Tk): s of this page for query rows and keys that are rotated already, -inf where nothing is visible."""
     s = scheme.score(q, k, at)
     if (c := scheme.temperature(at)) is not None:
         s = s * c.to(s.dtype)
@@ -111,8 +121,7 @@ def attend_rows(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> T
         s = s + b.to(s.dtype)
     if (b := scheme.bias(q, k, at)) is not None:
         s = s + b.to(s.dtype)
-    s = s.masked_fill(~at.visible, -inf)
-    return scheme.mix(softmax(s, scheme.sink(at)).to(v.dtype), v, at)
+    return s.masked_fill(~at.visible, -inf)
 
 
 def softmax(s: Tensor, sink: Tensor | None) -> Tensor:

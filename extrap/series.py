@@ -8,6 +8,7 @@ import pandas as pd
 from extrap.rows import one_corpus
 from extrap.stats import t_interval
 
+MIXTURE = "mixture"
 CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
 
 
@@ -57,11 +58,12 @@ def series(rows: pd.DataFrame) -> list[Series]:
     several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)
     rows["ambiguous"] = several.groupby([rows[name] for name in kind]).transform("any")
     rows.loc[~rows["ambiguous"], "settings"] = ""
-    lengths, found = rows["train_length"].nunique(), []
+    lengths, datasets, found = rows["train_length"].nunique(), rows["data"].nunique(), []
     for key, group in rows.groupby([*kind, "settings"], sort=True):
         scheme, data, extension, factor, length, settings = key
         for status, part in group.groupby("status"):
-            name = _label(scheme, data, extension, factor, settings) + (f" L={length}" if lengths > 1 else "")
+            told = data if datasets > 1 or data in CONTROLS else MIXTURE
+            name = _label(scheme, told, extension, factor, settings) + (f" L={length}" if lengths > 1 else "")
             if status != "ok":
                 name += f" – {status}"
             if (trained := part["run"].nunique()) < (all_seeds := group["run"].nunique()):
@@ -94,6 +96,6 @@ def _label(scheme, data, extension, factor, settings) -> str:
     label = scheme
     if extension != "direct":
         label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
-    if data != "mixture":
+    if data != MIXTURE:
         label += f" ({CONTROLS.get(data, data)})"
     return label + (f" [{settings}]" if settings else "")

@@ -1,7 +1,10 @@
 """Intervals, all 95 %: Wilson for accuracies, percentile bootstrap over documents or trials, Student t over seeds.
 
-Wilson and the bootstrap tell how well one trained model was measured; only the t-interval over seeds speaks about a scheme.
+Wilson and the bootstrap tell how well one trained model was measured; only intervals over seeds speak about a scheme. Many seeds, and
+items that are not independent: extrap.levels. Differences between two schemes: extrap.paired.
 """
+
+from functools import cache, lru_cache
 
 import numpy as np
 
@@ -35,24 +38,9 @@ def bootstrap_mean(sums, counts, samples: int = 2000, seed: int = 0):
     sums, counts = np.asarray(sums, float), np.asarray(counts, float)
     if sums.shape != counts.shape or sums.ndim == 0 or len(sums) == 0:
         raise ValueError(f"bootstrap_mean needs sums and counts of one shape (documents, ...), got {sums.shape} and {counts.shape}")
-    drawn = _times_drawn(len(sums), samples, seed)
+    drawn = times_drawn(len(sums), samples, seed)
     means = np.tensordot(drawn, sums, 1) / np.tensordot(drawn, counts, 1)
     return _percentiles(means)
-
-
-def paired_difference(a, b, counts=None, samples: int = 2000, seed: int = 0):
-    """(difference, low, high) of the means of a and b over the same documents or trials, resampled in pairs.
-
-    a, b, counts: (documents, ...); counts are the scored tokens of a document, 1 where left out (accuracies). The interval is narrower
-    than that of two independent means as far as a and b agree on what is hard. Raises ValueError where the shapes differ.
-    """
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    counts = np.ones_like(a) if counts is None else np.asarray(counts, float)
-    if a.shape != b.shape:
-        raise ValueError(f"paired_difference needs the same items twice, got {a.shape} and {b.shape}")
-    low, high = bootstrap_mean(a - b, counts, samples, seed)
-    difference = (a - b).sum(0) / counts.sum(0)
-    return (float(difference), low, high) if difference.ndim == 0 else (difference, low, high)
 
 
 def t_interval(values):
@@ -69,22 +57,29 @@ def t_interval(values):
     return (float(low), float(high)) if values.ndim == 1 else (low, high)
 
 
+@cache
 def student(degrees: int) -> float:
-    """97.5 % point of Student's t for whole degrees of freedom: bisection on the finite series of P(|T| <= sqrt(degrees) tan(angle)).
-
-    Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
-    """
+    """97.5 % point of Student's t for whole degrees of freedom, by bisection on `inside`."""
     near, far = 0.0, np.pi / 2
     for _ in range(60):
         angle = (near + far) / 2
-        term = total = np.cos(angle) if degrees % 2 else 1.0
-        for k in range(2 if degrees % 2 else 1, degrees - 1, 2):
-            term = term * np.cos(angle) ** 2 * k / (k + 1)
-            total = total + term
-        odd = 2 / np.pi * (angle + np.sin(angle) * total * (degrees > 1))
-        inside = odd if degrees % 2 else np.sin(angle) * total
-        near, far = (angle, far) if inside < LEVEL else (near, angle)
+        near, far = (angle, far) if inside(angle, degrees) < LEVEL else (near, angle)
     return float(np.sqrt(degrees) * np.tan(near))
+
+
+def two_sided(t: float, degrees: int) -> float:
+    """p of |t| for whole degrees of freedom: how often Student's t lies further from 0."""
+    return float(max(0.0, 1 - inside(np.arctan(abs(t) / np.sqrt(degrees)), degrees)))
+
+
+def inside(angle: float, degrees: int) -> float:
+    """P(|T| <= sqrt(degrees) tan(angle)), a finite series. Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4."""
+    term = total = np.cos(angle) if degrees % 2 else 1.0
+    for k in range(2 if degrees % 2 else 1, degrees - 1, 2):
+        term = term * np.cos(angle) ** 2 * k / (k + 1)
+        total = total + term
+    odd = 2 / np.pi * (angle + np.sin(angle) * total * (degrees > 1))
+    return odd if degrees % 2 else np.sin(angle) * total
 
 
 def depth_contrasts(depths) -> dict[str, np.ndarray]:
@@ -110,15 +105,18 @@ def depth_summaries(correct, depths, samples: int = 2000, seed: int = 0) -> dict
     correct = np.asarray(correct, float)
     if correct.ndim != 2 or correct.shape[1] != len(depths) or len(correct) == 0:
         raise ValueError(f"depth_summaries needs (trials, {len(depths)}), got {correct.shape}")
-    curves = _times_drawn(len(correct), samples, seed) @ correct / len(correct)
+    curves = times_drawn(len(correct), samples, seed) @ correct / len(correct)
     contrasts = depth_contrasts(depths)
     # A flat curve has a contrast of 1e-16, which must not look like an interval above 0.
     return {name: tuple(round(x, 12) for x in (float(correct.mean(0) @ c), *_percentiles(curves @ c))) for name, c in contrasts.items()}
 
 
-def _times_drawn(units: int, samples: int, seed: int) -> np.ndarray:
-    """(samples, units): how often each unit is drawn in each resample."""
-    return np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=samples).astype(float)
+@lru_cache(maxsize=4)
+def times_drawn(units: int, samples: int, seed: int) -> np.ndarray:
+    """(samples, units): how often each unit is drawn in each resample; kept, as many cells of a study share it."""
+    drawn = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), size=samples).astype(float)
+    drawn.setflags(write=False)
+    return drawn
 
 
 def _percentiles(values):

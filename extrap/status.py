@@ -1,12 +1,11 @@
 """`extrap-status [STUDY]`: the state of every job of a study, how long it took, and what is left to run."""
 
 import argparse
-import sys
 from collections import Counter
 
-from extrap.errors import UserError
 from extrap.study import ENDED, Standing, State, entries, standing, studies
 from extrap.sweep.status import clock
+from extrap.told import told
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -14,11 +13,8 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser("extrap-status", description="Tell the state of every job of a study, and what is left to run.")
     parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a study; a line for each where none is named")
     asked = parser.parse_args(argv)
-    try:
+    with told("extrap-status"):
         print(overview() if asked.study is None else text(asked.study, [standing(entry) for entry in entries(asked.study)]))
-    except UserError as error:
-        print(f"extrap-status: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
 
 
 def overview() -> str:

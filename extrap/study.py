@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from extrap import runs
+from extrap import atomic, runs
 from extrap.errors import UserError
 from extrap.runs import Named, read_json, write_json
 
@@ -72,6 +72,7 @@ class Entry:
 
     def write(self) -> None:
         """Asked for again with fewer tasks, a job keeps those that it was asked for before."""
+        atomic.check_links(self.path.parent)
         before = _read(self.path)
         write_json(self.path, asdict(self) | {"tasks": (before.tasks if before else {}) | self.tasks})
 

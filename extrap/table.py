@@ -1,7 +1,6 @@
 """`extrap-table STUDY`: the perplexities and retrieval accuracies of a study in the terminal."""
 
 import argparse
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from extrap.errors import UserError
 from extrap.rows import open_study, studies
 from extrap.series import select
 from extrap.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, summary
+from extrap.told import told
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -26,14 +26,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the studies (default: results)")
     parser.add_argument("--beside", metavar="SCHEME", help="retrieval of every series beside that of one scheme, such as nope")
     asked = parser.parse_args(argv)
-    try:
+    with told("extrap-table"):
         if asked.study is None:
             raise UserError(f"STUDY is missing; studies in {asked.results}: {', '.join(studies(asked.results)) or 'none yet'}")
         rows = open_study(asked.results, asked.study)
         print(text(rows) if asked.beside is None else compared(rows, asked.beside))
-    except UserError as error:
-        print(f"extrap-table: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
 
 
 def text(rows: pd.DataFrame) -> str:

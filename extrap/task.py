@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from torch import Tensor
 
@@ -37,6 +37,36 @@ class Task(ABC):
     @abstractmethod
     def run(self, model: Model, corpus, vocabulary, train_length: int, progress: Progress) -> Result:
         """Measure. progress(done, total) counts tokens read. Lengths at which the model raises OutOfRange have no rows."""
+
+
+class Inside(Protocol):
+    """A model that can be looked into; it is called like any other."""
+
+    scheme: Any
+    """In force: the scheme with what an extension made of it."""
+    trained_scheme: Any
+    """Without the extension."""
+    width: int
+    orderless: bool
+    """Whether it is defined without the causal mask."""
+
+    def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor: ...
+
+    def untrained(self, layers: int | None = None, causal: bool = True) -> "Inside":
+        """The same model before training, of its own depth or another. Raises UserError or ValueError where the scheme lacks it."""
+
+    def attention(self, tokens: Tensor) -> Tensor:
+        """(layers, B, H, T, T) attention weights."""
+
+    def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
+        """(B, T) norms of the last hidden state's derivative by each input vector, along probes (P, C) of orthonormal rows."""
+
+    def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        """(B, T) norms of the derivative of the last position's logit of targets (B,)."""
+
+
+class Diagnostic(Task):
+    """A task that looks inside: `run` is handed an Inside. Extensions that are no model of their own have none and are refused."""
 
 
 def lengths(multiples: Sequence[float], train_length: int) -> list[int]:

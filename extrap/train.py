@@ -28,7 +28,7 @@ class FromStep(IterableDataset):
     """Batches from the trainer's global step on: batch t is a function of (seed, t), so a resumed run meets the same ones."""
 
     def __init__(self, job: Job, lit: Lit):
-        self.batches, self.lit, self.steps = job.batches, lit, job.optim.steps
+        self.batches, self.lit, self.steps = job.course.batches, lit, job.course.optim.steps
 
     def __iter__(self) -> Iterator[Batch]:
         trainer = self.lit.trainer
@@ -37,10 +37,15 @@ class FromStep(IterableDataset):
 
 
 def train(job: Job) -> None:
-    """Does nothing where the run is finished. Raises whatever Lightning raises; a loss that is not finite marks the run diverged."""
+    """Does nothing where the run is finished. Raises whatever Lightning raises; a loss that is not finite marks the run diverged.
+
+    Where the run is a tuned one, its parent is trained first.
+    """
     run = job.run
     if run.trained:
         return
+    if job.tuned is not None:
+        _train_parent(job.tuned.parent)
     if devices.first():
         run.claim()
         run.unmark()
@@ -56,16 +61,29 @@ def train(job: Job) -> None:
     if not devices.first():
         return
     write_json(run.curve, {"points": curve.points})
-    checkpoint.save(weights, run.weights)
+    checkpoint.save(job.course.end(weights), run.weights)
     run.mark(state, lit.trainer.global_step, curve.seconds)
     run.checkpoint.unlink(missing_ok=True)
 
 
+def _train_parent(parent: Job) -> None:
+    """One process trains it, whatever else waits for it."""
+    if not devices.first():  # it was trained before several processes began: see Tuned.check
+        return
+    with parent.run.alone():
+        code = 1
+        try:
+            train(parent)
+            code = 0
+        finally:
+            parent.dashboard.finish(code)
+
+
 def _fit(job: Job) -> tuple[Lit, Curve, str]:
     """The module after its last step, the curve, and the state that the run ended in. Raises Damaged for a checkpoint that is no use."""
-    run, steps = job.run, job.optim.steps
-    lit, curve, state = Lit(job.model(), job.optim, job.mixture.weights), Curve(job.optim.log_every), "trained"
-    with Progress("train", steps) if devices.first() else nullcontext(_silent) as progress:
+    run, course, steps = job.run, job.course, job.course.optim.steps
+    lit, curve, state = Lit(course.begin(), course.optim, course.batches.mixture.weights), Curve(course.optim.log_every), "trained"
+    with Progress("train" if job.tuned is None else "tune", steps) if devices.first() else nullcontext(_silent) as progress:
         callbacks = [curve, RandomState(), Report(progress, steps, curve)]
         logger = job.dashboard.lightning() if devices.first() else False
         trainer = _trainer(job, callbacks, logger, [Checkpoints(lit, steps)])
@@ -84,7 +102,8 @@ def _fit(job: Job) -> tuple[Lit, Curve, str]:
 
 def check(job: Job, sweep: bool) -> None:
     """Raises UserError for a trainer this machine or Lightning does not have, or that is not for a job of a sweep."""
-    devices.check(job.trainer, {name: part.size for name, part in job.mixture.parts.items()}, sweep)
+    for mixture in (job.mixture, job.course.batches.mixture):
+        devices.check(job.trainer, {name: part.size for name, part in mixture.parts.items()}, sweep)
     _trainer(job, [], False, [])
 
 
@@ -98,12 +117,12 @@ def _trainer(job: Job, callbacks: list[L.Callback], logger: Any, plugins: list[A
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
     warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)  # lightning 2.6 on torch 2.13
-    keep = ModelCheckpoint(job.run.folder, "last", every_n_train_steps=job.optim.save_every, enable_version_counter=False)
+    keep = ModelCheckpoint(job.run.folder, "last", every_n_train_steps=job.course.optim.save_every, enable_version_counter=False)
     try:
         return L.Trainer(
             **devices.strategy(job.trainer),
-            max_steps=job.optim.steps,
-            gradient_clip_val=job.optim.clip,
+            max_steps=job.course.optim.steps,
+            gradient_clip_val=job.course.optim.clip,
             callbacks=[*callbacks, keep],
             logger=logger,
             plugins=plugins,

@@ -1,6 +1,8 @@
 """What all tests share: one thread, and the components discovered from the configuration folder."""
 
 import os
+import sys
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("WANDB_MODE", "offline")
@@ -8,7 +10,10 @@ os.environ.setdefault("WANDB_MODE", "offline")
 import pytest
 import torch
 
+import extrap
+
 torch.set_num_threads(1)
+sys.path.append(str(Path(extrap.__file__).parent / "_plugins"))  # Hydra looks for plug-ins once, in whichever test needs it first
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ EXCUSED: dict[tuple[str, str], str] = {
 EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
     ("direct", "outside"): "changes nothing: the baseline",
     ("rerope", "inside"): "distances past w = L / 2 are others than in training",
+    ("rerope-log-n", "inside"): "distances past w = L / 2 are others than in training",
     ("leaky-rerope", "inside"): "distances past w = L / 4 are others than in training",
     ("self-extend", "inside"): "distances past W = L / 2 are others than in training",
     ("randomised-stride", "inside"): "another choice among the trained positions than the plain model's",
@@ -22,7 +23,8 @@ EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
     ("ntk-dynamic", "prefix"): "frequencies follow T / L; mode=row follows each query",
     ("yarn-dynamic", "prefix"): "frequencies and temperature follow T / L",
 }
-SLOWED = ("pi", "ntk", "ntk-su-old", "ntk-su-fixed", "ntk-su-mixed", "ntk-su-mixed-log-n", "ntk-by-parts", "llama3", "yarn", "yarn-turns")
+SLOWED = ("pi", "pi-pair", "ntk", "ntk-su-old", "ntk-su-fixed", "ntk-su-mixed", "ntk-by-parts", "llama3", "yarn", "yarn-turns")
+SLOWED += ("ntk-log-n", "ntk-su-old-log-n", "ntk-su-fixed-log-n", "ntk-su-mixed-log-n")
 EXCUSED_EXTENSIONS |= {(name, "inside"): "a fixed factor slows the pairs in short texts as well" for name in SLOWED}
 """{(extension, check): reason} of tests/test_extensions.py: by design, on some or all schemes that it takes."""
 

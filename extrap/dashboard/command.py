@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from extrap import rows
@@ -11,6 +10,7 @@ from extrap.dashboard.page import Page
 from extrap.errors import UserError
 from extrap.runs import read_json
 from extrap.study import CURVE, Entry, entries
+from extrap.told import told
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -22,14 +22,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
     parser.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
     asked = parser.parse_args(argv)
-    try:
+    with told("extrap-dashboard"):
         board = WandB(asked.project, asked.entity, "online" if asked.online else "offline")
         records = show(board, asked.study)
         if asked.workspace:
             print(_workspace(board, asked.study, records))
-    except UserError as error:
-        print(f"extrap-dashboard: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
 
 
 def show(board: WandB, study: str) -> list[dict]:

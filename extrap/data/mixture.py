@@ -89,19 +89,21 @@ class Batches:
     """`batches[t]` is the batch of step t, the same for every model trained with that seed and number of steps.
 
     A map-style data set of torch: DataLoader(batches, batch_size=None, sampler=range(start, steps)) goes on at any step.
+    after: steps of a training that this one follows on. Random numbers go on where that one ended, and parts draw as at its end.
     Raises UserError when the training text is shorter than one window.
     """
 
-    def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int):
+    def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int, after: int = 0):
         corpus.check("train", mixture.length)
-        self.mixture, self.stream, self.seed, self.steps = mixture, corpus.stream("train"), seed, steps
+        self.mixture, self.stream, self.seed, self.steps, self.after = mixture, corpus.stream("train"), seed, steps, after
 
     def __len__(self) -> int:
         return self.steps
 
     def __getitem__(self, t: int) -> Batch:
+        m, progress = self.mixture, 1 - 1 / self.after if self.after else t / self.steps
         drawn = [
-            part.draw(np.random.default_rng((self.seed, t, i)), self.stream, self.mixture.vocabulary, self.mixture.length, t / self.steps)
+            part.draw(np.random.default_rng((self.seed, self.after + t, i)), self.stream, m.vocabulary, m.length, progress)
             for i, part in enumerate(self.mixture._every.values())
             if part.size
         ]

@@ -28,7 +28,12 @@ class End:
 
 def label_room(labels) -> float:
     """Inches beside a panel that `label_ends` needs."""
-    return POINT * (27 + 8 + max(TextPath((0, 0), label, LABEL).get_extents().width for label in labels))
+    return POINT * (27 + 8 + text_width(labels, LABEL))
+
+
+def text_width(labels, size: float) -> float:
+    """Points that the widest of these takes at a font size in points."""
+    return max(TextPath((0, 0), label, size).get_extents().width for label in labels)
 
 
 def label_height(count: int, least: float) -> float:

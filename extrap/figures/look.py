@@ -22,6 +22,7 @@ SCHEMES = {
     "equal-mean-rope-logn": (BLUE, DASHED, ">"), "rope-matched": (BLUE, SOLID, "D"), "vo-rope": (BLUE, SOLID, "X"),
     "multi-axis-rope": (BLUE, SOLID, "h"), "keynorm-rope": (BLUE, SOLID, "p"), "cosa-rope": (BLUE, DASHED, "p"),
     "linear-rope": (BLUE, SOLID, "^"), "linear-rope-cosine": (BLUE, DASHED, "^"), "xpos-window": (BLUE, DASHED, "h"),
+    "rope-logn": (BLUE, DASHED, "s"),
     "sinusoidal": (YELLOW, SOLID, "v"), "sinusoidal-concat": (YELLOW, DASHED, "v"), "sinusoidal-split": (YELLOW, DASHED, "<"),
     "sinusoidal-every": (YELLOW, DASHED, "^"), "mul-sinusoidal": (YELLOW, SOLID, "X"), "raw-index": (YELLOW, SOLID, "d"),
     "raw-index-channel": (YELLOW, DASHED, "d"), "raw-index-random": (YELLOW, DASHED, "p"),
@@ -53,7 +54,7 @@ STYLE = {
     "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4,
     "axes.spines.right": False, "axes.spines.top": False, "axes.edgecolor": "#444444", "axes.axisbelow": True,
     "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.5, "hatch.linewidth": 0.5,
-    "savefig.dpi": 160, "svg.hashsalt": "extrap", "svg.fonttype": "path", "pdf.fonttype": 42,
+    "text.parse_math": False, "savefig.dpi": 160, "svg.hashsalt": "extrap", "svg.fonttype": "path", "pdf.fonttype": 42,
 }  # fmt: skip
 
 

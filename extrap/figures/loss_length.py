@@ -7,9 +7,9 @@ exp of the mean loss per token; a run past a finite table is absent, a run that 
 import numpy as np
 
 from extrap.figures.axis import length_axis, mark_training, perplexity_axis, spread_note
-from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels, thin_lines
-from extrap.figures.look import look
-from extrap.series import seeds, select, series, spread
+from extrap.figures.curve import curve
+from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.series import select, series
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {
@@ -28,7 +28,7 @@ def draw(rows):
     ends = []
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
-        ends.append([_curve(panel, s, part) for s, part in parts if len(part)])
+        ends.append([curve(panel, s, part, "length", through=np.exp) for s, part in parts if len(part)])
         length_axis(panel, rows["length"], train_lengths)
         perplexity_axis(panel)
         mark_training(panel, train_lengths)
@@ -42,11 +42,3 @@ def draw(rows):
     axes[0, 0].set_ylabel("perplexity per token")
     entitle(figure, "Perplexity beyond the training length", spread_note(rows, "bands: 95 % bootstrap over documents"))
     return figure
-
-
-def _curve(panel, s, rows) -> End:
-    style, curve = look(s), np.exp(spread(rows, "length"))
-    thin_lines(panel, np.exp(seeds(rows, "length")), style)
-    panel.fill_between(curve.index, curve["low"], curve["high"], color=style.colour, alpha=0.15, linewidth=0)
-    panel.plot(curve.index, curve["value"], label=s.label, zorder=3, **style.stroke)
-    return End(s.label, style, curve.index[-1], curve["value"].iloc[-1])

@@ -1,7 +1,7 @@
 """Text loss and retrieval accuracy against training step, with the gate at 90 %: what was learned, and when.
 
 A curve belongs to a run, whatever extensions it was evaluated under. Runs that miss the gate at evaluation are grey, dashed and named
-"not trained" in the retrieval panel.
+"not trained" in the retrieval panel. Runs that diverged are named under the figure, also those that have no point on any curve.
 """
 
 import pandas as pd
@@ -35,8 +35,14 @@ def draw(rows):
         panel.set(title=title, xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
-    entitle(figure, "Training", note(trained))
+    entitle(figure, "Training", note(trained) + _diverged(rows))
     return figure
+
+
+def _diverged(rows: pd.DataFrame) -> str:
+    ends = rows[rows["metric"] == "diverged_at"].drop_duplicates("run").sort_values("run")
+    said = [f"{row.scheme} (seed {row.seed}) at step {row.value:g}" for row in ends.itertuples()]
+    return f" · diverged: {', '.join(said)}" if said else ""
 
 
 def _judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

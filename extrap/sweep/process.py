@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap import progress
+from extrap.atomic import no_link
 from extrap.sweep.join import SWEEP
 from extrap.sweep.memory import kills
 
@@ -61,7 +62,7 @@ class Process:
         environment = os.environ | {progress.FILE: str(self._report.absolute()), SWEEP: str(os.getpid()), "PYTHONUNBUFFERED": "1"}
         try:
             self.log.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.log, "ab") as log:
+            with open(self.log, "ab", opener=no_link) as log:
                 log.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n".encode())
                 log.flush()
                 self._printed = log.tell()

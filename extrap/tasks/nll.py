@@ -13,39 +13,20 @@ The scored tokens are the same at every length; nonoverlap and sliding score the
 Sources: arXiv 2108.12409 (nonoverlap, sliding), arXiv 2305.19466 (last segment).
 """
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch.nn import functional as F
 
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_mean
-from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
-
-
-@dataclass(frozen=True)
-class Windows:
-    """Windows of one shape in every document: text [end - width, end) for each end, the last `scored` predictions count."""
-
-    width: int
-    scored: int
-    ends: tuple[int, ...]
+from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
+from extrap.tasks.windows import Windows, check_texts, loss_items, loss_rows, read, sliding, texts, times_scored, tokens_read
 
 
 def nonoverlap(n: int, start: int, end: int) -> list[Windows]:
     whole, rest = divmod(end - start, n)
     found = [Windows(n, n, tuple(start + n * (i + 1) for i in range(whole)))]
     return found + ([Windows(rest, rest, (end,))] if rest else [])
-
-
-def sliding(n: int, step: int, start: int, end: int) -> list[Windows]:
-    whole, rest = divmod(end - start, step)
-    found = [Windows(n, step, tuple(start + step * (i + 1) for i in range(whole)))]
-    return found + ([Windows(n, rest, (end,))] if rest else [])
 
 
 def last_segment(n: int, scored: int, end: int) -> list[Windows]:
@@ -77,21 +58,12 @@ class NLL(Task):
         check_at_least("task.nll.documents", self.documents, 1)
         check_at_least("task.nll.batch_tokens", self.batch_tokens, 1)
         longest = max(lengths(self.multiples, train_length))
-        found = len(corpus.documents("validation", at_least=2 * longest))
-        if found < self.documents:
-            raise UserError(
-                f"{corpus.option}: {found} validation documents have {2 * longest} tokens or more, twice the longest length {longest} of "
-                f"task.nll.multiples; task.nll.documents={self.documents} are asked for: give more text, or ask for fewer or shorter ones"
-            )
+        check_texts(corpus, "nll", self.documents, 2 * longest, f"twice the longest length {longest}")
 
     def run(self, model: Model, corpus, vocabulary, train_length: int, progress: Progress) -> Result:
         evaluated = sorted(lengths(self.multiples, train_length))
         start, end = evaluated[-1], 2 * evaluated[-1]
-        found = corpus.documents("validation", at_least=end)
-        chosen = [i * len(found) // self.documents for i in range(self.documents)]
-        text = np.stack([found[i][:end] for i in chosen]).astype(np.int64)
-        sizes = corpus.sizes("validation", at_least=end)
-        sizes = np.stack([sizes[i][:end] for i in chosen]).astype(np.int64)
+        text, sizes = texts(corpus, self.documents, end)
         plan = [
             (protocol, n, windows)
             for n in evaluated
@@ -101,51 +73,19 @@ class NLL(Task):
                 ("last_segment", last_segment(n, max(1, train_length // 2), end)),
             )
         ]
-        cost = [len(text) * sum(w.width * len(w.ends) for w in windows) for _, _, windows in plan]
+        cost = [len(text) * tokens_read(windows) for _, _, windows in plan]
         result = Result()
         for at, (protocol, n, windows) in enumerate(plan):
             sums, done = np.zeros(len(text)), sum(cost[:at])
             try:
-                for documents, losses, read in self._losses(model, text, vocabulary.bos, windows):
-                    np.add.at(sums, documents, losses)
-                    progress(done := done + read, sum(cost))
+                for batch in read(model, text, vocabulary.bos, windows, self.batch_tokens):
+                    np.add.at(sums, batch.documents, batch.losses.sum(1).numpy())
+                    progress(done := done + batch.tokens, sum(cost))
             except OutOfRange:
                 continue
-            scored = np.zeros(end, np.int64)
-            for w in windows:
-                for stop in w.ends:
-                    scored[stop - w.scored : stop] += 1
-            self._report(result, {"protocol": protocol, "length": n}, sums, int(scored.sum()), sizes @ scored)
+            scored = times_scored(windows, end)
+            where, tokens = {"protocol": protocol, "length": n}, int(scored.sum())
+            result.rows += loss_rows(where, sums, tokens, sizes @ scored)
+            result.items += loss_items(where, sums, tokens)
         progress(sum(cost), sum(cost))
         return result
-
-    @torch.no_grad()
-    def _losses(self, model: Model, text: np.ndarray, bos: int, windows: list[Windows]) -> Iterator[tuple[np.ndarray, np.ndarray, int]]:
-        """(document of each window, its summed loss in nats, tokens read), batch by batch."""
-        for w in windows:
-            document, stop = (a.ravel() for a in np.meshgrid(np.arange(len(text)), w.ends, indexing="ij"))
-            for rows in batches(len(stop), w.width, self.batch_tokens):
-                slots = stop[rows, None] - w.width + np.arange(w.width)
-                targets = torch.from_numpy(text[document[rows, None], slots])
-                logits = model(torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1), last=w.scored)
-                logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-                scored = targets[:, w.width - w.scored :].to(logits.device)
-                losses = F.cross_entropy(logits.flatten(0, 1), scored.flatten(), reduction="none").view(scored.shape)
-                yield document[rows], losses.cpu().double().sum(1).numpy(), targets.numel()
-
-    @staticmethod
-    def _report(result: Result, where: dict, sums: np.ndarray, tokens: int, sizes: np.ndarray) -> None:
-        """Rows and items of one way of scoring at one length; every document has the same number of scored tokens.
-
-        sizes: bytes behind the scored tokens of every document.
-        """
-        nll, finite = float(sums.mean() / tokens), bool(np.isfinite(sums).all())
-        counts = {"n": len(sums), "tokens": tokens * len(sums), "status": "ok" if finite else "diverged"}
-        for metric, unit, over in (("nll", 1.0, np.full(len(sums), tokens)), ("bits_per_byte", math.log(2), sizes)):
-            low, high = bootstrap_mean(sums, over) if finite else (None, None)
-            bounds = {"low": low / unit, "high": high / unit} if finite else {}
-            per = tokens * len(sums) / int(over.sum())  # exactly 1 where a token is a byte
-            result.rows.append(where | {"metric": metric, "value": nll * per / unit} | bounds | counts)
-        for item, total in enumerate(sums if finite else []):
-            scores = {"nll_sum": float(total), "tokens": float(tokens)}
-            result.items.extend(where | {"metric": metric, "item": item, "value": value} for metric, value in scores.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extrap import plot, rows, table
+from extrap import figures, plot, rows, table
 from extrap.summary import summary
 from tests.results import plausible
 from tests.results.plausible import run_rows
@@ -22,11 +22,12 @@ def results(tmp_path):
 def test_every_figure_is_drawn_and_redrawn_to_the_same_bytes(results, capsys):
     plot.main(["demo", "--results", str(results)])
     files = capsys.readouterr().out.split()
-    names = ("kv_depth", "kv_heatmap", "loss_length", "training_curves")
+    names = [name for name, figure in figures.available().items() if figures.served(figure, rows.read(results / "demo"))]
+    assert {"kv_depth", "kv_heatmap", "kv_length", "loss_length", "training_curves"} <= set(names)
     assert files == [str(results / "demo" / "figures" / f"{name}.{kind}") for name in names for kind in ("svg", "png")]
     before = [Path(file).read_bytes() for file in files]
     plot.main(["demo", "loss_length", "--results", str(results)])
-    assert capsys.readouterr().out.split() == files[4:6]
+    assert capsys.readouterr().out.split() == [file for file in files if Path(file).stem == "loss_length"]
     assert [Path(file).read_bytes() for file in files] == before
     assert sorted(str(path) for path in (results / "demo" / "figures").iterdir()) == sorted(files)
 
@@ -36,6 +37,9 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
     plot.main(["demo", "--results", str(results)])
     printed = capsys.readouterr()
     assert len(printed.out.split()) == 2
+    assert printed.err.count("\n") == len(figures.available()) - 1
+    assert "kv_seeds: no rows with task=kv, metric=accuracy, protocol=records of several seeds in study demo; " in printed.err
+    assert "`extrap study=demo task=kv seed=0,1,2 -m` makes them" in printed.err
     assert (
         "extrap-plot: kv_depth: no rows with task=kv, metric=accuracy in study demo; `extrap study=demo task=kv` makes them" in printed.err
     )
@@ -46,7 +50,7 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
     ("words", "line"),
     [
         (["demi"], "extrap-plot: STUDY=demi: no such study in {}; studies there: demo"),
-        (["demo", "loss"], "extrap-plot: FIGURE=loss: no such figure; figures are kv_depth, kv_heatmap, loss_length, training_curves"),
+        (["demo", "loss"], f"extrap-plot: FIGURE=loss: no such figure; figures are {', '.join(figures.available())}"),
         ([], "extrap-plot: STUDY is missing; studies in {}: demo"),
         (["empty", "kv_depth"], "extrap-plot: STUDY=empty: no such study in {}; studies there: demo"),
     ],
@@ -71,8 +75,10 @@ def test_a_figure_that_was_asked_for_and_lacks_rows_is_a_mistake(results, capsys
 def test_the_list_needs_no_study(capsys):
     plot.main(["--list"])
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["kv_depth", "kv_heatmap", "loss_length", "training_curves"]
-    assert max(map(len, lines)) < 140
+    assert [line.split()[0] for line in lines[::2]] == list(figures.available())
+    assert all(line.lstrip().startswith("rows: task=") for line in lines[1::2])
+    assert lines[1 + 2 * list(figures.available()).index("kv_depth")].split() == ["rows:", "task=kv,", "metric=accuracy"]
+    assert max(map(len, lines)) < 150
 
 
 def test_drawing_needs_no_torch():

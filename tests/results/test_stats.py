@@ -35,6 +35,12 @@ def test_student_is_scipys():
     np.testing.assert_allclose([stats.student(d) for d in degrees], scipy.stats.t.ppf(0.975, degrees), rtol=1e-12)
 
 
+def test_p_of_student_is_scipys():
+    t = np.linspace(0, 8, 33)
+    for degrees in (1, 2, 3, 4, 9, 30):
+        np.testing.assert_allclose([stats.two_sided(x, degrees) for x in -t], 2 * scipy.stats.t.sf(t, degrees), atol=1e-12)
+
+
 def test_t_interval_is_scipys():
     values = np.random.default_rng(0).normal(3, 2, (5, 4))
     expected = scipy.stats.t.interval(0.95, 4, values.mean(0), scipy.stats.sem(values))
@@ -76,24 +82,6 @@ def test_bootstrap_is_seeded_and_shares_resamples_between_columns():
 def test_bootstrap_refuses_other_shapes(sums, counts):
     with pytest.raises(ValueError, match="bootstrap_mean needs"):
         stats.bootstrap_mean(sums, counts)
-
-
-def test_pairing_narrows_a_difference():
-    rng = np.random.default_rng(5)
-    hard = rng.normal(0, 1, 100)
-    a, b = hard + 0.2, hard + rng.normal(0, 0.05, 100)
-    difference, low, high = stats.paired_difference(a, b)
-    assert difference == pytest.approx((a - b).mean())
-    assert low < 0.2 < high
-    alone = stats.bootstrap_mean(a, np.ones(100))
-    assert high - low < (alone[1] - alone[0]) / 5
-    with pytest.raises(ValueError, match="same items twice"):
-        stats.paired_difference(a, b[1:])
-
-
-def test_paired_difference_is_token_weighted():
-    difference, low, high = stats.paired_difference([4.0, 3.0], [2.0, 0.0], [2.0, 3.0])
-    assert (difference, low, high) == (1.0, 1.0, 1.0)
 
 
 DEPTHS = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)

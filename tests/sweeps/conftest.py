@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,13 +21,21 @@ class Worker:
     source: Path
     work: Path
     environment: dict[str, str] = field(default_factory=dict)
+    started: "list[subprocess.Popen[str]]" = field(default_factory=list)
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_", "SLURM_", "SUBMITIT_"))}
         environment = kept | {"PYTHONPATH": f"{self.source}{os.pathsep}{REPOSITORY}"} | self.environment
         command = [sys.executable, "-m", "worker", *words]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-        return subprocess.Popen(command, cwd=self.work, env=environment, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
+        self.started.append(subprocess.Popen(command, cwd=self.work, env=environment, text=True, **pipes))  # type: ignore[call-overload]
+        return self.started[-1]
+
+    def end(self) -> None:
+        """Leaves no process and no open pipe behind a test that failed half-way."""
+        for process in self.started:
+            process.kill()
+            process.communicate()
 
     def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
         process = self.start(*words)
@@ -40,11 +48,13 @@ class Worker:
 
 
 @pytest.fixture
-def worker(tmp_path: Path) -> Worker:
+def worker(tmp_path: Path) -> Iterator[Worker]:
     shutil.copytree(Path(__file__).parent / "worker", tmp_path / "source")
     shutil.copytree(Path(conf_dir()) / "hydra", tmp_path / "source" / "conf" / "hydra")
     (tmp_path / "work").mkdir()
-    return Worker(tmp_path / "source", tmp_path / "work")
+    worker = Worker(tmp_path / "source", tmp_path / "work")
+    yield worker
+    worker.end()
 
 
 def until(true: Callable[[], bool], seconds: float = 300) -> None:

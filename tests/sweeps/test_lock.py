@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.sweeps.conftest import until
 
 HOLD = """
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from extrap import lock
 with lock.alone(Path(sys.argv[1])):
@@ -21,12 +23,22 @@ with lock.alone(Path(sys.argv[1])):
 """
 
 
-def hold(folder: Path) -> "subprocess.Popen[str]":
+@pytest.fixture
+def hold() -> Iterator[Callable[[Path], "subprocess.Popen[str]"]]:
+    started: list[subprocess.Popen[str]] = []
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], **pipes)  # type: ignore[call-overload, no-any-return]
+
+    def start(folder: Path) -> "subprocess.Popen[str]":
+        started.append(subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], **pipes))  # type: ignore[call-overload]
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
-def test_held_by_name_and_free_when_the_holder_is_killed(tmp_path: Path) -> None:
+def test_held_by_name_and_free_when_the_holder_is_killed(tmp_path: Path, hold) -> None:
     folder = tmp_path / "run"
     assert lock.holder(folder) is None
     process = hold(folder)
@@ -40,7 +52,7 @@ def test_held_by_name_and_free_when_the_holder_is_killed(tmp_path: Path) -> None
         assert lock.holder(folder).startswith(f"process {os.getpid()} on ")
 
 
-def test_who_waited_for_a_folder_that_was_removed_makes_it_anew(tmp_path: Path) -> None:
+def test_who_waited_for_a_folder_that_was_removed_makes_it_anew(tmp_path: Path, hold) -> None:
     folder = tmp_path / "run"
     with lock.alone(folder):
         process = hold(folder)

@@ -6,7 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hydra.errors import MissingConfigException
 
+from extrap.explain import explain
 from extrap.runs import read_json
 from tests.sweeps import cluster
 from tests.sweeps.conftest import Worker, until
@@ -62,6 +64,11 @@ def test_a_machine_without_slurm_is_told_in_one_line(worker: Worker) -> None:
     [line] = done.stderr.splitlines()
     assert line.startswith("extrap: hydra/launcher=slurm: ")
     assert line.endswith("; start the sweep where `sbatch` works")
+
+
+def test_without_the_extra_it_is_named() -> None:
+    missing = MissingConfigException("In 'hydra/launcher/slurm': ...", "hydra/launcher/submitit_slurm", ["local", "slurm"])
+    assert explain(missing, [SLURM], "") == "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
 
 
 def test_the_launchers_of_submitit_run_the_program_as_it_is(worker: Worker) -> None:

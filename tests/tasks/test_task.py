@@ -21,8 +21,10 @@ def test_yaml_holds_every_parameter_with_its_default(name):
 
 @pytest.mark.parametrize("name", names("task"))
 def test_a_wrong_type_is_one_line(name):
-    with pytest.raises(UserError, match=rf"^task\.{name}\.multiples=long: expected a list of a number$"):
-        build(node("task", name) | {"multiples": "long"}, f"task.{name}")
+    options = node("task", name)
+    option = next(key for key, value in options.items() if isinstance(value, list))
+    with pytest.raises(UserError, match=rf"^task\.{name}\.{option}=long: expected a list of a (whole )?number$"):
+        build(options | {option: "long"}, f"task.{name}")
 
 
 def test_lengths_round_halves_up():

@@ -1,0 +1,51 @@
+"""Without positions attention does not see order: f(P x) = P f(x), until the causal mask, two layers or a scheme break it.
+
+Tokens are permuted before the model and its rows after it. Both must agree where attention is blind to order. Under the causal mask
+alone the last row of one layer still knows no order: only the multiset before it. From the second layer on it does.
+"""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from extrap.audit.subject import SHAPE, gpt, words
+from extrap.gpt import GPT
+from extrap.scheme import Scheme
+from extrap.schemes.rope import RoPE
+from extrap.schemes.sinusoidal import Sinusoidal
+
+TOKENS = 12
+
+
+@torch.no_grad()
+def rows(model: GPT, tokens: Tensor, layers: int, causal: bool) -> Tensor:
+    """(T, C) after so many layers."""
+    at, x = replace(model.where(tokens), causal=causal), model.embedding(tokens)
+    for layer, block in enumerate(model.blocks[:layers]):
+        x = block(x, model.scheme, at, layer)
+    return x[0]
+
+
+def error(scheme: Scheme, layers: int, causal: bool) -> tuple[float, float]:
+    """max |f(P x) - P f(x)| over all rows, and of the last row where P leaves the last token in its place."""
+    model, tokens = gpt(scheme).double(), words(TOKENS)
+    order = torch.randperm(TOKENS - 1, generator=torch.Generator().manual_seed(1))
+    order = torch.cat([order, torch.tensor([TOKENS - 1])])
+    change = (rows(model, tokens[:, order], layers, causal) - rows(model, tokens, layers, causal)[order]).abs()
+    return float(change.max()), float(change[-1].max())
+
+
+def data() -> dict[str, tuple[float, float]]:
+    return {
+        "no positions, no mask, 2 layers": error(Scheme(SHAPE), 2, False),
+        "no positions, causal, 1 layer": error(Scheme(SHAPE), 1, True),
+        "no positions, causal, 2 layers": error(Scheme(SHAPE), 2, True),
+        "sinusoids, no mask, 1 layer": error(Sinusoidal(SHAPE), 1, False),
+        "RoPE, no mask, 1 layer": error(RoPE(SHAPE), 1, False),
+    }
+
+
+def show() -> str:
+    lines = [f"{what:34} {every:9.1e} {last:9.1e}" for what, (every, last) in data().items()]
+    return "\n".join([f"{'max |f(P x) - P f(x)|':34} {'all rows':>9} {'last row':>9}", *lines])

@@ -1,0 +1,105 @@
+"""What a scheme adds to NoPE: parameters, arithmetic and memory traffic per token, and the kernel that it leaves possible.
+
+Counted by watching every operation of a forward of 256 tokens in the default model (2 layers, 4 heads, width 64), L = 256.
+multiply-adds: matrix products as rows x inner x columns, any other arithmetic one per element written (a complex one four), of
+embedding and attention by their definition (all pairs, the upper triangle too), over all multiply-adds of the NoPE model.
+bytes: written by all operations that are no views, the whole model with the kernel in use. Both depend on no clock.
+"""
+
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
+
+from extrap import attention
+from extrap.audit.column import Column, percent, whole
+from extrap.audit.subject import Subject, gpt, place, projected
+from extrap.catalogue import SHAPE as DEFAULT
+from extrap.gpt import GPT
+from extrap.scheme import Scheme, Shape
+
+SHAPE = Shape(DEFAULT.dim, DEFAULT.heads, DEFAULT.layers, 256, DEFAULT.vocab)
+MOVES = ("copy", "clone", "empty", "zeros", "ones", "full", "arange", "fill", "cat", "stack", "where", "gather", "index", "eye", "tril")
+"""Operations that compute nothing, by how their names begin."""
+
+COLUMNS = (
+    Column("parameters", "params", "parameters that the scheme adds to the default model", whole),
+    Column("multiply_adds", "madds", "multiply-adds per token added to those of the NoPE model, counted by operation", percent),
+    Column("bytes", "bytes", "bytes written per token added to those of the NoPE model, counted by operation", percent),
+    Column("kernel", "kernel", "how attention is computed (extrap/attention.py)", str),
+)
+
+
+class Count(TorchDispatchMode):
+    """Multiply-adds and bytes written of everything that runs inside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.multiply_adds, self.bytes = 0, 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        written = [t for t in (out if isinstance(out, tuple | list) else (out,)) if isinstance(t, Tensor) and not func.is_view]
+        self.bytes += sum(t.numel() * t.element_size() for t in written)
+        self.multiply_adds += products(func, args, out) or elements(func, written)
+        return out
+
+
+def products(func, args, out) -> int:
+    """Multiply-adds of a matrix product or of fused attention, which is two; 0 for anything else."""
+    if func.overloadpacket in flop_registry:
+        return flop_registry[func.overloadpacket](*args, out_val=out) // 2
+    if func.overloadpacket.__name__.startswith("_scaled_dot_product"):
+        q, k, v = args[:3]
+        return q.numel() // q.shape[-1] * k.shape[-2] * (q.shape[-1] + v.shape[-1])
+    return 0
+
+
+def elements(func, written: list[Tensor]) -> int:
+    if func.overloadpacket.__name__.strip("_").startswith(MOVES):
+        return 0
+    return sum(t.numel() * (4 if t.is_complex() else 1) for t in written if t.is_floating_point() or t.is_complex())
+
+
+def measure(subject: Subject) -> dict[str, object]:
+    scheme = subject.scheme(SHAPE)
+    model, (arithmetic, base, written) = gpt(scheme), nope()
+    return {
+        "parameters": sum(p.numel() for p in subject.scheme(DEFAULT).parameters()),
+        "multiply_adds": (own(model) - arithmetic) / base,
+        "bytes": forward(model).bytes / written - 1,
+        "kernel": attention.kernel(scheme, place(model, tokens())).__name__,
+    }
+
+
+@cache
+def nope() -> tuple[int, int, int]:
+    """(multiply-adds of its attention, of all of it, bytes written)."""
+    model = gpt(Scheme(SHAPE))
+    count = forward(model)
+    return own(model), count.multiply_adds, count.bytes
+
+
+def tokens() -> Tensor:
+    return torch.zeros(1, SHAPE.length, dtype=torch.long)
+
+
+@torch.no_grad()
+def forward(model: GPT) -> Count:
+    with Count() as count:
+        model(tokens())
+    return count
+
+
+@torch.no_grad()
+def own(model: GPT) -> int:
+    """Multiply-adds of embedding and attention by the definition, projections included."""
+    x = model.embedding(tokens())
+    with Count() as count:
+        at = place(model, tokens())
+        for layer in range(SHAPE.layers):
+            q, k, v, here = projected(model, layer, x, at)
+            model.scheme.attend(q, k, v, here)
+    return count.multiply_adds

@@ -1,0 +1,44 @@
+"""Whether a distance means the same at any text length: logits to the same last L/2 tokens, as more text is put before them.
+
+Texts of L/2, L, 2 L and 4 L tokens, as many of them as the scheme is defined for. Weights of a scheme that owns attention are
+compared up to a factor, which its denominator over all keys changes as it does under a softmax.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.audit.column import Column, below, error
+from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected, words
+from extrap.gpt import GPT
+from extrap.scheme import OutOfRange
+
+SAME = 1e-6
+NEAR = SHAPE.length // 2
+
+COLUMNS = (
+    Column(
+        "same_at_any_length", "at any T", "change of logits to the same last L/2 tokens as text is put before them, in standard deviations",
+        error, below(SAME),
+    ),
+)  # fmt: skip
+
+
+def measure(subject: Subject) -> dict[str, float]:
+    short, *longer = [s for n in (1, 2, 4, 8) if (s := recent(subject.drawn, n * NEAR)) is not None]
+    return {"same_at_any_length": max(float((s - short).abs().max() / short.std()) for s in longer)}
+
+
+@torch.no_grad()
+def recent(model: GPT, T: int) -> Tensor | None:
+    """(layers, H, L/2): logits of the last query of T tokens to the last L/2, whose content is the same whatever T; None if undefined."""
+    tokens, x = words(8 * NEAR)[:, -T:], draw(1, 8 * NEAR, SHAPE.dim)[:, -T:]
+    try:
+        at = place(model, tokens)
+    except OutOfRange:
+        return None
+    found = []
+    for layer in range(SHAPE.layers):
+        q, k, _, here = projected(model, layer, x, at)
+        s = finite(last_logits(model.scheme, q, k, here))[0, :, -NEAR:]
+        found.append(s / s.abs().sum(-1, keepdim=True) if model.scheme.uses("attend") else s)
+    return torch.stack(found)

@@ -1,0 +1,54 @@
+"""Whether attention depends on distances alone: every coordinate is moved by a constant, in float32 as in use.
+
+The error is the largest change of a logit, or of what attention reads, in standard deviations of either. What is left of a scheme
+that is relative in exact arithmetic is rounding, at a million tokens as well. nan: the coordinate lies past what is defined.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.audit.column import Column, below, error
+from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected, words
+from extrap.gpt import GPT
+from extrap.scheme import OutOfRange
+
+SHIFTS = {"shift_3": 3, "shift_1e2": 10**2, "shift_1e4": 10**4, "shift_1e6": 10**6}
+SAME = 1e-3
+TOKENS = SHAPE.length - 4
+
+COLUMNS = tuple(
+    Column(name, f"+{shift:.0e}".replace("e+0", "e") if shift > 3 else f"+{shift}",
+           f"change of logits and of what is read when all coordinates move by {shift:,}, in standard deviations, float32",
+           error, below(SAME))
+    for name, shift in SHIFTS.items()
+)  # fmt: skip
+
+
+def measure(subject: Subject) -> dict[str, float]:
+    model = subject.drawn.float()
+    try:
+        plain = answers(model, 0)
+        return {name: change(plain, answers(model, shift)) for name, shift in SHIFTS.items()}
+    finally:
+        model.double()
+
+
+def change(plain: list[Tensor], moved: list[Tensor] | None) -> float:
+    if moved is None:
+        return float("nan")
+    return max(float(((b - a).abs().max() / a.std()).nan_to_num(torch.inf)) for a, b in zip(plain, moved, strict=True))
+
+
+@torch.no_grad()
+def answers(model: GPT, shift: float) -> list[Tensor] | None:
+    """Logits of the last query and outputs of all, for each layer; None where the coordinates are not defined."""
+    tokens, x = words(TOKENS), draw(1, TOKENS, SHAPE.dim).float()
+    try:
+        at = place(model, tokens, shift)
+    except OutOfRange:
+        return None
+    found = []
+    for layer in range(SHAPE.layers):
+        q, k, v, here = projected(model, layer, x, at)
+        found += [finite(last_logits(model.scheme, q, k, here)), model.scheme.attend(q, k, v, here)]
+    return found

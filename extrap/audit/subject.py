@@ -1,0 +1,101 @@
+"""One scheme under audit: in a small GPT, as constructed and with every parameter drawn anew, and what its attention is given.
+
+The numbers are those of this shape (L = 64 tokens, 2 layers, 4 heads of 8 channels) and of fixed seeds, so that the same scheme is
+always given the same answer.
+"""
+
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from extrap.build import build
+from extrap.gpt import GPT
+from extrap.scheme import OutOfRange, Scheme, Shape, Where, logits
+
+SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
+
+
+class Subject:
+    """node: the configuration of a scheme. `fresh`: as constructed; `drawn`: parameters moved off their first values, which for a
+    bias of zeros would show nothing. Both in float64 and evaluation mode."""
+
+    def __init__(self, name: str, node: Mapping[str, Any]):
+        self.name, self.node = name, node
+
+    def scheme(self, shape: Shape = SHAPE) -> Scheme:
+        """A new scheme. Raises UserError where the configuration does not make one of this shape."""
+        with warnings.catch_warnings(), torch.random.fork_rng([]):
+            warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
+            torch.manual_seed(0)
+            return build(self.node, "scheme", kind=Scheme, shape=shape)
+
+    @cached_property
+    def fresh(self) -> GPT:
+        return gpt(self.scheme()).double()
+
+    @cached_property
+    def drawn(self) -> GPT:
+        scheme = self.scheme()
+        with torch.random.fork_rng([]):
+            torch.manual_seed(1)
+            for p in scheme.parameters():
+                nn.init.normal_(p.data, float(p.data.mean()), 0.1 if p.numel() == 1 else 0.3 + float(p.data.std()))
+        return gpt(scheme).double()
+
+
+def gpt(scheme: Scheme) -> GPT:
+    """The model around a scheme: the same weights for every scheme of a shape, in float32 and evaluation mode."""
+    shape = scheme.shape
+    with torch.random.fork_rng([]):
+        torch.manual_seed(2)
+        return GPT(scheme, shape.vocab, shape.dim, shape.layers, shape.heads, shape.norm).eval()
+
+
+def draw(*size: int, seed: int = 3) -> Tensor:
+    """Standard normal, float64, always the same."""
+    return torch.randn(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def words(T: int, batch: int = 1) -> Tensor:
+    """(batch, T) token ids; a longer text begins with the shorter one."""
+    return torch.randint(SHAPE.vocab, (T, batch), generator=torch.Generator().manual_seed(4)).T.contiguous()
+
+
+def place(model: GPT, tokens: Tensor, shift: float = 0.0) -> Where:
+    """Where these tokens stand, all coordinates moved by a constant. Raises OutOfRange past the finite table of the scheme."""
+    at = model.where(tokens)
+    return at if shift == 0 else moved(model.scheme, at, at.q + shift)
+
+
+def moved(scheme: Scheme, at: Where, t: Tensor) -> Where:
+    """The same tokens at coordinates t (T,)."""
+    if float(t.max()) >= scheme.limit:
+        raise OutOfRange(f"coordinate {float(t.max()):g}")
+    return Where.whole(t, at.scale, tokens=at.tokens, sees=at.sees)
+
+
+def projected(model: GPT, layer: int, x: Tensor, at: Where) -> tuple[Tensor, Tensor, Tensor, Where]:
+    """q, k, v (B, H, T, D) of a layer that is handed x (B, T, C), and the place its attention is told."""
+    block, (B, T, C) = model.blocks[layer], x.shape
+    normed = block.norm1(model.scheme.embed(x, at.at_layer(layer, x)))
+    q, k, v = block.qkv(normed).view(B, T, 3, block.heads, C // block.heads).permute(2, 0, 3, 1, 4)
+    return q, k, v, at.at_layer(layer, normed)
+
+
+def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
+    """(B, H, T): the logits of the last query, -inf where it sees nothing; where a scheme owns attention, the weights of the values."""
+    T = k.shape[2]
+    if scheme.uses("attend"):
+        units = torch.eye(T, dtype=q.dtype).expand(*q.shape[:2], T, T)
+        return scheme.attend(q, k, units, at)[:, :, -1]
+    q, k = scheme.rotate(q, k, at)
+    return logits(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
+
+
+def finite(s: Tensor) -> Tensor:
+    """-inf, which hides a key, as 0."""
+    return s.masked_fill(s == -torch.inf, 0)

@@ -1,0 +1,32 @@
+"""A trained model from the name of its run folder alone: what its config.json says, filled with its weights. Both are data."""
+
+from extrap.build import build
+from extrap.card import parts
+from extrap.checkpoint import Damaged, load, trained_weights
+from extrap.errors import UserError
+from extrap.gpt import GPT
+from extrap.runs import RUNS, Named, read_json
+from extrap.scheme import Scheme, Shape
+
+
+def trained(name: str) -> GPT:
+    """The model of a finished run, float64, in evaluation mode. Raises UserError where there is none of that name or it is damaged."""
+    run = Named(name)
+    if "/" in name or not run.trained:
+        known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
+        raise UserError(f"--run {name}: no trained run of that name in {RUNS}; there are {', '.join(known) or 'none yet'}")
+    identity = read_json(run.folder / "config.json").get("identity") or {}
+    try:
+        model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
+        shape = Shape(model["dim"], model["heads"], model["layers"], identity["data"]["length"], vocab, model["norm"])
+    except (Damaged, KeyError, TypeError) as error:
+        raise UserError(f"{run.folder}: does not describe a model ({error})") from None
+    scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
+    found = build(model | {"_target_": "extrap.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
+    found.load_state_dict(trained_weights(run, found))
+    return found.double().eval()
+
+
+def told(model: GPT) -> str:
+    """Its scheme in words."""
+    return " and ".join(type(part).__name__ for part in parts(model.scheme))

@@ -1,0 +1,43 @@
+"""The schemes of conf/scheme by name, and all of them measured."""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from extrap.audit import properties
+from extrap.audit.column import Column
+from extrap.audit.subject import Subject
+from extrap.errors import UserError
+from extrap.paths import conf_dir
+
+
+def columns() -> list[Column]:
+    return [column for group in properties.available().values() for column in group.COLUMNS]
+
+
+def subjects(names: Iterable[str]) -> list[Subject]:
+    """The schemes of these names, all for none. Raises UserError for a name that is not there."""
+    files = {path.stem: path for path in sorted((Path(conf_dir()) / "scheme").glob("*.yaml"), key=lambda path: path.stem)}
+    names = list(names) or list(files)
+    if unknown := [name for name in names if name not in files]:
+        close = get_close_matches(unknown[0], files, n=5, cutoff=0.5)
+        known = f"did you mean {', '.join(close)}?" if close else f"choose among {', '.join(files)}"
+        raise UserError(f"SCHEME={unknown[0]}: no such scheme; {known}")
+    return [Subject(name, yaml.safe_load(files[name].read_text())) for name in dict.fromkeys(names)]
+
+
+def measure(subject: Subject) -> dict[str, object]:
+    """The value of every column."""
+    return {name: value for group in properties.available().values() for name, value in group.measure(subject).items()}
+
+
+def audit(schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None) -> pd.DataFrame:
+    """A row per scheme (index `scheme`), a column per property, in the order of `columns`."""
+    rows = []
+    for subject in schemes:
+        rows.append({"scheme": subject.name} | measure(subject))
+        progress(len(rows), len(schemes))
+    return pd.DataFrame(rows).set_index("scheme")[[column.name for column in columns()]]

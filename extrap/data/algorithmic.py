@@ -1,0 +1,80 @@
+"""Algorithmic tasks as training data: strings of symbols and what has to be said about them; the tasks are in extrap.data.strings."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from extrap.data.part import Part
+from extrap.data.text import windows
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+
+MARKS = 7  # key ids that the tasks use as marks
+
+
+@dataclass(frozen=True)
+class String:
+    """tokens (t,): string and answer; answers (t,): which tokens belong to an answer; the last of them are those of a test."""
+
+    tokens: np.ndarray
+    answers: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithmic(Part):
+    """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a training string.
+
+    Raises ValueError for longest < 1.
+    """
+
+    size: int = 32
+    weight: float = 1.0
+    longest: int = 20
+
+    def __post_init__(self) -> None:
+        if self.longest < 1:
+            raise ValueError(f"longest={self.longest}: at least 1 symbol")
+
+    @abstractmethod
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        """One string of n symbols with its answer."""
+
+    @abstractmethod
+    def width(self, n: int) -> int:
+        """Tokens of a string of n symbols and its answer."""
+
+    def answer_width(self, n: int) -> int:
+        """Tokens of the answer that a test asks for."""
+        return 1
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        """Accuracy of naming symbols at random."""
+        return 0.5
+
+    @staticmethod
+    def check_marks(option: str, vocabulary: Vocabulary) -> None:
+        """Raises UserError where there are not enough key ids."""
+        if vocabulary.keys < MARKS:
+            raise UserError(f"data.vocabulary.keys={vocabulary.keys}: {option} needs {MARKS} key ids for its marks; raise it")
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        self.check_marks(option, vocabulary)
+        if self.width(self.longest) > length:
+            raise UserError(
+                f"{option}.longest={self.longest}: a string of so many symbols and its answer are {self.width(self.longest)} tokens; give "
+                f"fewer, or raise data.length={length}"
+            )
+
+    def draw(
+        self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Text stands behind the answer as well and is not scored."""
+        sequences = np.concatenate([np.full((self.size, 1), vocabulary.bos), windows(rng, stream, self.size, length)], 1)
+        scored = np.zeros(sequences.shape, bool)
+        for row, score in zip(sequences, scored, strict=True):
+            string = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))
+            start = 1 + rng.integers(length - len(string.tokens) + 1)
+            place = slice(start, start + len(string.tokens))
+            row[place], score[place] = string.tokens, string.answers
+        return sequences, scored[:, 1:]

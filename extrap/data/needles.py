@@ -1,0 +1,105 @@
+"""Several needles in running text, at equal distances from each other over the whole context.
+
+    several values    BOS text K v1 text K v2 text K v3   K                one key, all of its values are wanted
+    several queries   BOS text a va text b vb text c vc   b vb c vc a      every key is asked, one after the other
+
+Needle i of m stands at depth i / (m - 1): its key is token round(depth (last - first)) counted from the first place, slot 1, to the
+last, right before the queries. Passkey contexts have one needle in a sentence that says nothing, over and over. Sources: RULER, arXiv
+2404.06654 (several), Landmark Attention, arXiv 2305.16300, and Position Interpolation, arXiv 2306.15595 (passkey).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from extrap.data.text import windows
+from extrap.data.vocabulary import Vocabulary
+
+NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The road goes on. "
+VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
+
+
+@dataclass(frozen=True)
+class Needles:
+    """n trials. tokens (n, length); answers (n, m) value ids, of the needles in the order of their places; distances (m,): tokens from
+    the key of each needle to the last token; asked (n, m): which needle each query asks, empty where one query wants all."""
+
+    tokens: np.ndarray
+    answers: np.ndarray
+    distances: np.ndarray
+    asked: np.ndarray
+
+    @property
+    def depths(self) -> list[float]:
+        m = len(self.distances)
+        return [i / (m - 1) for i in range(m)]
+
+
+def places(length: int, m: int, queries: int) -> np.ndarray:
+    """Slots of the keys of m needles before `queries` queries, answered but for the last; length >= least(m, queries)."""
+    last = length - 2 * queries - 1
+    return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
+
+
+def least(m: int, queries: int) -> int:
+    """The shortest context that holds m needles and the queries."""
+    return 2 * m + 2 * queries
+
+
+def several_values(vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]) -> Needles:
+    """One key with m different values. Trial i of a length is the same whatever other trials are asked for."""
+    at, rows, answers = places(length, m, 1), [], []
+    for i in items:
+        rng = np.random.default_rng((seed, VALUES, length, i))
+        key = vocabulary.key(rng.integers(vocabulary.keys))
+        values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
+        rows.append(_context(rng, vocabulary, stream, length, at, np.full(m, key), values, np.array([key])))
+        answers.append(values)
+    return Needles(np.stack(rows), np.stack(answers), length - 1 - at, np.empty((len(rows), 0), int))
+
+
+def several_queries(vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]) -> Needles:
+    """m keys with a value each, asked in a random order; the answers of all but the last query stand in the context."""
+    at, rows, answers, order = places(length, m, m), [], [], []
+    for i in items:
+        rng = np.random.default_rng((seed, QUERIES, length, i))
+        keys = vocabulary.key(rng.permutation(vocabulary.keys)[:m])
+        values = vocabulary.value(rng.integers(vocabulary.values, size=m))
+        asked = rng.permutation(m)
+        queries = np.stack([keys[asked], values[asked]], axis=1).ravel()[:-1]
+        rows.append(_context(rng, vocabulary, stream, length, at, keys, values, queries))
+        answers.append(values)
+        order.append(asked)
+    return Needles(np.stack(rows), np.stack(answers), length - 1 - at, np.stack(order))
+
+
+def _context(rng, vocabulary, stream, length, at, keys, values, queries) -> np.ndarray:
+    row = np.empty(length, np.int64)
+    text = np.ones(length, bool)
+    text[[0, *at, *(at + 1)]] = False
+    text[length - len(queries) :] = False
+    row[0], row[at], row[at + 1], row[length - len(queries) :] = vocabulary.bos, keys, values, queries
+    row[text] = windows(rng, stream, 1, int(text.sum()))[0]
+    return row
+
+
+def noise(vocabulary: Vocabulary, length: int) -> np.ndarray:
+    """A stream of at least 2 * length tokens of the sentence that says nothing."""
+    ids = vocabulary.encoder(NOISE)[0]
+    return np.tile(ids, 1 + 2 * length // len(ids))
+
+
+def passkey_distances(length: int, distances: int) -> list[int]:
+    """Distances in tokens from the key to the query, spread evenly from the nearest, 2, to the farthest, length - 2."""
+    return sorted({int(k) for k in np.round(np.linspace(2, length - 2, distances))})
+
+
+def k_max(distances: Iterable[int], success: Iterable[float], share: float = 0.2) -> int:
+    """The largest distance k such that at every distance up to k at least that share of the trials succeeds; 0 where there is none."""
+    largest = 0
+    for k, rate in sorted(zip(distances, success, strict=True)):
+        if rate < share:
+            break
+        largest = k
+    return largest

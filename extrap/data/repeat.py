@@ -1,0 +1,39 @@
+"""Repeated text as training data: a stretch of running text, over and over.
+
+    BOS  x[0] ... x[u-1]  x[0] ... x[u-1]  x[0] ...        only tokens from the second copy on are scored
+
+What stands there can be told by looking u tokens back, and running text alone hardly teaches a tiny model to. The periods u are
+uniform among `shortest` ... length // 2, so that the distance itself is of no use. Source: https://kexue.fm/archives/9708 (as a test).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from extrap.data.part import Part
+from extrap.data.text import windows
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeat(Part):
+    """size: sequences per step; weight: of their mean loss in the sum; shortest: fewest tokens of a text that is repeated."""
+
+    size: int = 16
+    weight: float = 1.0
+    shortest: int = 8
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        if not 1 <= self.shortest <= length // 2:
+            raise UserError(f"{option}.shortest={self.shortest}: from 1 to {length // 2}, half of data.length={length}")
+
+    def draw(
+        self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sequences (size, length + 1) int64 that begin with BOS, and which of their tokens 1 ... length are copies."""
+        period = rng.integers(self.shortest, length // 2 + 1, size=self.size)[:, None]
+        at = np.arange(length)
+        text = np.take_along_axis(windows(rng, stream, self.size, length), at % period, 1)
+        bos = np.full((self.size, 1), vocabulary.bos)
+        return np.concatenate([bos, text], axis=1), at >= period

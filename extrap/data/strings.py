@@ -1,0 +1,94 @@
+"""The algorithmic tasks: strings of symbols, and what has to be said about them.
+
+    copy         BOS  filler   #  x1 ... xn  #    answer  x1 ... xn  #
+    reverse      BOS  filler   #  x1 ... xn  #    answer  xn ... x1  #
+    even-pairs   BOS  filler   #  x1 ... xn  #    answer  v1 where xn = x1, else v0; xi among v0, v1. A binary string has as many
+                                                  01 as 10 just there
+    flip-flop    BOS  filler   #  w b  i b ... r  answer  b: the bit that was written last; n instructions w, i (ignore) or r, then r
+
+The # of a task is a key id of its own, and so are the instructions w, i, r; symbols are value ids, bits v0 and v1. The closing # of
+copy and reverse is part of the answer. Training lengths n are uniform from 1 to `longest`; filler is training text of a random
+amount, so that every slot of a sequence is trained. Each sequence of flip-flop scores every read. Sources: arXiv 2305.19466 (copy,
+reverse), arXiv 2207.02098 (even pairs), arXiv 2306.00946 (flip-flop). One of each, 3 symbols, no filler:
+
+    k0 v53 v16 v6 k0 v53 v16 v6 k0
+    k1 v53 v16 v6 k1 v6 v16 v53 k1
+    k2 v1 v0 v0 k2 v0
+    k3 k4 v0 k5 v1 k5 v1 k6 v0
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from extrap.data.algorithmic import Algorithmic, String
+from extrap.data.vocabulary import Vocabulary
+
+COPY, REVERSE, EVEN_PAIRS, FLIP_FLOP, WRITE, IGNORE, READ = range(7)  # key ids
+
+
+@dataclass(frozen=True, kw_only=True)
+class Copy(Algorithmic):
+    """x1 ... xn from all symbols; the answer is the string again."""
+
+    mark = COPY
+
+    def answer(self, symbols: np.ndarray) -> np.ndarray:
+        return symbols
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        symbols, mark = vocabulary.value(rng.integers(vocabulary.values, size=n)), vocabulary.key(self.mark)
+        tokens = np.concatenate([[mark], symbols, [mark], self.answer(symbols), [mark]])
+        return String(tokens, np.arange(len(tokens)) >= n + 2)
+
+    def width(self, n: int) -> int:
+        return 2 * n + 3
+
+    def answer_width(self, n: int) -> int:
+        return n + 1
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        return float(vocabulary.values) ** -n
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reverse(Copy):
+    """x1 ... xn from all symbols; the answer is xn ... x1."""
+
+    mark = REVERSE
+
+    def answer(self, symbols: np.ndarray) -> np.ndarray:
+        return symbols[::-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvenPairs(Algorithmic):
+    """Bits; the answer is whether the first is the last, as often yes as no from two symbols on."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        bits, mark = rng.integers(2, size=n), vocabulary.key(EVEN_PAIRS)
+        tokens = np.array([mark, *vocabulary.value(bits), mark, vocabulary.value(int(bits[0] == bits[-1]))])
+        return String(tokens, np.arange(n + 3) == n + 2)
+
+    def width(self, n: int) -> int:
+        return n + 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlipFlop(Algorithmic):
+    """n instructions with a bit each and a last read: the first writes, the others are drawn: ignore .8, write .1, read .1."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        do = rng.choice([WRITE, IGNORE, READ], size=n + 1, p=[0.1, 0.8, 0.1])
+        do[0], do[-1] = WRITE, READ
+        written = np.maximum.accumulate(np.where(do == WRITE, np.arange(n + 1), 0))
+        bits = rng.integers(2, size=n + 1)
+        bits = np.where(do == READ, bits[written], bits)
+        tokens = np.concatenate([[vocabulary.key(FLIP_FLOP)], np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel()])
+        return String(tokens, np.concatenate([[False], np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()]))
+
+    def width(self, n: int) -> int:
+        return 2 * n + 3
+
+
+TASKS: dict[str, Algorithmic] = {"copy": Copy(), "reverse": Reverse(), "even-pairs": EvenPairs(), "flip-flop": FlipFlop()}

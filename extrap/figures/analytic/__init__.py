@@ -1,0 +1,1 @@
+"""Figures that need no run: each file has `data()`, what follows from formulas, and `draw() -> Figure`, what it looks like."""

@@ -1,0 +1,80 @@
+"""Scores of the needle tasks by length, as a table: how long a context does a scheme use, by one number?
+
+The score of multikey and single is the mean accuracy over depths, of multivalue and multiquery the share of needles found. A length is
+effective where the mean over tasks reaches 85.6 %, and so at every shorter one (RULER, arXiv 2404.06654). Medians over seeds.
+"""
+
+import numpy as np
+from matplotlib import colormaps
+
+from extrap.figures.axis import note
+from extrap.figures.layout import entitle, panels
+from extrap.figures.look import look
+from extrap.series import select, series
+
+NEEDS = {"task": "haystack", "protocol": "single", "metric": "accuracy", "seen": "retrieval"}
+TASKS = {"single": "accuracy", "multikey": "accuracy", "multivalue": "recall", "multiquery": "recall"}
+THRESHOLD = 0.856
+CELL, LINE = 0.36, 0.2
+
+
+def draw(rows):
+    found = series(select(rows, task="haystack", seen="retrieval").assign(status="ok"))
+    tables = {s.label: scores(s.rows) for s in found}
+    lengths = sorted({n for table in tables.values() for n in table.columns})
+    blocks = ["mean", *(task for task in TASKS if any(task in table.index for table in tables.values()))]
+    columns, left = len(blocks) * (len(lengths) + 0.5), 0.3 + 0.062 * max(map(len, tables))
+    figure, axes = panels((1, 1), (CELL * columns, LINE * len(found)), right=0.95, gap=0, left=left, top=0.8)
+    panel = axes[0, 0]
+    panel.set(xlim=(0, columns), ylim=(len(found), 0), xticks=[], yticks=[])
+    panel.grid(visible=False)
+    panel.spines[:].set_visible(False)
+    for b, block in enumerate(blocks):
+        x = b * (len(lengths) + 0.5)
+        _text(panel, x + len(lengths) / 2, -1.5, block, fontweight="bold")
+        for j, length in enumerate(lengths):
+            _text(panel, x + j + 0.5, -0.5, f"{length:g}", fontsize=6.5)
+            for i, s in enumerate(found):
+                table = tables[s.label]
+                if block in table.index and length in table.columns and not np.isnan(table.loc[block, length]):
+                    _cell(panel, x + j, i, float(table.loc[block, length]))
+    _text(panel, columns + 0.6, -0.5, "effective", fontsize=6.5)
+    for i, s in enumerate(found):
+        panel.text(-0.3, i + 0.5, s.label, ha="right", va="center", fontsize=7.5, color=look(s).text)
+        _text(panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold")
+    marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is"
+    entitle(figure, "Needles by length (tokens)", f"{note(rows[rows['task'] == 'haystack'])} · medians over seeds · {marks}")
+    return figure
+
+
+def scores(rows):
+    """(task, length): median over seeds; a first line holds the mean over tasks where all are there."""
+    parts = []
+    for task, metric in TASKS.items():
+        here = rows[(rows["protocol"] == task) & (rows["metric"] == metric)]
+        parts.append(here[here["depth"].notna() == (metric == "accuracy")])
+    every = {
+        task: part.groupby(["run", "length"])["value"].mean().unstack().median()
+        for task, part in zip(TASKS, parts, strict=True)
+        if len(part)
+    }
+    mean = sum(every.values()) / len(every)
+    return mean.to_frame("mean").assign(**every).T
+
+
+def effective(mean) -> str:
+    """The longest length such that the mean reaches the threshold at it and at every shorter one."""
+    reached = mean.sort_index().ge(THRESHOLD).cummin()
+    return f"{reached[reached].index.max():g}" if reached.any() else f"<{mean.index.min():g}"
+
+
+def _cell(panel, x, i, value: float) -> None:
+    panel.fill_between([x + 0.04, x + 0.96], i + 0.06, i + 0.94, color=colormaps["viridis"](value), linewidth=0)
+    ink = "white" if value < 0.6 else "black"
+    _text(panel, x + 0.5, i + 0.5, f"{100 * value:.0f}", color=ink, fontsize=6.5)
+    if value >= THRESHOLD:
+        panel.plot([x + 0.22, x + 0.78], [i + 0.84, i + 0.84], color=ink, linewidth=0.8, label="_threshold")
+
+
+def _text(panel, x, y, words: str, **more) -> None:
+    panel.text(x, y, words, **{"ha": "center", "va": "center", "fontsize": 7} | more)

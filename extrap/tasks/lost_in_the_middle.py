@@ -1,0 +1,153 @@
+"""Key-value retrieval in the format of the paper that named it: JSON records as text, the gold one moved through them.
+
+    last    the question stands behind the records
+    both    in front of them as well (query-aware contextualisation)
+
+Records are read from the published files (extrap.data.records) or generated; their prompts: extrap.data.json_prompt. Source:
+arXiv 2307.03172, whose score is `substring`. Text is read as bytes, so that a record of two UUIDs is 80 tokens.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from extrap.answers import SEED, mark_each, report, report_curve, report_gate
+from extrap.data.encoder import BYTES
+from extrap.data.json_prompt import Example, generate
+from extrap.data.records import read
+from extrap.data.vocabulary import Vocabulary
+from extrap.decode import exact, greedy
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.task import Model, Progress, Result, Task, check_at_least
+
+OPENING = ' "'  # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is introduced
+UUID = 36
+
+
+class LostInTheMiddle(Task):
+    """Accuracy by index of the record asked for and number of records.
+
+    path: a jsonl or jsonl.gz file in the published format, null for generated records; pairs: numbers of records that are generated, 1
+    is the gold record alone; characters: of generated keys and values, the first of a UUID; depths: of the gold record, its index over
+    the last, or indices: these very ones; query: forms of the prompt; trials: examples, of a file the first; generate: bytes decoded
+    after the prompt for `substring` and `format`, 0 leaves these out; batch_tokens: tokens per forward, which changes speed and memory
+    only. Rows have the number of records as axis `records` and the tokens of the longest prompt and answer as length. Metrics:
+
+    accuracy    is the value, in all its bytes, what greedy decoding says behind the prompt and an opening quotation mark
+    substring   does the text decoded behind the prompt contain the value, in any case
+    format      does it contain any value of the context: what tells an answer of the wrong form from a wrong answer
+    guess       expected accuracy of naming the value of a record at random, 1 / records
+    primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv, where the depths allow
+    gate        mean accuracy over depths of the most records that fit into the training length; where it is below 0.9, or no records
+                fit, the rows of the form have the status `not trained`
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        pairs: Sequence[int] = (1, 2, 4),
+        characters: int = 36,
+        depths: Sequence[float] = (0, 0.5, 1),
+        indices: Sequence[int] | None = None,
+        query: Sequence[Literal["last", "both"]] = ("last", "both"),
+        trials: int = 20,
+        generate: int = 40,
+        batch_tokens: int = 8192,
+    ):
+        self.path, self.pairs, self.characters, self.depths, self.indices = path, pairs, characters, depths, indices
+        self.query, self.trials, self.generate, self.batch_tokens = query, trials, generate, batch_tokens
+
+    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+        option = "task.lost-in-the-middle"
+        if vocabulary.encoder is not BYTES:
+            raise UserError(f"{option}: reads and writes bytes; use data/vocabulary=bytes, or leave this task out")
+        for name, low in (("trials", 1), ("generate", 0), ("batch_tokens", 1)):
+            check_at_least(f"{option}.{name}", getattr(self, name), low)
+        if not self.query or len(set(self.query)) < len(self.query):
+            raise UserError(f"{option}.query={list(self.query)}: last, both, or the two of them")
+        if not self.depths or not all(0 <= d <= 1 for d in self.depths):
+            raise UserError(f"{option}.depths={list(self.depths)}: must be numbers from 0 (first record) to 1 (last record)")
+        if self.path is None:
+            self._check_generated(option)
+        fewest = min(self.pairs) if self.path is None else len(self._examples()[0][0].values)
+        if self.indices is not None and (not self.indices or not all(0 <= i < fewest for i in self.indices)):
+            raise UserError(f"{option}.indices={list(self.indices)}: from 0 to {fewest - 1}, for {fewest} records; null takes depths")
+
+    def _check_generated(self, option: str) -> None:
+        if not self.pairs or min(self.pairs) < 1 or len(set(self.pairs)) < len(self.pairs):
+            raise UserError(f"{option}.pairs={list(self.pairs)}: different numbers of records of at least 1")
+        if not 1 <= self.characters <= UUID:
+            raise UserError(f"{option}.characters={self.characters}: from 1 to {UUID}, those of a UUID")
+        if (most := 16 ** min(self.characters, 8) // 4) < max(self.pairs):
+            raise UserError(
+                f"{option}.pairs={list(self.pairs)}: with {option}.characters={self.characters} there are ids for {most} records; give more"
+            )
+
+    def _examples(self) -> list[list[Example]]:
+        """Sets of examples with one number of records each."""
+        if self.path is not None:
+            return [read("task.lost-in-the-middle.path", self.path, self.trials)]
+        return [[generate(k, self.characters, SEED, i) for i in range(self.trials)] for k in sorted(self.pairs)]
+
+    def run(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress) -> Result:
+        plan = [(examples, query) for examples in self._examples() for query in self.query]
+        cost = [len(examples) * sum(len(v) for v in examples[0].values) for examples, _ in plan]
+        result, gates = Result(), {}
+        for at, (examples, query) in enumerate(plan):
+            part = Result()
+            try:
+                where, correct = self._curve(part, examples, query, model, vocabulary)
+                result.rows += part.rows
+                result.items += part.items
+                if where["length"] <= train_length:
+                    gates[query] = where, correct
+            except OutOfRange:
+                pass
+            progress(sum(cost[: at + 1]), sum(cost))
+        for where, correct in gates.values():
+            report_gate(result, where, correct)
+        return mark_each(result)
+
+    def _curve(self, result: Result, examples: list[Example], query: str, model: Model, vocabulary: Vocabulary) -> tuple[dict, np.ndarray]:
+        """Rows of one form and number of records; their common coordinates, and which trials are right, (trials, depths)."""
+        records = len(examples[0].values)
+        indices = sorted({round(d * (records - 1)) for d in self.depths} if self.indices is None else set(self.indices))
+        depths, correct = [i / max(1, records - 1) for i in indices], []
+        for index, depth in zip(indices, depths, strict=True):
+            prompts, distances = zip(*(self._prompt(e, index, query, vocabulary) for e in examples), strict=True)
+            answers = [_ids(e.value) for e in examples]
+            opened = [np.concatenate([p, _ids(OPENING)]) for p in prompts]
+            scores = {"accuracy": exact(model, opened, answers, self.batch_tokens)}
+            if self.generate:
+                scores |= self._said(model, prompts, examples)
+            # Moving a record moves no length, so that every depth has this one.
+            length = max(len(p) + len(a) for p, a in zip(opened, answers, strict=True))
+            where = {"protocol": query, "length": length, "axis": "records", "at": records}
+            report(result, where | {"depth": depth}, scores, {"index": index, "distance": int(np.mean(distances))}, sum(map(len, answers)))
+            correct.append(scores["accuracy"])
+        if {0.0, 1.0} <= set(depths) and any(0.25 <= d <= 0.75 for d in depths):
+            report_curve(result, where, np.stack(correct, 1), depths)
+        result.rows.append(where | {"metric": "guess", "value": 1 / records})
+        return where, np.stack(correct, 1)
+
+    @staticmethod
+    def _prompt(example: Example, index: int, query: str, vocabulary: Vocabulary) -> tuple[np.ndarray, int]:
+        """The ids of a prompt, and the tokens from the beginning of the gold record to the last of them."""
+        text, at = example.prompt(index, query == "both")
+        return np.concatenate([[vocabulary.bos], _ids(text)]), len(_ids(text[at:])) - 1
+
+    def _said(self, model: Model, prompts: Sequence[np.ndarray], examples: Sequence[Example]) -> dict[str, np.ndarray]:
+        """In any case; an id that is no byte ends a word."""
+        said = greedy(model, prompts, self.generate, self.batch_tokens)
+        texts = [bytes(i if i < BYTES.ids else ord("\n") for i in row).decode(errors="replace").casefold() for row in said.tolist()]
+        wanted = [[value.casefold() for value in example.values] for example in examples]
+        return {
+            "substring": np.array([values[0] in text for text, values in zip(texts, wanted, strict=True)]),
+            "format": np.array([any(v in text for v in values) for text, values in zip(texts, wanted, strict=True)]),
+        }
+
+
+def _ids(text: str) -> np.ndarray:
+    return BYTES(text.encode())[0].astype(np.int64)

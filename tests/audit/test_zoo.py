@@ -1,0 +1,69 @@
+"""What the audit measures of every scheme is what its card says and its contract tests check."""
+
+import pytest
+
+from extrap.audit import properties, zoo
+from extrap.audit.properties import far, length, shift
+from extrap.card import kind
+from tests.discover import names
+from tests.exceptions import EXCUSED
+
+SHIFT, PREFIX = "shift_invariance_is_what_the_card_says", "prefix_consistency"
+
+
+def subject(name):
+    return zoo.subjects([name])[0]
+
+
+def holds(name):
+    """{column: verdict} of a whole audit."""
+    found, measured = subject(name), {}
+    measured = zoo.measure(found)
+    return {column.name: column.verdict(measured[column.name]) for column in zoo.columns()}
+
+
+@pytest.mark.parametrize("name", names("scheme"))
+def test_shift_invariance_is_what_the_contract_says(name):
+    found = subject(name)
+    measured = [value for value in shift.measure(found).values() if value == value]
+    relative = kind(found.fresh.scheme) != "absolute" and (name, SHIFT) not in EXCUSED
+    assert (max(measured) <= shift.SAME) == relative
+    assert relative or measured[0] > shift.SAME
+
+
+@pytest.mark.parametrize("name", names("scheme"))
+def test_what_is_defined_past_the_training_length_is_what_the_contract_says(name):
+    found = subject(name)
+    assert (far.defined(found.drawn) > 1) == (found.drawn.scheme.limit >= 2 * far.L)
+
+
+@pytest.mark.parametrize("name", [name for name, check in EXCUSED if check == PREFIX])
+def test_positions_that_move_as_the_text_grows_are_seen(name):
+    assert length.measure(subject(name))["same_at_any_length"] > length.SAME
+
+
+@pytest.mark.parametrize(
+    "name, has, lacks",
+    [
+        ("nope", {"same_at_any_length", "shift_1e6", "norm", "growth", "order_2"}, {"unique", "order_1", "decay_aligned", "real"}),
+        ("rope", {"unique", "shift_1e6", "norm", "growth", "decay_aligned", "order_1", "real"}, {"decay_gaussian"}),
+        ("alibi", {"unique", "shift_1e6", "norm", "decay_aligned", "decay_gaussian", "order_1"}, {"growth"}),
+        ("sinusoidal", {"unique", "linear_codes", "growth", "defined"}, {"shift_3", "shift_1e6", "same_at_any_length", "norm"}),
+        ("learned", {"unique", "deterministic"}, {"linear_codes", "defined", "shift_3"}),
+        ("xpos", {"unique", "shift_1e6", "growth"}, {"norm", "decay_gaussian"}),
+        ("log-n", {"shift_1e6"}, {"unique", "same_at_any_length", "growth"}),
+        ("linear-rope", {"unique", "shift_1e6", "same_at_any_length"}, set()),
+        ("randomised-rope", {"unique", "defined"}, {"deterministic", "same_at_any_length"}),
+    ],
+)
+def test_rows_of_some_schemes(name, has, lacks):
+    found = holds(name)
+    assert {column for column in has if found[column] is not True} == set()
+    assert {column for column in lacks if found[column] is not False} == set()
+
+
+def test_every_property_has_a_head_of_its_own_and_says_what_it_is():
+    columns = zoo.columns()
+    assert len({c.name for c in columns}) == len({c.head for c in columns}) == len(columns) > 15
+    assert all(c.says and len(c.head) <= 9 for c in columns)
+    assert set(properties.ORDER) == set(properties.available())

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from extrap.data.strings import TASKS, Copy, FlipFlop
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+from tests.tasks.test_algorithmic import solve
+
+V = Vocabulary(keys=64, values=16)
+STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
+every = pytest.mark.parametrize("name", TASKS)
+
+
+def draw(name, size=300, length=64, seed=0):
+    return type(TASKS[name])(size=size).draw(np.random.default_rng(seed), STREAM, V, length, 0.5)
+
+
+@every
+def test_the_answer_of_every_training_string_is_right(name):
+    for row, scored in zip(*draw(name), strict=True):
+        at = np.flatnonzero(row > V.bos)
+        assert row[0] == V.bos and (np.diff(at) == 1).all() and (np.delete(row, at)[1:] < V.text).all()
+        string, answers = row[at], np.concatenate([[False], scored])[at]
+        assert scored.sum() == answers.sum()
+        width = TASKS[name].answer_width((len(at) - 3) // 2)
+        assert answers[-width:].all() and (name == "flip-flop" or answers.sum() == width)
+        assert solve([V.bos, *string[:-width].tolist()]) == string[-width:].tolist()
+
+
+def test_every_read_of_a_flip_flop_is_scored_and_says_what_was_written():
+    string = FlipFlop().string(np.random.default_rng(0), V, 50)
+    for t in np.flatnonzero(string.answers):
+        assert solve([V.bos, *string.tokens[:t].tolist()]) == [string.tokens[t]]
+    assert 2 < string.answers.sum() == (string.tokens == V.key(6)).sum()
+
+
+@every
+def test_lengths_are_uniform_and_every_slot_is_used(name):
+    rows, scored = draw(name, size=4000)
+    special = rows > V.bos
+    assert special[:, 1:].any(0).all() and scored[:, 6:].any(0).all()
+    widths = special.sum(1)
+    assert {TASKS[name].width(n) for n in range(1, 21)} == set(widths)
+    assert (np.bincount(widths)[np.unique(widths)] > 130).all()
+
+
+@every
+@pytest.mark.parametrize("n", [1, 2, 20])
+def test_widths_are_those_of_strings(name, n):
+    string = TASKS[name].string(np.random.default_rng(0), V, n)
+    assert len(string.tokens) == len(string.answers) == TASKS[name].width(n)
+
+
+def test_even_pairs_are_even():
+    answers = [TASKS["even-pairs"].string(np.random.default_rng(i), V, 9).tokens[-1] for i in range(1000)]
+    assert 0.45 < np.mean(np.array(answers) == V.value(1)) < 0.55
+
+
+def test_bad_options_are_told():
+    with pytest.raises(ValueError, match="longest=0"):
+        Copy(longest=0)
+    with pytest.raises(UserError, match=r"^data\.more\.copy\.longest=20: .* 43 tokens; give fewer, or raise data\.length=42$"):
+        Copy().check("data.more.copy", V, 42)
+    with pytest.raises(UserError, match=r"data\.vocabulary\.keys=6: data\.more\.copy needs 7 key ids"):
+        Copy().check("data.more.copy", Vocabulary(keys=6), 64)

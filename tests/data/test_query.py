@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from extrap.data.query import Query, most_asked_first
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+
+V = Vocabulary()
+STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
+
+
+def draw(length=64, progress=1.0, seed=0, **options):
+    return Query(**({"size": 150} | options)).draw(np.random.default_rng(seed), STREAM, V, length, progress)
+
+
+def parse(row):
+    """(asked keys, {key: value}, the token after the records, slot after it)."""
+    is_value = np.isin(row, V.value_ids)
+    first_value = is_value.argmax()
+    asked, at, records = row[1 : first_value - 1].tolist(), first_value - 1, {}
+    while at + 1 < len(row) and row[at] in V.key_ids:
+        records[row[at]] = row[at + 1]
+        at += 2
+    return asked, records, row[at], at + 1
+
+
+@pytest.mark.parametrize("progress", [0.0, 1.0])
+@pytest.mark.parametrize("length", [8, 9, 63, 64])
+def test_every_answer_is_the_value_of_an_asked_key(length, progress):
+    for row, scored in zip(*draw(length, progress), strict=True):
+        asked, records, mark, tail = parse(row)
+        assert row[0] == V.bos and len(set(asked)) == len(asked) and set(asked) <= set(records)
+        assert 2 <= len(records) <= most_asked_first(length)
+        queries = row[tail::2].tolist()
+        assert queries[: len(asked)] == asked[: len(queries)], "asked in the order of the front"
+        assert set(queries) <= set(asked)
+        for key, value in zip(queries, row[tail + 1 :: 2], strict=False):
+            assert records[key] == value
+        first = [tail] if mark == V.bos else []
+        expected = first + [t for t in range(tail + 1, tail + 1 + 2 * len(asked), 2) if t <= length]
+        assert (np.flatnonzero(scored) + 1).tolist() == expected and expected
+        assert mark == V.bos or mark < V.text
+
+
+def test_first_is_its_share():
+    marks = [parse(row)[2] == V.bos for row in draw(size=2000, first=0.3)[0]]
+    assert 0.26 < np.mean(marks) < 0.34
+    assert not any(parse(row)[2] == V.bos for row in draw(first=0.0)[0]) and all(parse(row)[2] == V.bos for row in draw(first=1.0)[0])
+
+
+def test_the_question_of_the_test_is_trained_with_every_number_of_records():
+    """One key in front of the most records fits, and early training has fewer records."""
+    late = [parse(row) for row in draw(size=3000)[0]]
+    assert {len(records) for _, records, *_ in late} == set(range(2, 31))
+    assert any(len(asked) == 1 and len(records) == 30 for asked, records, *_ in late)
+    early = [len(parse(row)[1]) for row in draw(size=3000, progress=0.0)[0]]
+    assert np.mean(early) < 12 < np.mean([len(records) for _, records, *_ in late])
+
+
+def test_a_pure_function_of_its_arguments():
+    one, two = draw(), draw()
+    assert np.array_equal(one[0], two[0]) and np.array_equal(one[1], two[1])
+    assert not np.array_equal(one[0], draw(seed=1)[0])
+
+
+@pytest.mark.parametrize("options", [{"first": 1.5}, {"first": -0.1}, {"easy_until": 0.8}])
+def test_bad_shares(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        Query(**options)
+
+
+def test_what_does_not_fit_is_one_line():
+    with pytest.raises(UserError, match=r"^data\.more\.query: data\.length=7 is too short"):
+        Query().check("data.more.query", V, 7)
+    with pytest.raises(UserError, match=r"data\.vocabulary\.keys=8: 30 records in 64 tokens"):
+        Query().check("data.more.query", Vocabulary(keys=8), 64)

@@ -1,0 +1,47 @@
+"""Training sequences of repeated text."""
+
+import numpy as np
+import pytest
+
+from extrap.data.mixture import IGNORED, Batches
+from extrap.data.repeat import Repeat
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+from tests.data.test_mixture import batches, corpus, mixture
+
+STREAM = np.arange(5000)
+
+
+def drawn(size=500, length=32, seed=0, **options):
+    return Repeat(size=size, **options).draw(np.random.default_rng(seed), STREAM, Vocabulary(), length, 0.5)
+
+
+def test_a_stretch_of_text_comes_again_and_copies_alone_are_scored():
+    sequences, scored = drawn(shortest=5)
+    assert sequences.shape == (500, 33) and sequences.dtype == np.int64
+    assert (sequences[:, 0] == Vocabulary().bos).all()
+    for text, copies in zip(sequences[:, 1:], scored, strict=True):
+        u = int((~copies).sum())
+        assert not copies[:u].any() and copies[u:].all()
+        assert (np.diff(text[:u]) == 1).all(), "a stretch of the stream"
+        assert (text == text[np.arange(32) % u]).all()
+
+
+def test_every_period_comes_about_as_often_as_any_other():
+    periods = (~drawn(size=6000, shortest=5)[1]).sum(1)
+    counts = np.bincount(periods, minlength=17)
+    assert set(periods) == set(range(5, 17))
+    assert counts[5:].min() > 0.8 * 6000 / 12
+
+
+def test_it_is_a_part_of_a_mixture_and_moves_no_other():
+    both = Batches(mixture(more={"repeat": Repeat(size=3)}), corpus(), 0, 10)[4]
+    assert both.parts == {"text": slice(0, 4), "retrieval": slice(4, 10), "repeat": slice(10, 13)}
+    assert both.tokens[:10].tolist() == batches()[4].tokens.tolist()
+    assert (both.targets[10:] != IGNORED).sum(1).min() >= 32
+
+
+@pytest.mark.parametrize("shortest", [0, 33])
+def test_a_text_must_fit_twice(shortest):
+    with pytest.raises(UserError, match=rf"data.more.repeat.shortest={shortest}: from 1 to 32"):
+        mixture(more={"repeat": Repeat(shortest=shortest)})

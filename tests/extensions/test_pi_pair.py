@@ -1,0 +1,37 @@
+"""Interpolation pair by pair."""
+
+import pytest
+import torch
+
+from extrap.extensions.interpolation import Interpolation
+from extrap.extensions.pi_pair import PairInterpolation
+from extrap.scheme import Shape
+from extrap.schemes.multi_axis_rope import MultiAxisRoPE
+from extrap.spectrum import pairs
+from tests.extensions.case import rope, row, theta
+
+THETA = (1, 0.1, 0.01, 0.001)
+
+
+@pytest.mark.parametrize("pair", range(4))
+def test_one_pair_is_slowed_and_no_other(pair):
+    expected = [t / 4 if p == pair else t for p, t in enumerate(THETA)]
+    torch.testing.assert_close(theta(PairInterpolation(4.0, pair), rope()), row(*expected), atol=1e-15, rtol=0)
+
+
+def test_all_pairs_are_interpolation():
+    torch.testing.assert_close(theta(PairInterpolation(4.0, None), rope()), theta(Interpolation(4.0), rope()), atol=1e-15, rtol=0)
+
+
+def test_every_axis_has_its_own_pairs():
+    scheme = MultiAxisRoPE(Shape(dim=16, heads=2, layers=1, length=64, vocab=50))
+    trained = pairs(scheme)
+    slowed = PairInterpolation(2.0, 1).theta(trained, 2.0) != trained.theta
+    assert slowed.tolist() == [False, True] * (len(slowed) // 2)
+
+
+def test_pairs_that_are_not_there():
+    with pytest.raises(ValueError, match="pair=-1"):
+        PairInterpolation(2.0, -1)
+    with pytest.raises(ValueError, match="pair=4: there are 4"):
+        PairInterpolation(2.0, 4).extend(rope())

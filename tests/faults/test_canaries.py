@@ -1,0 +1,266 @@
+"""Files from strangers: code that is planted in any of them never runs, and nothing is written outside runs and studies."""
+
+import csv
+import io
+import json
+import os
+import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from extrap import checkpoint, cli, config, train
+from extrap.__main__ import check, entry, finished, work
+from extrap.__main__ import run as run_program
+from extrap.build import build
+from extrap.dashboard.command import _page
+from extrap.data import tokens
+from extrap.data.corpora.files import Files
+from extrap.errors import UserError
+from extrap.evaluate import trained_model
+from extrap.plot import main as plot
+from extrap.runs import read_json, write_json
+from extrap.scheme import Scheme
+from extrap.status import main as status
+from extrap.study import Entry, entries
+from extrap.sweep.process import Process, State
+from tests.faults import planted
+from tests.faults.planted import Code
+from tests.jobs import TINY, job
+from tests.results.plausible import run_rows
+from tests.sweeps.test_study import finished as finish
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "canary"
+    yield path
+    assert not path.exists(), "planted code was run"
+
+
+def test_the_code_would_run(tmp_path: Path) -> None:
+    pickle.loads(planted.plain(Code(tmp_path / "a")))
+    np.load(io.BytesIO(planted.array(Code(tmp_path / "b"))), allow_pickle=True)
+    torch.load(io.BytesIO(planted.zipped(Code(tmp_path / "c"))), weights_only=False)
+    assert all((tmp_path / name).exists() for name in "abc")
+
+
+@pytest.mark.parametrize("form", planted.PICKLES, ids=lambda form: form.__name__)
+def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, capsys) -> None:
+    this = job("scheme=rope")
+    this.run.folder.mkdir(parents=True)
+    for path in (this.run.checkpoint, this.run.weights):
+        path.write_bytes(form(Code(canary)))
+        with pytest.raises(checkpoint.Damaged, match=r"not readable as tensors|not a checkpoint"):
+            checkpoint.Checkpoints(this.model("meta"), 8).load_checkpoint(path)
+    this.run.curve.write_text("{}")
+    this.run.mark("trained", 8)  # as somebody would who wants the weights believed
+    with pytest.raises(UserError, match=rf"{this.run.weights}: not readable as tensors and plain values .*; delete"):
+        trained_model(this)
+
+
+def test_training_over_a_planted_checkpoint_starts_again(canary: Path, capsys) -> None:
+    this = job("scheme=rope")
+    this.run.folder.mkdir(parents=True)
+    this.run.checkpoint.write_bytes(planted.saved(Code(canary)))
+    train.train(this)
+    assert this.run.trained
+    assert "last.ckpt: not readable as tensors and plain values" in capsys.readouterr().err
+
+
+def litter(folder: Path, canary: Path) -> None:
+    """What else may lie in a folder from a stranger."""
+    for name in ("config.yaml", "hparams.yaml", ".hydra/config.yaml", ".hydra/overrides.yaml", "conf/config.yaml", "hydra_plugins/p.yaml"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(planted.yaml(canary))
+    for name in ("__init__.py", "sitecustomize.py", "conftest.py", "hydra_plugins/p.py", "text.py", "json.py", "parquet.py"):
+        (folder / name).write_text(planted.module(canary))
+
+
+def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None:
+    done = finish("rope-1-s0")
+    litter(done.folder.folder, canary)
+    identity = {"scheme": planted.node(canary), "words": planted.words(canary)}
+    for name in ("config.json", "wandb.json", "failed.json"):
+        write_json(done.folder.folder / name, {"identity": identity, "_target_": "os.mkdir", "reason": planted.words(canary)[0]})
+    status(["s"])
+    page = _page(done, run_rows("rope")[0] | {"study": "s"}, ["kv"])
+    assert page.config["options"] == identity  # values as they stand: nothing resolved, nothing called
+    assert "${oc.env:HOME}" in page.config["options"]["words"][0]
+
+
+def test_a_run_folder_with_another_configuration_is_refused(canary: Path) -> None:
+    this = job("scheme=rope")
+    this.run.folder.mkdir(parents=True)
+    litter(this.run.folder, canary)
+    write_json(this.run.folder / "config.json", {"identity": this.run.identity | {"scheme": planted.node(canary)}})
+    with pytest.raises(UserError, match=r"config\.json: not the configuration that is asked for"):
+        work(this)
+
+
+def test_requests_and_notes_of_a_study_are_data(canary: Path) -> None:
+    finish("rope-1-s0")
+    for number, word in enumerate(planted.words(canary)):
+        said = {"study": "s", "run": word, "extension": "direct", "tasks": {"kv": word}, "command": word}
+        write_json(Path(f"runs/.jobs/s/{number}.json"), said)
+    status(["s"])
+    assert {found.run for found in entries("s")} >= {"rope-1-s0"}
+
+
+def in_column(path: Path, column: str, word: str) -> str:
+    """A file of rows with a word in all cells of one column."""
+    header, *lines = csv.reader(path.read_text().splitlines())
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(
+        [header, *([*line[: (at := header.index(column))], word, *line[at + 1 :]] for line in lines)]
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("column", ["scheme", "extension", "value", "length"])
+def test_rows_are_text_and_numbers(canary: Path, column: str, capsys) -> None:
+    path = finish("rope-1-s0").rows("train")
+    kept = path.read_text()
+    if column in ("value", "length"):
+        for word in planted.words(canary):
+            path.write_text(kept)
+            path.write_text(in_column(path, column, word))
+            with pytest.raises(SystemExit, match="2"):
+                plot(["s", "training_curves"])
+            said = capsys.readouterr().err.splitlines()
+            assert len(said) == 1 and said[0].startswith(f"extrap-plot: {path}:2: {column}: ")
+    else:
+        path.write_text(in_column(path, column, " ".join(planted.words(canary))))
+        plot(["s", "training_curves"])
+
+
+def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside loading scripts of the names that the reading library uses, in the folder read and in the one worked in."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    litter(tmp_path, canary)
+    (folder / "text").mkdir()
+    litter(folder / "text", canary)
+    words = planted.words(canary)
+    (folder / "a.jsonl").write_text(
+        "\n".join(json.dumps({"text": word, "_target_": "os.mkdir", "py/object": "os.mkdir"}) for word in words)
+    )
+    extension = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": planted.plain(Code(canary))}
+    field = pa.field("text", pa.string(), metadata=extension)
+    features = {"huggingface": json.dumps({"info": {"features": {"text": {"_type": "os.mkdir", "id": str(canary)}}}})}
+    pq.write_table(
+        pa.table([pa.array(words)], schema=pa.schema([field], metadata={b"pandas": planted.plain(Code(canary))})), folder / "b.parquet"
+    )
+    pq.write_table(pa.table([pa.array(words)], schema=pa.schema([pa.field("text", pa.string())], metadata=features)), folder / "c.parquet")
+    (folder / "d.txt").write_text("\n".join(words))
+    for source in ("a.jsonl", "b.parquet", "c.parquet", "d.txt", "text"):
+        found = b"".join(text for _, text in Files(path=str(folder / source)).documents())
+        assert source == "text" or all(word.encode() in found for word in words), source
+
+
+@pytest.mark.parametrize("believed", [False, True])
+def test_a_token_map_is_numbers(canary: Path, tmp_path: Path, believed: bool) -> None:
+    """Changed, or changed together with the hashes that speak for it."""
+    cache = tmp_path / "cache"
+    sha256 = tokens.write(cache, [("train", b"abc" * 99), ("validation", b"abc")])
+    path = cache / sha256 / "train.bin"
+    path.write_bytes(planted.array(Code(canary)))
+    if believed:
+        about = cache / sha256 / "about.json"
+        said = json.loads(about.read_text())
+        said["files"]["train.bin"] = tokens._digest(path)
+        about.write_text(json.dumps(said))
+    assert tokens.read(cache, sha256) is None
+
+
+TARGETS = ["os.mkdir", "subprocess.Popen", "builtins.eval", "torch.load", "extrap.runs.Path", "extrap.runs.json.loads", "extrap.atomic.os",
+           "extrap.__main__.main", "extrap.clean.clean"]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_only_classes_of_the_kind_asked_for_are_built(canary: Path, target: str) -> None:
+    with pytest.raises(UserError, match="_target_"):
+        build(planted.node(canary) | {"_target_": target}, "scheme", kind=Scheme)
+
+
+FILES = {
+    "scheme": "scheme: {_target_: os.mkdir, path: CANARY}",
+    "nested": "data: {corpus: {_target_: os.mkdir, path: CANARY}}",
+    "plugins": "plugins: [os]\nscheme: {_target_: os.mkdir, path: CANARY}",
+    "callbacks": "hydra: {callbacks: {x: {_target_: os.mkdir, path: CANARY}}}",
+    "launcher": "hydra: {launcher: {_target_: os.mkdir, path: CANARY}}",
+    "logging": "hydra: {job_logging: {version: 1, handlers: {x: {(): os.mkdir, path: CANARY}}, root: {handlers: [x]}}}",
+    "folder": "hydra: {run: {dir: CANARY}}",
+    "sweep folder": "hydra: {sweep: {dir: CANARY}}",
+    "study": "study: ../canary",
+    "label": "label: CANARY",
+    "root": "trainer: {default_root_dir: CANARY}",
+    "trainer": "trainer: {plugins: {_target_: os.mkdir, path: CANARY}}",
+}
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+def test_a_configuration_file_runs_nothing_and_writes_nowhere_else(
+    canary: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    Path("theirs/experiment").mkdir(parents=True)
+    Path("theirs/experiment/x.yaml").write_text("# @package _global_\n" + text.replace("CANARY", str(canary)) + "\n")
+    for name, value in (("argv", ["extrap", "--config-dir", "theirs", "+experiment=x", *TINY]), ("path", list(sys.path))):
+        monkeypatch.setattr(sys, name, value)
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    config.register()
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(cli.Program(run_program, check, finished, entry))
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1 and said[0].startswith("extrap: "), said
+    assert {path.name for path in Path().iterdir()} <= {"runs", "theirs"}
+
+
+@pytest.mark.parametrize("name", [".", "done", "last.ckpt", "weights.pt", "state.json", "log.txt", ".lock", "deep/er"])
+def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / ".theirs.tmp").write_text("kept")
+    run = job("scheme=rope").run
+    link = run.folder / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(outside / ".theirs.tmp" if "." in name[1:] or name == ".lock" else outside)
+    with pytest.raises(UserError, match=rf"^{link}: a link, and nothing is written through one"), run.alone():
+        pass
+    assert {path.name: path.read_text() for path in outside.iterdir()} == {".theirs.tmp": "kept"}
+
+
+def test_nothing_is_written_through_a_link_in_a_study(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    finish("rope-1-s0")
+    Path("results/s/figures").symlink_to(outside)
+    with pytest.raises(SystemExit, match="2"):
+        plot(["s", "training_curves"])
+    Path("runs/.jobs/t").symlink_to(outside)
+    with pytest.raises(UserError, match=r"runs/\.jobs/t: a link"):
+        Entry("t", "rope-1-s0", "direct", {}).write()
+    assert list(outside.iterdir()) == []
+
+
+def test_a_log_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("kept")
+    (tmp_path / "log.txt").symlink_to(tmp_path / "theirs")
+    process = Process("a", ["true"], tmp_path / "log.txt", State.WAITING)
+    process.start()
+    assert process.state is State.FAILED and process.reason.startswith("could not start: ")
+    assert (tmp_path / "theirs").read_text() == "kept"
+
+
+def test_a_pipe_where_a_file_should_be_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "state.json")
+    assert read_json(tmp_path / "state.json") == {}

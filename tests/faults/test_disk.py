@@ -1,0 +1,144 @@
+"""Full, read-only and failing disks: a line that names the file, nothing half-written, and the same command goes on."""
+
+import errno
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from extrap import atomic, cli, disk
+from extrap.evaluate import evaluate
+from extrap.plot import main as plot
+from extrap.told import told
+from extrap.train import train
+from tests.jobs import TINY, job
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def failing(number: int):
+    def fail(*args: object, **more: object):
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
+@pytest.mark.parametrize("call", ["open", "fsync", "replace"])
+def test_the_old_content_stands_whatever_the_disk_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int) -> None:
+    path = tmp_path / "a.csv"
+    atomic.replace(path, b"old")
+    with monkeypatch.context() as broken:
+        broken.setattr(atomic if call == "open" else os, call, failing(number), raising=False)
+        with pytest.raises(OSError) as caught:
+            atomic.replace(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+    assert disk.fault(caught.value) == f"{path}: {disk.FAULTS[number]}"
+
+
+def test_other_errors_are_no_fault_of_the_disk() -> None:
+    assert disk.fault(ValueError("no")) is None
+    assert disk.fault(FileNotFoundError(errno.ENOENT, "no")) is None
+
+
+def test_every_program_says_so_in_one_line(capsys) -> None:
+    for frame in (cli.reported, lambda: told("extrap")):
+        with pytest.raises(SystemExit, match="2"), frame():
+            raise OSError(errno.ENOSPC, "No space left on device", "runs/a/weights.pt")
+        assert capsys.readouterr().err == f"extrap: runs/a/weights.pt: {disk.FAULTS[errno.ENOSPC]}\n"
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_figures_that_cannot_be_written_are_one_line(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    from tests.sweeps.test_study import finished
+
+    finished("rope-1-s0")
+    monkeypatch.setattr(os, "fsync", failing(errno.ENOSPC))
+    with pytest.raises(SystemExit, match="2"):
+        plot(["s", "training_curves"])
+    assert capsys.readouterr().err == f"extrap-plot: results/s/figures/training_curves.svg: {disk.FAULTS[errno.ENOSPC]}\n"
+    assert list(Path("results/s/figures").iterdir()) == []
+
+
+def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
+    script = "from extrap.told import told\nwith told('x'):\n for n in range(10**6): print(n)"
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY)
+    with process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half() -> None:
+    """The largest file allowed grows until all fit: every file of the run is there whole or not at all, each time."""
+    whole = job("scheme=rope")
+    train(whole)
+    evaluate(whole)
+    rows = {path.name: path.read_bytes() for path in (whole.results / "rows").iterdir()}
+    weights = whole.run.weights.read_bytes()
+    shutil.rmtree(whole.run.folder)
+    shutil.rmtree(whole.results)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in (100, 10_000, len(weights) - 1, 10**8):
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+            this = job("scheme=rope")
+            with pytest.raises(OSError) if size < 10**8 else nullcontext() as caught:
+                train(this)
+                evaluate(this)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert this.run.trained == (caught is None) == (size == 10**8)
+        assert caught is None or (str(this.run.folder) in disk.fault(caught.value) and "ulimit -f" in disk.fault(caught.value))
+        assert not list(Path("runs").glob("[!.]*/**/.*.tmp"))
+        assert not whole.run.weights.exists() or whole.run.weights.read_bytes() == weights
+    assert {path.name: path.read_bytes() for path in (whole.results / "rows").iterdir()} == rows
+
+
+INSIDE = """
+mount -t tmpfs -o size=$1 none work && cd work || exit 77
+shift
+"$@" > ../first 2>&1; echo $? >> ../first
+mount -o remount,size=64m . || exit 77
+"$@" > ../second 2>&1; echo $? >> ../second
+mount -o remount,ro . || exit 77
+"$@" study=other > ../third 2>&1; echo $? >> ../third
+cp -r results ..
+"""
+
+
+def test_a_small_disk_that_fills_grows_and_is_closed(tmp_path: Path) -> None:
+    """As a person meets it: a real file system, the real command."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "text.txt").write_text("one two three four five " * 4000)
+    options = [option for option in TINY if not option.startswith("task.kv")]
+    corpus = ["data/corpus=files", f"data.corpus.path={tmp_path}/text.txt"]
+    words = [sys.executable, "-m", "extrap", "scheme=rope", *options, *corpus, "task=nll"]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    isolated = ["unshare", "-rm", "sh", "-c", INSIDE, "sh", "1m", *words]
+    if not shutil.which("unshare") or subprocess.run(isolated, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    first, second, third = ((tmp_path / name).read_text().splitlines() for name in ("first", "second", "third"))
+    faults = [line for line in first if line.startswith("extrap: ")]
+    assert (len(faults), first[-1]) == (1, "2"), first
+    assert faults[0].endswith(f": {disk.FAULTS[errno.ENOSPC]}")
+    assert second[-1] == "0", second
+    assert [line for line in third if line.startswith("extrap: ")] == third[:-1] and third[-1] == "2", third
+    assert third[0].endswith(disk.FAULTS[errno.EROFS])
+    assert {path.name.split("__")[-1] for path in (tmp_path / "results" / "main" / "rows").iterdir()} == {"train.csv", "nll.csv"}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_of_somebody_else_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir(mode=0o500)
+    with pytest.raises(SystemExit, match="2"), told("extrap"):
+        atomic.replace(Path("results/s/rows/a.csv"), b"")
+    assert capsys.readouterr().err == f"extrap: results/s/rows/a.csv: {disk.FAULTS[errno.EACCES]}\n"

@@ -1,0 +1,72 @@
+"""A loss that is no finite number: the run stops with a name for it, its rows and figures say so, and a sweep goes on."""
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from extrap import figures, rows
+from extrap.__main__ import done, noted, work
+from extrap.lit import Lit
+from extrap.study import State, standing
+from extrap.summary import summary
+from extrap.sweep.pool import run as pool
+from extrap.sweep.process import Process
+from extrap.sweep.process import State as Ended
+from extrap.sweep.status import Lines
+from tests.jobs import job
+from tests.results.plausible import run_rows
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+def spoiled(monkeypatch: pytest.MonkeyPatch, step: int, value: float) -> None:
+    """From a step on, the loss is `value`."""
+    plain = Lit.training_step
+
+    def training_step(self, batch, *args):
+        loss = plain(self, batch, *args)
+        if self.trainer.global_step >= step:
+            self.measured = {name: torch.full_like(v, value) for name, v in self.measured.items()}
+        return loss
+
+    monkeypatch.setattr(Lit, "training_step", training_step)
+
+
+@pytest.mark.parametrize(("step", "value"), [(0, math.nan), (5, math.inf), (7, -math.inf)])
+def test_it_stops_with_a_name_and_a_sweep_goes_on(step: int, value: float, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    spoiled(monkeypatch, step, value)
+    this = job("scheme=rope")
+    entry = noted(this, "extrap")
+    entry.write()
+    work(this)  # an exception would fail the job, and with it the sweep
+    assert this.run.state["state"] == "diverged"
+    told = [line for line in capsys.readouterr().err.splitlines() if "diverged" in line]
+    assert len(told) == 1 and this.run.name in told[0] and "not finite at step" in told[0]
+    found = rows.read(this.results)
+    assert set(found["status"]) == {"diverged"}
+    assert found[found["metric"] == "diverged_at"]["value"].tolist() == [min(8, step // 2 * 2 + 2)]
+    assert done(job("scheme=rope"))
+    assert (standing(entry).state, standing(entry).left) == (State.DIVERGED, [])
+    assert summary(found)["verdict"].tolist() == ["diverged"]
+
+
+def test_a_sweep_counts_it_as_done(tmp_path: Path) -> None:
+    """Its exit code is that of success: nothing is left to try."""
+    script = "import sys; print('extrap: a: the loss is not finite', file=sys.stderr)"
+    jobs = [Process(name, [sys.executable, "-c", script], tmp_path / name, Ended.WAITING) for name in "ab"]
+    pool(jobs, 1, Lines(jobs))
+    assert [this.state for this in jobs] == [Ended.DONE, Ended.DONE]
+
+
+def test_figures_show_it() -> None:
+    curve = [row | {"run": "t5-0-s0", "scheme": "t5", "status": "diverged"} for row in run_rows("rope") if row["task"] == "train"]
+    early = [row | {"run": "xpos-0-s0", "scheme": "xpos", "metric": "diverged_at", "axis": "", "at": None, "protocol": "", "value": 25.0}
+             for row in curve[:1]]  # fmt: skip
+    rows.write("results/s/rows/a.csv", run_rows("rope") + curve + early)
+    figure = figures.available()["training_curves"].draw(rows.read("results/s"))
+    labels = {line.get_label() for panel in figure.axes for line in panel.lines}
+    assert {"rope", "t5 – diverged"} <= labels
+    assert "diverged: xpos (seed 0) at step 25" in " ".join(text.get_text() for text in figure.texts)

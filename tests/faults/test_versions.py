@@ -1,0 +1,91 @@
+"""Studies and run folders of other versions: older ones are read through a migration, later ones refused by name."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from extrap import rows, schema
+from extrap.__main__ import work
+from extrap.errors import UserError
+from extrap.evaluate import evaluate, evaluated
+from extrap.plot import main as plot
+from extrap.runs import Named, read_json, write_json
+from extrap.status import main as status
+from extrap.train import train
+from tests.jobs import job
+from tests.sweeps.test_study import finished
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+def test_a_run_folder_of_version_1_is_read(capsys) -> None:
+    """It names neither its version nor the hashes of its files; it is evaluated and never trained again."""
+    this = job("scheme=rope")
+    train(this)
+    state = this.run.folder / "state.json"
+    write_json(state, {"state": "trained", "steps": 8})
+    before = this.run.weights.stat().st_mtime_ns
+    assert this.run.state == {"schema": schema.RUN, "state": "trained", "steps": 8, "files": {}}
+    work(this)
+    assert evaluated(this)
+    assert this.run.weights.stat().st_mtime_ns == before
+    assert read_json(state) == {"state": "trained", "steps": 8}
+
+
+def test_a_run_folder_of_a_later_version_is_refused_by_name(capsys) -> None:
+    done = finished("rope-1-s0")
+    state = Named("rope-1-s0").folder / "state.json"
+    write_json(state, read_json(state) | {"schema": schema.RUN + 1})
+    line = f"{state}: a run folder of version {schema.RUN + 1}; this program reads 1 to {schema.RUN}: use a newer one, or move it away"
+    with pytest.raises(SystemExit, match="2"):
+        status([done.study])
+    assert capsys.readouterr().err == f"extrap-status: {line}\n"
+
+
+def test_nothing_is_trained_over_a_later_version() -> None:
+    this = job("scheme=rope")
+    this.run.folder.mkdir(parents=True)
+    write_json(this.run.folder / "state.json", {"schema": schema.RUN + 1, "state": "new"})
+    this.run.weights.write_bytes(b"of a later program")
+    with pytest.raises(UserError, match=f"a run folder of version {schema.RUN + 1}"):
+        work(this)
+    assert this.run.weights.read_bytes() == b"of a later program"
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"schema": 2}, {"schema": "2", "state": "trained", "steps": 8, "files": {}}, {"schema": 1.5, "state": 3}]
+)
+def test_a_state_that_says_nothing_is_none(said: dict) -> None:
+    assert schema.run_state(said, Path("state.json")) == {}
+
+
+def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys) -> None:
+    done = finished("rope-1-s0")
+    study = done.rows("kv").parents[1]
+    assert not (study / "schema.json").exists()
+    assert len(rows.read(study))
+    schema.claim_rows(study)
+    assert json.loads((study / "schema.json").read_text()) == {"rows": schema.ROWS}
+    assert len(rows.read(study))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('{"rows": 2}', "rows of version 2; this program reads and writes 1"), ("[", "damaged; delete it")]
+)
+def test_rows_of_another_version_are_refused_by_name(text: str, line: str, capsys) -> None:
+    done = finished("rope-1-s0")
+    path = done.rows("kv").parents[1] / "schema.json"
+    path.write_text(text)
+    kept = {file.name: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
+    with pytest.raises(SystemExit, match="2"):
+        plot(["s"])
+    assert capsys.readouterr().err.startswith(f"extrap-plot: {path}: {line}")
+    this = job("scheme=rope", "study=s")
+    this.run.folder.mkdir(parents=True)
+    this.run.weights.touch()
+    this.run.curve.write_text('{"points": []}')
+    this.run.mark("trained", 8)
+    with pytest.raises(UserError, match=f"{path}: {line}"):
+        evaluate(this)
+    assert {file.name: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()} == kept

@@ -1,0 +1,185 @@
+"""`extrap-compare`: differences of rows and of the items behind them, by pair, by seed, and one line for a mistake."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from extrap import compare, rows
+from extrap.cells import Cell
+from extrap.paired import by_items, by_seeds, holm
+from tests.results.plausible import DEPTHS, run_rows
+
+FEW = (("kv", 256), ("nll", 64), ("nll", 256))
+RECORDS = Cell("kv", "records", 256, "accuracy")
+
+
+def items_of(run):
+    """Items that the rows of a run are means of: the first trials are right, documents differ by a zigzag that adds up to nothing."""
+    for row in run:
+        if row["metric"] == "accuracy" and "depth" in row:
+            where = {k: row[k] for k in ("protocol", "length", "depth")}
+            hits = round(row["value"] * row["n"])
+            yield from (where | {"metric": "accuracy", "item": i, "value": float(i < hits)} for i in range(row["n"]))
+            yield where | {"metric": "index", "item": "all", "value": 3}
+        if row["metric"] == "nll" and row["task"] == "nll":
+            where = {k: row[k] for k in ("protocol", "length")}
+            zigzag = (-1) ** np.arange(row["n"]) * (0.1 + 0.05 * row["seed"])
+            for i, z in enumerate(zigzag):
+                yield where | {"metric": "nll_sum", "item": i, "value": 512 * (row["value"] + z)}
+                yield where | {"metric": "tokens", "item": i, "value": 512}
+
+
+def study(tmp_path, runs, items=True):
+    """The runs at one or two lengths, which is enough and quick to write."""
+    for whole in runs:
+        run = [row for row in whole if (row["task"], row.get("length")) in FEW or "length" not in row]
+        for task in ("train", "nll", "kv"):
+            part = [row for row in run if row["task"] == task]
+            stem = f"{run[0]['run']}__{run[0]['extension']}__{task}"
+            rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", part)
+            if items and task != "train":
+                rows.write_items(tmp_path / "demo" / "items" / f"{stem}.csv", items_of(part))
+    return tmp_path
+
+
+def lines(results, *words):
+    """{(task, protocol, length, metric): the other columns} of the tables, one dict per pair."""
+    found = []
+    for line in compare.text(results, "demo", list(words), []).splitlines():
+        cells = line.split()
+        if line.startswith("A = "):
+            found.append({})
+        elif len(cells) == 12 and cells[0] in ("nll", "kv"):
+            found[-1][cells[0], cells[1], int(cells[2]), cells[3]] = cells[4:]
+    return found
+
+
+def curve(run):
+    """{depth: accuracy} of RECORDS."""
+    here = [r for r in run if r["task"] == "kv" and r.get("protocol") == "records" and r.get("length") == 256]
+    return {r["depth"]: r["value"] for r in here if r["metric"] == "accuracy"}
+
+
+def accuracy(run):
+    return np.mean(list(curve(run).values()))
+
+
+def shown(difference):
+    return [f"{x:.4f}" for x in (difference.value, difference.low, difference.high)]
+
+
+def test_one_seed_is_compared_trial_by_trial(tmp_path):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    (table,) = lines(results, "rope", "alibi")
+    curves = {}
+    for name in ("rope", "alibi"):
+        values = curve(run_rows(name))
+        in_file = sorted(range(200), key=str)
+        curves[name] = np.array([[i < round(200 * values[d]) for d in DEPTHS] for i in in_file], float)
+    expected = by_items([curves["rope"].mean(1)], [curves["alibi"].mean(1)])
+    a, b, *difference, seeds, items, p = table[RECORDS]
+    assert (a, b) == (f"{curves['rope'].mean():.4f}", f"{curves['alibi'].mean():.4f}")
+    assert difference == shown(expected)
+    assert (seeds, items, p) == ("1", "200", f"{expected.p:.3f}")
+    ends = curves["rope"][:, [0, 6]].mean(1) - curves["rope"][:, 2:5].mean(1)
+    theirs = curves["alibi"][:, [0, 6]].mean(1) - curves["alibi"][:, 2:5].mean(1)
+    assert table["kv", "records", 256, "u_depth"][2:5] == shown(by_items([ends], [theirs]))
+
+
+def test_losses_are_compared_document_by_document_where_both_have_a_value(tmp_path):
+    (table,) = lines(study(tmp_path, [run_rows("rope"), run_rows("learned")]), "rope", "learned")
+    _, _, difference, low, high, seeds, items, _ = table["nll", "sliding", 64, "nll"]
+    # The zigzag is the same in both, so pairing leaves no spread at all.
+    assert low == difference == high == f"{np.log(7.3 * 0.93) - np.log(11 * 0.93):.4f}"
+    assert (seeds, items) == ("1", "64")
+    assert ("nll", "sliding", 256, "nll") not in table
+
+
+@pytest.mark.parametrize("with_items", [True, False])
+def test_a_few_seeds_are_students_interval_with_and_without_items(tmp_path, capsys, with_items):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(3)]
+    (table,) = lines(study(tmp_path, runs, with_items), "t5", "alibi")
+    means = {name: [accuracy(run_rows(name, seed)) for seed in range(3)] for name in ("t5", "alibi")}
+    expected = by_seeds(np.subtract(means["t5"], means["alibi"]))
+    assert table[RECORDS][2:5] == shown(expected)
+    assert table[RECORDS][5:7] == ["3", "200" if with_items else "-"]
+    said = capsys.readouterr().err
+    assert said.count("\n") == (0 if with_items else 1)
+    assert with_items or "`extrap -m study=demo scheme=t5,alibi` makes them" in said
+
+
+def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
+    (table,) = lines(study(tmp_path, [run_rows("rope"), run_rows("alibi")], items=False), "rope", "alibi")
+    assert table[RECORDS][3:] == ["-", "-", "1", "-", "-"]
+    assert capsys.readouterr().err.startswith("extrap-compare: scores of single items (kv, nll) are not committed and not here")
+
+
+def test_only_seeds_that_both_have_are_paired(tmp_path):
+    runs = [run_rows("rope", seed) for seed in (0, 1, 2)] + [run_rows("alibi", seed) for seed in (1, 2, 3)]
+    (table,) = lines(study(tmp_path, runs), "rope", "alibi")
+    assert {line[5] for line in table.values()} == {"2"}
+    runs = [run_rows("rope", 0), run_rows("alibi", 1)]
+    with pytest.raises(compare.UserError, match="share no seed"):
+        lines(study(tmp_path / "other", runs), "rope", "alibi")
+
+
+def test_several_contrasts_are_adjusted_by_holm(tmp_path):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi", "rope") for seed in range(3)]
+    results = study(tmp_path, runs)
+    alone = [lines(results, "t5", other)[0][RECORDS][-1] for other in ("alibi", "rope")]
+    both = [table[RECORDS][-1] for table in lines(results, "t5", "alibi", "rope")]
+    assert [float(p) for p in both] == pytest.approx(holm([float(p) for p in alone]).tolist(), abs=0.002)
+    text = compare.text(results, "demo", ["t5", "alibi", "rope"], ["kv records 256 accuracy", "nll sliding 64"])
+    assert "Holm over 4 contrasts" in text
+    assert sum(line.startswith(("kv ", "nll ")) for line in text.splitlines()) == 4
+
+
+def test_extensions_and_untrained_runs_are_named(tmp_path):
+    extended = [run_rows("rope", extension="ntk", factor=factor) for factor in (2, 4)]
+    results = study(tmp_path, [run_rows("rope", status="not trained"), extended[0]])
+    text = compare.text(results, "demo", ["rope", "rope+ntk"], [])
+    assert "A = rope, B = rope + ntk x2" in text
+    assert "rope: kv seed 0 not trained; no statement about length rests on these" in text
+    rows.write(tmp_path / "demo" / "rows" / "x4.csv", [row | {"config": "beef"} for row in extended[1]])
+    with pytest.raises(compare.UserError, match=r"SERIES=rope\+ntk: several factors"):
+        compare.text(results, "demo", ["rope", "rope+ntk"], [])
+    assert "B = rope + ntk x4" in compare.text(results, "demo", ["rope", "rope+ntk x4"], [])
+
+
+def test_items_of_other_rows_are_refused(tmp_path):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    stem = f"{run_rows('rope')[0]['run']}__direct__kv"
+    other = [row for row in run_rows("t5") if row["task"] == "kv"]
+    rows.write_items(results / "demo" / "items" / f"{stem}.csv", items_of([r for r in other if r.get("length") == 256]))
+    with pytest.raises(compare.UserError, match=r"rope-cafe0123-s0__direct__kv\.csv: not the items of its rows"):
+        compare.text(results, "demo", ["rope", "alibi"], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "STUDY is missing; studies in {}: demo"),
+        (["demi", "rope", "alibi"], "STUDY=demi: no such study in {}; studies there: demo"),
+        (["demo"], "SERIES=: two or more different ones are compared; series of this study: alibi, rope"),
+        (["demo", "rope", "rope"], "SERIES=rope,rope: two or more different ones are compared; series of this study: alibi, rope"),
+        (["demo", "rope", "ropee"], "SERIES=ropee: no such series; series of this study: alibi, rope"),
+        (["demo", "rope", "alibi", "--cell", "kv 7"], "--cell=kv 7: no such cell; cells are kv padded 256 accuracy, "),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, capsys, words, line):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    with pytest.raises(SystemExit, match="2"):
+        compare.main([*words, "--results", str(results)])
+    said = capsys.readouterr().err
+    assert said.startswith(f"extrap-compare: {line.format(results)}")
+    assert said.count("\n") == 1
+
+
+def test_the_table_fits_a_terminal_and_needs_no_torch(tmp_path, capsys):
+    results = study(tmp_path, [run_rows("rope"), run_rows("kerple-log")])
+    compare.main(["demo", "rope", "kerple-log", "--results", str(results)])
+    assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 120
+    code = "import sys, extrap.compare; sys.exit('torch' in sys.modules or 'hydra' in sys.modules or 'matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

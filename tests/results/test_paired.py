@@ -1,0 +1,100 @@
+"""Paired differences against scipy, and how often Holm's contrasts are wrong."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from extrap import levels, paired
+from extrap.stats import bootstrap_mean
+
+
+def test_pairing_narrows_a_difference():
+    rng = np.random.default_rng(5)
+    hard = rng.normal(0, 1, 100)
+    a, b = hard + 0.2, hard + rng.normal(0, 0.05, 100)
+    difference, low, high = paired.paired_difference(a, b)
+    assert difference == pytest.approx((a - b).mean())
+    assert low < 0.2 < high
+    alone = bootstrap_mean(a, np.ones(100))
+    assert high - low < (alone[1] - alone[0]) / 5
+    with pytest.raises(ValueError, match="same items twice"):
+        paired.paired_difference(a, b[1:])
+
+
+def test_paired_difference_is_token_weighted():
+    difference, low, high = paired.paired_difference([4.0, 3.0], [2.0, 0.0], [2.0, 3.0])
+    assert (difference, low, high) == (1.0, 1.0, 1.0)
+
+
+def test_one_seed_is_resampled_over_items():
+    rng = np.random.default_rng(0)
+    a, b = rng.random((1, 80)), rng.random((1, 80))
+    found = paired.by_items(a, b)
+    assert (found.value, found.low, found.high) == paired.paired_difference(a[0], b[0])
+    assert (found.seeds, found.items) == (1, 80)
+    far, same = paired.by_items(a + 1, b), paired.by_items(a, a)
+    assert far.p < 0.01 < 0.05 < found.p <= 1
+    assert (same.value, same.low, same.high, same.p) == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 9])
+def test_a_few_seeds_are_the_paired_t_test(seeds):
+    rng = np.random.default_rng(seeds)
+    counts = np.full((seeds, 50), 32.0)
+    a, b = rng.normal(40, 3, (2, seeds, 50)) + rng.normal(0, 1, (2, seeds, 1))
+    found = paired.by_items(a, b, counts)
+    expected = scipy.stats.ttest_rel((a / 32).mean(1), (b / 32).mean(1))
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    assert found.p == pytest.approx(expected.pvalue)
+    assert paired.by_seeds((a - b).sum(1) / counts.sum(1)) == paired.Difference(found.value, found.low, found.high, found.p, seeds, None)
+
+
+def test_many_seeds_are_resampled_at_both_levels_and_p_agrees_with_the_interval():
+    rng = np.random.default_rng(1)
+    a = rng.normal(0, 1, (10, 40)) + rng.normal(0, 0.3, (10, 1))
+    for shift in (-1, -0.3, -0.1, 0.1, 0.3, 1):
+        found = paired.by_items(a + shift, np.zeros_like(a))
+        assert (found.low, found.high) == levels.two_level(a + shift)
+        assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_one_seed_without_items_supports_no_interval():
+    assert paired.by_seeds([0.25]) == paired.Difference(0.25, None, None, None, 1, None)
+    same = paired.by_seeds([0.5, 0.5])
+    assert (same.low, same.high, same.p) == (0.5, 0.5, 0)
+
+
+def test_holm_by_its_definition():
+    np.testing.assert_allclose(paired.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(paired.holm([0.6, 0.9]), [1, 1])
+    p = np.random.default_rng(2).random(7)
+    # Rejected step by step: the smallest against a/m, the next against a/(m - 1), until one is not.
+    for level in np.linspace(0.01, 0.99, 50):
+        rejected = set()
+        for i, which in enumerate(np.argsort(p)):
+            if p[which] * (7 - i) > level:
+                break
+            rejected.add(which)
+        assert set(np.flatnonzero(paired.holm(p) <= level)) == rejected
+
+
+def test_holm_keeps_the_chance_of_any_false_contrast():
+    p = np.random.default_rng(3).random((4000, 5))
+    wrong = np.mean([(paired.holm(row) < 0.05).any() for row in p])
+    assert abs(wrong - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 4000)
+    assert (p < 0.05).any(1).mean() > 0.2
+
+
+def test_differences_hold_the_truth_as_often_as_they_say():
+    """Two schemes with seeds of their own and items that both find hard."""
+    rng, runs = np.random.default_rng(4), 200
+    for seeds in (1, 3, 10):
+        held = 0
+        for _ in range(runs):
+            hard = rng.normal(0, 1, 60)
+            spread = 0 if seeds == 1 else 0.3
+            a, b = hard + rng.normal(0, 0.5, (2, seeds, 60)) + rng.normal(0, spread, (2, seeds, 1))
+            found = paired.by_items(a + 0.2, b)
+            held += found.low <= 0.2 <= found.high
+        slack = 3 * np.sqrt(0.95 * 0.05 / runs)
+        assert 0.95 - slack <= held / runs <= 0.95 + slack, seeds

@@ -1,0 +1,125 @@
+"""Exact match on readers that compute the answer, or part of it."""
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.data.strings import COPY, FLIP_FLOP, REVERSE, TASKS, WRITE
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.tasks.algorithmic import LengthGeneralisation
+from tests.tasks.hand import VOCABULARY as V
+from tests.tasks.hand import Texts, measure, speak
+
+TEXT = Texts([np.arange(500) % 251])
+
+
+def task(**options):
+    return LengthGeneralisation(**({"trials": 10, "longest": 8, "multiples": (0.5, 1, 2, 4)} | options))
+
+
+def solve(row):
+    """The answer to a string, told by its mark, as far as it is not read yet; by hand, not by the code under test."""
+    mark = row[1] - V.key_ids.start
+    body = row[2:]
+    if mark in (COPY, REVERSE):
+        end = body.index(row[1])
+        symbols = body[:end]
+        return (symbols if mark == COPY else symbols[::-1]) + [row[1]]
+    if mark == FLIP_FLOP:
+        writes = [body[i + 1] for i in range(0, len(body) - 1, 2) if body[i] == V.key(WRITE)]
+        return [writes[-1]]
+    return [V.value(int(body[0] == body[-2]))]
+
+
+def solver(upto=10**9):
+    """Right on what is read within `upto` tokens, BOS otherwise."""
+
+    def model(tokens, last):
+        if tokens.shape[1] > upto:
+            return torch.cat([speak(torch.full((len(tokens),), V.bos), V)] * last, 1)
+        answers = torch.tensor([solve(row) for row in tokens.tolist()])
+        assert answers.shape[1] == last
+        return torch.cat([speak(answers[:, j], V) for j in range(last)], 1)
+
+    return model
+
+
+def cells(result, metric="accuracy"):
+    return {(r["protocol"], r["at"]): r["value"] for r in result.rows if r["metric"] == metric and "at" in r}
+
+
+def test_who_computes_the_answer_is_right_at_every_length():
+    result = measure(task(), solver(), TEXT, 64)
+    for metric in ("accuracy", "token"):
+        assert cells(result, metric) == {(name, n): 1.0 for name in TASKS for n in (4, 8, 16, 32)}
+    assert {r["status"] for r in result.rows} == {"ok"} and {r["value"] for r in result.rows if r["metric"] == "gate"} == {1.0}
+
+
+def test_a_limit_is_a_step():
+    found = measure(task(), solver(upto=20), TEXT, 64)
+    assert cells(found) == {(name, n): float(TASKS[name].width(n) <= 20) for name in TASKS for n in (4, 8, 16, 32)}
+    assert {r["length"] for r in found.rows if r["protocol"] == "copy" and r["metric"] == "accuracy"} == {11, 19, 35, 67}
+
+
+def test_one_wrong_token_breaks_the_match_and_not_the_rest():
+    def model(tokens, last):
+        logits = solver()(tokens, last)
+        logits[:, 0] = -logits[:, 0]
+        return logits
+
+    result = measure(task(ask=["copy"]), model, TEXT, 64)
+    assert set(cells(result).values()) == {0.0}
+    assert cells(result, "token") == {("copy", n): n / (n + 1) for n in (4, 8, 16, 32)}
+    assert {r["status"] for r in result.rows} == {"not trained"}
+
+
+def test_the_gate_is_of_trained_lengths_and_of_each_task_alone():
+    def model(tokens, last):
+        known = tokens.shape[1] <= 19 and tokens[0, 1] != V.key(REVERSE)
+        return solver()(tokens, last) if known else solver(0)(tokens, last)
+
+    result = measure(task(), model, TEXT, 64)
+    status = {r["protocol"]: r["status"] for r in result.rows}
+    assert status == {name: "not trained" if name == "reverse" else "ok" for name in TASKS}
+
+
+def test_guessing_bits_is_the_chance_line():
+    generator = torch.Generator().manual_seed(0)
+
+    def model(tokens, last):
+        return torch.cat([speak(V.value(torch.randint(2, (len(tokens),), generator=generator)), V)] * last, 1)
+
+    result = measure(task(trials=400, ask=["even-pairs", "flip-flop"], multiples=(1, 2)), model, TEXT, 64)
+    assert all(abs(v - 0.5) < 0.1 for v in cells(result).values()) and set(cells(result, "chance").values()) == {0.5}
+    assert cells(measure(task(ask=["copy"], multiples=(1,)), solver(), TEXT, 64), "chance") == {("copy", 8): 16.0**-8}
+
+
+def test_items_batches_and_tables():
+    def model(tokens, last):
+        if tokens.shape[1] > 40:
+            raise OutOfRange("past the table")
+        return solver()(tokens, last)
+
+    one, two = (measure(task(batch_tokens=b), model, TEXT, 64) for b in (1, 4096))
+    assert one == two
+    items = {(i["protocol"], i["length"], i["item"]) for i in one.items}
+    assert len(items) == len(one.items) == 10 * len(cells(one)) and ("copy", 32) not in cells(one)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"multiples": [2]}, r"task\.algorithmic\.multiples=\[2\]: numbers above 0, one of them at most 1"),
+        ({"multiples": [0, 1]}, r"task\.algorithmic\.multiples"),
+        ({"multiples": [0.01, 1]}, r"task\.algorithmic\.multiples.*are \[0, 8\] symbols"),
+        ({"multiples": [1, 1.01]}, r"task\.algorithmic\.multiples.*some twice"),
+        ({"ask": ["sort"]}, r"task\.algorithmic\.ask=\['sort'\]: one or more of copy, reverse"),
+        ({"longest": 0}, r"task\.algorithmic\.longest=0"),
+        ({"trials": 0}, r"task\.algorithmic\.trials=0"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        task(**options).check(TEXT, V, 64)
+    assert "\n" not in str(error.value)

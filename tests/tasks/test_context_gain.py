@@ -1,0 +1,123 @@
+"""What context is worth to models of which that is known."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.tasks.context_gain import ContextGain
+from tests.tasks.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
+from tests.tasks.test_nll import chain
+
+L, N = 8, 64
+ZEROS = Texts(np.zeros((3, N)))
+SLOWLY = 1 / (1 + torch.arange(1, N + 1, dtype=torch.float64))
+
+
+def test_a_loss_that_falls_with_context_gives_the_gains_of_hand():
+    result = measure(ContextGain((1, 1.25, 1.5, 2, 4, 8), documents=3), partial(by_slot, SLOWLY), ZEROS, L)
+    nll, gain, loss = values(result, "nll"), values(result, "gain"), SLOWLY.numpy()
+    ends = {c: loss[c - 4 : c].mean() for c in (4, 8, 10, 12, 16, 32, 64)}
+    past = (10, 12, 16, 32, 64)
+    expected = {("full", c): value for c, value in ends.items()}
+    expected |= {("crop", c): ends[8] for c in past} | {("window", c): loss[7] for c in past if c >= 12}
+    assert nll == pytest.approx(expected, abs=1e-12)
+    assert gain == pytest.approx({where: value - ends[4] for where, value in expected.items() if where != ("full", 4)}, abs=1e-12)
+    assert gain["full", 8] < 0
+    assert {r["status"] for r in result.rows} == {"ok"}
+    assert all(r["n"] == 3 and r["tokens"] == 12 for r in result.rows)
+
+
+def test_a_window_in_steps_has_fewer_slots_to_read():
+    result = measure(ContextGain((1, 2), stride=0.5, documents=3), partial(by_slot, SLOWLY), ZEROS, L)
+    assert values(result, "nll")["window", 16] == pytest.approx(float(SLOWLY[4:8].mean()))
+
+
+def test_the_same_tokens_are_scored_in_every_context_and_protocol():
+    text = np.arange(2 * N).reshape(2, N)
+    price = torch.rand(VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).log()
+    cost = (price.logsumexp(0) - price).numpy()
+    result = measure(ContextGain(documents=2), lambda t, last: (price - price.logsumexp(0)).expand(len(t), last, -1), Texts(text), L)
+    sums = {(i["protocol"], i["length"], i["item"]): i["value"] for i in result.items if i["metric"] == "nll_sum"}
+    assert len(sums) == 2 * (5 + 3 + 3)
+    for (_, _, item), value in sums.items():
+        assert value == pytest.approx(cost[text[item, N - 4 :]].sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("sees", [3, 6])
+def test_a_reader_of_a_few_tokens_gains_nothing_past_them(sees):
+    loss = torch.full((N,), 0.25, dtype=torch.float64)
+    loss[:sees] = 1
+    result = measure(ContextGain(documents=3), partial(by_slot, loss), ZEROS, L)
+    gain = values(result, "gain")
+    assert gain["full", 8] < 0
+    assert {gain[protocol, c] for protocol, c in gain if protocol != "crop" and c > 8} == {gain["full", 16]}
+    assert (gain["crop", 64] == gain["full", 64]) == (sees == 3)  # the first tokens of the segment have four slots in a crop
+    assert {r["status"] for r in result.rows} == {"ok"}
+
+
+@pytest.mark.parametrize("worse", [False, True])
+def test_a_model_that_does_not_gain_within_its_training_length_is_marked(worse):
+    loss = torch.full((N,), 0.25, dtype=torch.float64)
+    loss[6:] += 0.5 * worse
+    rows = measure(ContextGain(documents=3), partial(by_slot, loss), ZEROS, L).rows
+    assert {r["status"] for r in rows} == {"not trained"}
+
+
+def test_gains_are_paired_by_document():
+    """Documents differ much more than contexts do; a chain whose first token alone is starved gains the same in each."""
+    text, log_p = chain(documents=30)
+    result = measure(ContextGain((1, 2), documents=30), partial(bigram, log_p), Texts(text), L)
+    losses = -log_p[text[:, :-1], text[:, 1:]].numpy()
+    starved = (losses[:, 11] - np.log(4)) / 4
+    (row,) = (r for r in result.rows if r["metric"] == "gain" and (r["protocol"], r["length"]) == ("full", 16))
+    assert row["value"] == pytest.approx(starved.mean())
+    items = [i["value"] for i in result.items if i["metric"] == "gain" and (i["protocol"], i["length"]) == ("full", 16)]
+    np.testing.assert_allclose(items, starved, atol=1e-12)
+    assert row["low"] == pytest.approx(np.mean(starved) - 1.96 * np.std(starved) / np.sqrt(30), abs=0.02)
+
+
+def test_contexts_past_a_table_have_baselines_alone():
+    def model(tokens, last):
+        if tokens.shape[1] > L:
+            raise OutOfRange("past the table")
+        return by_slot(SLOWLY, tokens, last)
+
+    steps = []
+    task = ContextGain(documents=3)
+    result = task.run(model, ZEROS, VOCABULARY, L, lambda done, total: steps.append((done, total)))
+    assert {(r["protocol"], r["length"]) for r in result.rows if r["length"] > L} == {
+        (p, c) for p in ("crop", "window") for c in (16, 32, 64)
+    }
+    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+
+
+def test_a_loss_that_is_not_finite_has_no_gain():
+    def model(tokens, last):
+        return torch.full((len(tokens), last, VOCABULARY.size), torch.nan) if tokens.shape[1] > L else by_slot(SLOWLY, tokens, last)
+
+    rows = measure(ContextGain(documents=3), model, ZEROS, L).rows
+    broken = {(r["metric"], r["status"]) for r in rows if r["protocol"] == "full" and r["length"] > L}
+    assert broken == {("nll", "diverged"), ("bits_per_byte", "diverged")}
+    assert {r["status"] for r in rows if r["protocol"] == "crop"} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("options", "length", "message"),
+    [
+        ({"multiples": [2, 4]}, L, r"task\.context-gain\.multiples=\[2, 4\]: must hold 1"),
+        ({"multiples": [1, 0.5]}, L, r"task\.context-gain\.multiples=\[1, 0\.5\]: "),
+        ({}, 1, r"train\.length=1: "),
+        ({"stride": 0.75}, L, r"task\.context-gain\.stride=0\.75: "),
+        ({"documents": 0}, L, r"task\.context-gain\.documents=0: "),
+        ({"batch_tokens": 0}, L, r"task\.context-gain\.batch_tokens=0: "),
+        ({"documents": 4}, L, r"data\.corpus\.path=texts: 3 validation documents have 64 .*task\.context-gain\.documents=4"),
+    ],
+)
+def test_bad_input_is_one_line(options, length, message):
+    with pytest.raises(UserError, match=message) as error:
+        ContextGain(**({"documents": 3} | options)).check(ZEROS, VOCABULARY, length)
+    assert "\n" not in str(error.value)

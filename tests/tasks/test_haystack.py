@@ -1,0 +1,157 @@
+"""Needles on readers whose accuracy is known exactly."""
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.data.vocabulary import Vocabulary
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.stats import wilson
+from extrap.tasks.haystack import Haystack
+from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, values, window
+
+L = 32
+TEXT = Texts([np.arange(4000) % 251])
+PROTOCOLS = ("single", "multikey", "multivalue", "multiquery", "passkey")
+
+
+def task(**options):
+    return Haystack(**{"multiples": (1, 2), "trials": 12, "distances": 8, "passkey_trials": 5} | options)
+
+
+def reader(sees=oracle, vocabulary=VOCABULARY):
+    """At every position: the values behind all earlier keys like the one read, of those among the slots it sees; each as likely."""
+
+    def model(tokens, last):
+        length = tokens.shape[1]
+        slot = torch.arange(length - 1)
+        out = torch.zeros(len(tokens), last, vocabulary.size)
+        out[..., vocabulary.bos] = 0.5
+        for w, position in enumerate(range(length - last, length)):
+            earlier = slot[slot < position]
+            found = (tokens[:, earlier] == tokens[:, position, None]) & sees(earlier, position + 1)
+            row, at = torch.nonzero(found, as_tuple=True)
+            out[row, w, tokens[row, at + 1]] = 1.0
+        return out
+
+    return model
+
+
+def cells(result, metric):
+    return {(r["protocol"], r["length"], r["at"]): r["value"] for r in result.rows if r["metric"] == metric and "at" in r}
+
+
+def test_an_oracle_finds_every_needle():
+    result = measure(task(), reader(), TEXT, L)
+    for metric, protocols in (("accuracy", {"single", "multikey", "passkey"}), ("recall", {"multivalue", "multiquery"})):
+        found = cells(result, metric)
+        assert {p for p, _, _ in found} == protocols and set(found.values()) == {1.0}
+    assert values(result, "all") == {(p, n): 1.0 for p in ("multivalue", "multiquery") for n in (L, 2 * L)}
+    assert values(result, "gate") == {(p, L): 1.0 for p in PROTOCOLS}
+    assert values(result, "k_max") == {("passkey", L): L - 2, ("passkey", 2 * L): 2 * L - 2}
+    assert {r["status"] for r in result.rows} == {"ok"}
+
+
+@pytest.mark.parametrize("width", [9, 20, 33])
+def test_a_window_is_a_step_at_its_distance(width):
+    """Measured from each query: of the several queries the last one stands at the end, the others before."""
+    result = measure(task(), reader(window(width)), TEXT, L)
+    for (protocol, length, distance), value in (cells(result, "accuracy") | cells(result, "recall")).items():
+        if protocol != "multiquery":
+            assert value == (distance < width), (protocol, length, distance)
+        elif distance < width or distance - 6 >= width:
+            assert value == (distance < width)
+    step = [d for p, n, d in cells(result, "accuracy") if (p, n) == ("passkey", 2 * L) and d < width]
+    assert values(result, "k_max")["passkey", 2 * L] == max(step)
+    assert {r["status"] for r in result.rows if r.get("protocol") == "single"} == {"ok" if width >= 32 else "not trained"}
+
+
+def test_a_reader_of_single_values_names_one_of_several():
+    """The value behind the last record of the key, and no other."""
+
+    def model(tokens, last):
+        first = reader()(tokens, last)
+        order = torch.nn.functional.one_hot(tokens[:, -2], VOCABULARY.size)[:, None] * 2.0
+        return first * 0 + order if last == 1 else first
+
+    result = measure(task(), model, TEXT, L)
+    found = {k: v for k, v in cells(result, "recall").items() if k[0] == "multivalue"}
+    assert [v for (_, n, d), v in found.items() if d == 2] == [1.0, 1.0]
+    assert max(v for (_, n, d), v in found.items() if d > 2) < 1 and values(result, "all")["multivalue", L] == 0
+    assert {r["status"] for r in result.rows if r.get("protocol") == "multivalue"} == {"not trained"}
+    assert {r["status"] for r in result.rows if r.get("protocol") == "multiquery"} == {"ok"}
+
+
+def test_guessing_values_is_chance():
+    """Values at random: 1/16 of one, 4/16 of being among four."""
+    generator, values_at = torch.Generator().manual_seed(0), VOCABULARY.value_ids.start
+
+    def model(tokens, last):
+        out = torch.full((len(tokens), last, VOCABULARY.size), -1.0)
+        out[..., values_at:] = torch.rand(len(tokens), last, VOCABULARY.values, generator=generator)
+        return out
+
+    result = measure(task(trials=100, passkey_trials=50), model, TEXT, L)
+    chance = {r.get("protocol"): r["value"] for r in result.rows if r["metric"] == "chance"}
+    assert chance == {None: 1 / 16, "multivalue": 4 / 16}
+    for protocol in PROTOCOLS:
+        rows = [r for r in result.rows if r.get("protocol") == protocol and "at" in r and r["metric"] in ("accuracy", "recall")]
+        hits, n = sum(round(r["value"] * r["n"]) for r in rows), sum(r["n"] for r in rows)
+        p = chance.get(protocol, 1 / 16)
+        assert abs(hits / n - p) < 4 * np.sqrt(p * (1 - p) / n), protocol
+        assert {r["status"] for r in result.rows if r.get("protocol") == protocol} == {"not trained"}
+    assert set(values(result, "k_max").values()) == {0}
+
+
+def test_intervals_items_and_distances():
+    result = measure(task(multiples=(1,)), reader(window(20)), TEXT, L)
+    for row in result.rows:
+        if row["metric"] in ("accuracy", "recall", "all") and "low" in row and ("at" in row or row["metric"] == "all"):
+            assert (row["low"], row["high"]) == wilson(round(row["value"] * row["n"]), row["n"])
+    items = {(i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items}
+    assert len(items) == len(result.items)
+    assert items["single", 0.0, "distance", "all"] == L - 2 and items["single", 1.0, "distance", "all"] == 2
+    assert items["multivalue", 1.0, "recall", 3] == 1 and items["multiquery", 0.0, "distance", "all"] == L - 2
+    keys = [tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric")) for r in result.rows]
+    assert len(set(keys)) == len(keys)
+
+
+def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
+    assert measure(task(batch_tokens=1), reader(), TEXT, L) == measure(task(), reader(), TEXT, L)
+
+    def model(tokens, last):
+        if tokens.shape[1] > L:
+            raise OutOfRange("past the table")
+        return reader()(tokens, last)
+
+    steps = []
+    result = task().run(model, TEXT, VOCABULARY, L, lambda done, total: steps.append((done, total)))
+    assert {r["length"] for r in result.rows if "length" in r} == {L}
+    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"multiples": [2]}, r"task\.haystack\.multiples=\[2\]: must hold 1"),
+        ({"depths": [0, 0.5, -1]}, r"task\.haystack\.depths=\[0, 0\.5, -1\]: .*from 0"),
+        ({"depths": [0, 1]}, r"task\.haystack\.depths"),
+        ({"trials": 0}, r"task\.haystack\.trials=0"),
+        ({"needles": 1}, r"task\.haystack\.needles=1"),
+        ({"needles": 9}, r"task\.haystack\.needles=9: 32 tokens hold at most 8 needles"),
+        ({"distances": 1}, r"task\.haystack\.distances=1"),
+        ({"passkey_trials": 0}, r"task\.haystack\.passkey_trials=0"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        task(**options).check(TEXT, VOCABULARY, L)
+    assert "\n" not in str(error.value)
+
+
+def test_more_needles_than_values_and_a_short_corpus_are_named():
+    with pytest.raises(UserError, match=r"data\.vocabulary\.keys=64 and values=3"):
+        task().check(TEXT, Vocabulary(keys=64, values=3), L)
+    with pytest.raises(UserError, match=r"data\.corpus\.path=texts"):
+        task().check(Texts([np.zeros(40)]), VOCABULARY, L)

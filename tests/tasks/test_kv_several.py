@@ -1,0 +1,111 @@
+"""Several queries of one context, on readers whose answers are independent or stand and fall together."""
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.stats import bootstrap_mean
+from extrap.tasks.kv_several import KVSeveral, contexts
+from tests.tasks.hand import VOCABULARY as V
+from tests.tasks.hand import Texts, measure, oracle, reader, speak
+
+L, Q = 24, 4
+TEXT = Texts([np.arange(4000) % 251])
+
+
+def task(**options):
+    return KVSeveral(**({"queries": Q, "trials": 30} | options))
+
+
+def answering(sees=oracle, knows=lambda tokens, query: torch.ones(len(tokens), dtype=torch.bool)):
+    """Reads each prefix that ends with a query; says BOS where it does not know."""
+
+    def model(tokens, last):
+        assert last == 2 * Q - 1
+        out = []
+        for back in range(last, 0, -1):
+            prefix = tokens[:, : tokens.shape[1] - back + 1]
+            out.append(
+                torch.where(knows(tokens, last - back)[:, None, None], reader(sees)(prefix, 1), speak(torch.full((len(tokens),), V.bos)))
+            )
+        return torch.cat(out, 1)
+
+    return model
+
+
+def value(result, metric, length=L, at=None):
+    (found,) = (r for r in result.rows if (r["metric"], r.get("length"), r.get("at")) == (metric, length, at))
+    return found["value"], found.get("low"), found.get("high")
+
+
+def test_an_oracle_answers_every_query():
+    result = measure(task(), answering(), TEXT, L)
+    for length in (L, 2 * L, 4 * L):
+        assert [value(result, "accuracy", length, at)[0] for at in (None, 1, 2, 3, 4)] == [1.0] * 5
+        assert value(result, "all", length)[0] == 1.0
+    assert {r["status"] for r in result.rows} == {"ok"} and "design" not in {r["metric"] for r in result.rows}
+
+
+def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
+    """Half of the contexts are answered: the interval is that of contexts, `design` the number of queries."""
+    result = measure(task(trials=200, multiples=(1,)), answering(knows=lambda tokens, query: tokens[:, 1] % 2 == 0), TEXT, L)
+    mean, low, high = value(result, "accuracy")
+    assert value(result, "design")[0] == pytest.approx(Q) and value(result, "all")[0] == mean
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 200), rel=0.1)
+
+
+def test_unrelated_answers_are_as_many_samples_as_answers():
+    generator = torch.Generator().manual_seed(0)
+    coin = lambda tokens, query: torch.rand(len(tokens), generator=generator) < 0.5  # noqa: E731
+    result = measure(task(trials=400, multiples=(1,)), answering(knows=coin), TEXT, L)
+    assert value(result, "design")[0] == pytest.approx(1, abs=0.25)
+    mean, low, high = value(result, "accuracy")
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 400 / Q), rel=0.25)
+    shares = [i["value"] for i in result.items]
+    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(shares) == pytest.approx(mean)
+
+
+def test_the_curve_over_queries_shows_which_are_missed():
+    result = measure(task(), answering(knows=lambda tokens, query: torch.full((len(tokens),), query != 2)), TEXT, L)
+    assert [value(result, "accuracy", L, at)[0] for at in (1, 2, 3, 4)] == [1, 0, 1, 1]
+    assert value(result, "all")[0] == 0 and value(result, "accuracy")[0] == 0.75 == value(result, "gate")[0]
+    assert {r["status"] for r in result.rows} == {"not trained"}
+
+
+@pytest.mark.parametrize("length", [24, 25])
+def test_queries_ask_different_records(length):
+    tokens, answers = contexts(V, TEXT.stream("validation"), length, Q, range(20))
+    assert tokens.shape == (20, length)
+    for row, answer in zip(tokens.tolist(), answers.tolist(), strict=True):
+        body = row[1 + length % 2 :]
+        known = dict(zip(body[: 2 * (length // 2 - Q) : 2], body[1 : 2 * (length // 2 - Q) : 2], strict=True))
+        queries = body[2 * (length // 2 - Q) :: 2]
+        assert len(known) == length // 2 - Q and len(set(queries)) == Q and [known[k] for k in queries] == answer
+
+
+def test_lengths_past_a_table_are_absent_and_batches_change_nothing():
+    def model(tokens, last):
+        if tokens.shape[1] > L:
+            raise OutOfRange("past the table")
+        return answering()(tokens, last)
+
+    one, two = (measure(task(batch_tokens=b), model, TEXT, L) for b in (1, 4096))
+    assert one == two and {r["length"] for r in one.rows if "length" in r} == {L}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"queries": 7}, r"task\.kv-several\.queries=7: 24 tokens hold at most 6"),
+        ({"queries": 0}, r"task\.kv-several\.queries=0"),
+        ({"multiples": [2]}, r"task\.kv-several\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 92 records"),
+        ({"trials": 0}, r"task\.kv-several\.trials=0"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        task(**options).check(TEXT, V, L)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,185 @@
+"""Records as text, on readers whose accuracy is known exactly."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.data.encoder import BYTES
+from extrap.data.json_prompt import generate
+from extrap.data.vocabulary import Vocabulary
+from extrap.decode import exact, greedy
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.tasks.lost_in_the_middle import LostInTheMiddle
+from tests.tasks.hand import VOCABULARY, measure, values
+
+L = 400
+
+
+def task(**options):
+    return LostInTheMiddle(**{"pairs": (1, 3), "characters": 6, "trials": 3, "generate": 12} | options)
+
+
+def writer(answer):
+    """A model that writes, byte by byte, what `answer(prompt)` gives for the text up to `Corresponding value:`; else a line's end."""
+
+    def model(tokens, last):
+        out = torch.zeros(*tokens.shape[:1], last, VOCABULARY.size)
+        for b, row in enumerate(tokens.tolist()):
+            for w, end in enumerate(range(len(row) - last + 1, len(row) + 1)):
+                prompt, said = re.fullmatch(r"(.*value:)(.*)", bytes(row[1:end]).decode(), re.DOTALL).groups()
+                text = answer(prompt)
+                out[b, w, ord(text[len(said)]) if text.startswith(said) and len(text) > len(said) else ord("\n")] = 1
+        return out
+
+    return model
+
+
+def records(prompt):
+    return re.findall(r'"(\w+)": "(\w+)"', prompt)
+
+
+def key(prompt):
+    return re.findall(r'Key: "(\w+)"', prompt)[-1]
+
+
+def oracle(prompt):
+    return f' "{dict(records(prompt))[key(prompt)]}"'
+
+
+def cells(result, metric):
+    return {(r["protocol"], r["at"], r["depth"]): r["value"] for r in result.rows if r["metric"] == metric and "depth" in r}
+
+
+def test_an_oracle_is_right_everywhere():
+    result = measure(task(), writer(oracle), None, L)
+    where = {(q, k, d) for q in ("last", "both") for k, d in ((1, 0), (3, 0), (3, 0.5), (3, 1))}
+    for metric in ("accuracy", "substring", "format"):
+        assert cells(result, metric) == dict.fromkeys(where, 1.0)
+    assert {r["status"] for r in result.rows} == {"ok"}
+    assert {(r["n"], r["tokens"]) for r in result.rows if r["metric"] == "accuracy"} == {(3, 18)}
+    assert {r["at"]: r["value"] for r in result.rows if r["metric"] == "guess"} == {1: 1, 3: 1 / 3}
+    assert {query: value for (query, _), value in values(result, "mid").items()} == {"last": 1, "both": 1}
+    keys = [tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric")) for r in result.rows]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_last_record_alone_is_recency():
+    result = measure(task(query=("last",)), writer(lambda p: f' "{records(p)[-1][1]}"'), None, L)
+    for metric in ("accuracy", "substring"):
+        assert cells(result, metric) == {("last", 1, 0): 1, ("last", 3, 0): 0, ("last", 3, 0.5): 0, ("last", 3, 1): 1}
+    assert set(cells(result, "format").values()) == {1.0}
+    assert {r["status"] for r in result.rows} == {"not trained"}
+    assert {m: v for m in ("primacy", "recency", "tilt") for v in values(result, m).values()} == {"primacy": 0, "recency": 1, "tilt": 1}
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_window_is_a_step_at_the_distance_of_the_record(width):
+    """The distance of the items is that from the beginning of the record to the last token of the prompt."""
+
+    def seen(prompt):
+        return ' "' + dict(records(prompt[-width:])).get(key(prompt), "none") + '"'
+
+    result = measure(task(pairs=(3,), query=("last",)), writer(seen), None, L)
+    distance = {i["depth"]: i["value"] for i in result.items if i["metric"] == "distance"}
+    assert [distance[0.0] - distance[0.5], distance[0.5] - distance[1.0]] == [len('"abcdef": "abcdef",\n ')] * 2
+    for (_, _, depth), accuracy in cells(result, "accuracy").items():
+        assert accuracy == (distance[depth] < width)
+
+
+def test_an_answer_of_another_form_fails_the_format_and_not_the_value():
+    """Code that would fetch the value, as one model of the paper wrote: no value of the context stands in it."""
+    result = measure(task(), writer(lambda p: " data.get(key)"), None, L)
+    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [{0.0}, {0.0}, {0.0}]
+    result = measure(task(), writer(lambda p: oracle(p).upper().replace('"', "'")), None, L)
+    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [{0.0}, {1.0}, {1.0}]
+
+
+def test_guessing_a_record_is_the_guess_line():
+    rng, said = np.random.default_rng(0), {}
+    pick = writer(lambda p: said.setdefault(p, f' "{rng.choice([v for _, v in records(p)])}"'))
+    result = measure(task(pairs=(4,), trials=40, generate=0, query=("last",)), pick, None, L)
+    assert np.mean(list(cells(result, "accuracy").values())) == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 120))
+    assert not cells(result, "substring") and not cells(result, "format")
+
+
+def test_a_file_is_read_and_its_record_moved_to_the_indices_asked_for(tmp_path):
+    path = tmp_path / "some.jsonl"
+    examples = [{"ordered_kv_records": [[f"k{j}", f"v{i}{j}"] for j in range(5)], "key": "k3", "value": f"v{i}3"} for i in range(4)]
+    path.write_text("\n".join(map(json.dumps, examples)))
+    asked = task(path=str(path), indices=(0, 1, 4), query=("last",))
+    result = measure(asked, writer(oracle), None, L)
+    assert cells(result, "accuracy") == {("last", 5, i / 4): 1.0 for i in (0, 1, 4)}
+    assert {r["n"] for r in result.rows if r["metric"] == "accuracy"} == {3}
+    assert {i["value"] for i in result.items if i["metric"] == "index"} == {0, 1, 4}
+
+
+def test_a_form_without_records_in_range_is_not_trained():
+    result = measure(task(), writer(oracle), None, 50)
+    assert not values(result, "gate") and {r["status"] for r in result.rows} == {"not trained"}
+
+
+def test_exactness_in_one_forward_is_generation_token_by_token():
+    """A random causal model: the next token depends on all before it."""
+    table = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
+
+    def model(tokens, last):
+        return torch.nn.functional.one_hot(tokens, 5).double().cumsum(1)[:, -last:] @ table[:5].double() + table[tokens[:, -last:]]
+
+    rng = np.random.default_rng(0)
+    prompts = [rng.integers(5, size=n) for n in (3, 4, 4, 6, 3, 5) * 5]
+    said = greedy(model, prompts, 4, 10)
+    for p, s in zip(prompts, said, strict=True):
+        tokens = p.tolist()
+        for _ in range(4):
+            tokens.append(int(model(torch.tensor([tokens]), 1)[0, -1].argmax()))
+        assert tokens[len(p) :] == s.tolist()
+    wrong = [np.where(np.arange(4) == i % 4, (s + 1) % 5, s) for i, s in enumerate(said)]
+    assert exact(model, prompts, list(said), 10).all() and not exact(model, prompts, wrong, 10).any()
+
+
+def test_lengths_past_a_table_are_absent():
+    longest = max(len(generate(1, 6, 0, i).prompt(0, True)[0]) for i in range(3)) + 20
+
+    def model(tokens, last):
+        if tokens.shape[1] > longest:
+            raise OutOfRange("past the table")
+        return writer(oracle)(tokens, last)
+
+    steps = []
+    result = task().run(model, None, VOCABULARY, L, lambda done, total: steps.append((done, total)))
+    assert {r["at"] for r in result.rows} == {1} and steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: cannot be read"),
+        ({"pairs": []}, r"pairs=\[\]"),
+        ({"pairs": [0]}, r"pairs=\[0\]"),
+        ({"pairs": [70], "characters": 2}, r"pairs=\[70\]: with .*characters=2 there are ids for 64"),
+        ({"characters": 37}, r"characters=37"),
+        ({"depths": [0, 1.5]}, r"depths=\[0, 1\.5\]: must be numbers from 0"),
+        ({"depths": []}, r"depths=\[\]"),
+        ({"indices": [0, 1]}, r"indices=\[0, 1\]: from 0 to 0, for 1 records"),
+        ({"indices": []}, r"indices=\[\]"),
+        ({"query": []}, r"query=\[\]"),
+        ({"trials": 0}, r"trials=0"),
+        ({"generate": -1}, r"generate=-1"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=rf"^task\.lost-in-the-middle\.{message}") as error:
+        task(**options).check(None, VOCABULARY, L)
+    assert "\n" not in str(error.value)
+
+
+def test_another_alphabet_is_refused():
+    class Words(Vocabulary):
+        encoder = type("Other", (type(BYTES),), {})()
+
+    with pytest.raises(UserError, match=r"data/vocabulary=bytes"):
+        task().check(None, Words(), L)

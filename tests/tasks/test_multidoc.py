@@ -1,0 +1,149 @@
+"""Multi-document question answering on readers whose accuracy is known exactly."""
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.data.documents import Template
+from extrap.errors import UserError
+from extrap.scheme import OutOfRange
+from extrap.stats import wilson
+from extrap.tasks.multidoc import MultiDoc
+from tests.tasks.hand import VOCABULARY, Texts, measure, speak, values
+
+L = 64
+TEXT = Texts([np.full(4000, ord("x"))])
+TEMPLATE = Template.of(VOCABULARY, 2)
+
+
+def task(**options):
+    return MultiDoc(**{"multiples": (1, 2), "trials": 12, "facts": 2, "top": (1, 4, 10)} | options)
+
+
+def reader(sees=lambda slot, length: slot >= 0, relation=True):
+    """Says what stands after the subject that is asked for, behind the relation that is asked for; else BOS."""
+
+    def model(tokens, last):
+        assert last == 1
+        length = tokens.shape[1]
+        slot = torch.arange(length)
+        found = (tokens == tokens[:, -1:]) & sees(slot, length) & (slot < length - 1)
+        if relation:
+            found &= tokens.roll(1, 1) == tokens[:, -2:-1]
+        at = found.double().argmax(1)
+        return speak(torch.where(found.any(1), tokens[torch.arange(len(tokens)), at + 1], VOCABULARY.bos))
+
+    return model
+
+
+def test_an_oracle_finds_everything_that_is_there():
+    result = measure(task(), reader(), TEXT, L)
+    accuracy = {k: v for k, v in values(result, "accuracy").items() if k[0] in ("ordered", "shuffled")}
+    assert len(accuracy) == 2 * 2 * 7 and set(accuracy.values()) == {1.0}
+    assert {r["status"] for r in result.rows} == {"ok"} and values(result, "gate") == {("ordered", L): 1.0}
+    lines = {r["protocol"]: r["value"] for r in result.rows if r["metric"] == "accuracy" and r["protocol"] in ("oracle", "closed_book")}
+    assert lines == {"oracle": 1.0, "closed_book": 0.0}
+    cells = [r for r in result.rows if r["metric"] == "accuracy" and r["value"] == 1]
+    assert all((r["low"], r["high"]) == wilson(12, 12) and r["n"] == 12 for r in cells)
+
+
+def test_a_perfect_reader_of_a_weak_retriever_is_as_good_as_its_recall():
+    result = measure(task(trials=80, top=(1, 2, 5, 10, 20), hit=0.2), reader(), TEXT, L)
+    rows = {(r["at"], r["metric"]): r for r in result.rows if r.get("protocol") == "retrieved"}
+    for k in (1, 2, 5, 10, 20):
+        assert rows[k, "accuracy"]["value"] == rows[k, "recall"]["value"]
+        assert rows[k, "recall"]["low"] <= 1 - 0.8**k <= rows[k, "recall"]["high"]
+        assert rows[k, "accuracy"]["length"] == 1 + k * TEMPLATE.width + TEMPLATE.question_width
+
+
+def test_a_window_is_a_step_where_the_document_leaves_it():
+    """A window of 31 tokens, 3 of them the question, holds the last four documents of 7."""
+    result = measure(task(), reader(lambda slot, length: slot >= length - 31), TEXT, L)
+    for (protocol, length, depth), accuracy in curves(result):
+        last = (length - 4) // 7 - 1
+        index = round(depth * last)
+        assert accuracy == (index > last - 4), (protocol, length, depth)
+
+
+def curves(result):
+    return [((r["protocol"], r["length"], r["depth"]), r["value"]) for r in result.rows if r["metric"] == "accuracy" and "depth" in r]
+
+
+def test_the_last_document_alone_is_recency():
+    result = measure(task(multiples=(1,)), reader(lambda slot, length: slot >= length - 10), TEXT, L)
+    for protocol in ("ordered", "shuffled"):
+        curve = {m: values(result, m)[protocol, L] for m in ("primacy", "recency", "u_depth", "tilt", "mid")}
+        assert curve == {"primacy": 0, "recency": 1, "u_depth": 0.5, "tilt": 1, "mid": 0}
+    assert {r["status"] for r in result.rows} == {"not trained"}
+
+
+def test_a_reader_that_misses_the_relation_is_right_in_half_of_two_facts():
+    result = measure(task(trials=100, multiples=(1,)), reader(relation=False), TEXT, L)
+    assert np.mean([v for _, v in curves(result)]) == pytest.approx(0.5 + 0.5 / 16, abs=0.15)
+    assert {r["value"] for r in result.rows if r["metric"] == "format" and "depth" in r} == {1.0}
+    assert {v for _, v in curves(measure(task(facts=1), reader(relation=False), TEXT, L))} == {1.0}
+
+
+def test_guessing_is_the_chance_line():
+    generator = torch.Generator().manual_seed(0)
+    result = measure(task(trials=60), lambda t, last: torch.rand(len(t), 1, VOCABULARY.size, generator=generator), TEXT, L)
+    found = [r["value"] for r in result.rows if r["metric"] == "restricted" and r["protocol"] != "retrieved"]
+    low, high = wilson(round(sum(found) * 60), len(found) * 60)
+    assert low < 1 / VOCABULARY.values < high
+    assert [r["value"] for r in result.rows if r["metric"] == "chance"] == [1 / 16]
+    assert values(result, "guess")["ordered", L] == pytest.approx(1 / 16 + 15 / 16 / 16)  # eight documents of two facts
+
+
+def test_items_tell_the_place_in_tokens():
+    result = measure(task(multiples=(1,)), reader(), TEXT, L)
+    items = {(i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items}
+    assert items["ordered", 1.0, "distance", "all"] == 7 + 3 - 1 and items["ordered", 0.0, "distance", "all"] == 8 * 7 + 3 - 1
+    assert items["ordered", 1.0, "index", "all"] == 7 and items["ordered", 0.5, "accuracy", 3] == 1
+
+
+def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
+    assert measure(task(batch_tokens=1), reader(), TEXT, L) == measure(task(), reader(), TEXT, L)
+
+    def model(tokens, last):
+        if tokens.shape[1] > L:
+            raise OutOfRange("past the table")
+        return reader()(tokens, last)
+
+    steps = []
+    result = task().run(model, TEXT, VOCABULARY, L, lambda done, total: steps.append((done, total)))
+    assert max(r["length"] for r in result.rows if "length" in r) <= L
+    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+
+
+def test_coordinates_are_unique():
+    rows = measure(task(), reader(), TEXT, L).rows
+    keys = [tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric")) for r in rows]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"multiples": [2]}, r"task\.multidoc\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [1, 16]}, r"task\.multidoc\.multiples=\[1, 16\]: 1024 tokens hold 145 documents.*data\.vocabulary\.keys=64"),
+        ({"depths": [0, 0.5, 1.1]}, r"task\.multidoc\.depths=\[0, 0\.5, 1\.1\]: .*from 0"),
+        ({"depths": [0, 0.1, 1]}, r"task\.multidoc\.depths"),
+        ({"trials": 0}, r"task\.multidoc\.trials=0"),
+        ({"batch_tokens": 0}, r"task\.multidoc\.batch_tokens=0"),
+        ({"facts": 5}, r"task\.multidoc\.facts=5"),
+        ({"top": [64]}, r"task\.multidoc\.top=\[64\]: .*data\.vocabulary\.keys=64"),
+        ({"top": [0]}, r"task\.multidoc\.top=\[0\]"),
+        ({"hit": 0.0}, r"task\.multidoc\.hit=0\.0"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        task(**options).check(TEXT, VOCABULARY, L)
+    assert "\n" not in str(error.value)
+
+
+def test_a_length_of_one_document_and_a_short_corpus_are_named():
+    with pytest.raises(UserError, match=r"two documents and a question need 18 tokens"):
+        task().check(TEXT, VOCABULARY, 17)
+    with pytest.raises(UserError, match=r"data\.corpus\.path=texts"):
+        task().check(Texts([np.zeros(70)]), VOCABULARY, L)
