@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo suite zoo why extension analytic audit readme bench test lint format clean
+.PHONY: help setup demo suite zoo why extension analytic audit readme bench torture test lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,7 +40,7 @@ extension: $(STAMP)  ## read RoPE further by every method, before and after fine
 	$(BIN)/extrap experiment=extension-options
 	$(BIN)/extrap experiment=extension-density
 	$(BIN)/extrap experiment=extension-tuned
-	$(BIN)/extrap-plot extension
+	$(BIN)/extrap-plot extension best_factor density loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
 	$(BIN)/extrap-falsify extension
 
 analytic: $(STAMP)  ## draw the figures that follow from formulas alone
@@ -55,6 +55,9 @@ readme: $(STAMP)  ## write the table of schemes into the README
 bench: $(STAMP)  ## print the ratios of kernels and layouts on this machine
 	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/rope_layout.py
+
+torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it again, compare what is left
+	$(BIN)/python -m tests.faults.torture
 
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest

@@ -34,10 +34,12 @@ def check(cfg: DictConfig) -> None:
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
 
-    from extrap import train
-
     this = job(cfg)
     this.check()
+    if this.run.trained:
+        return
+    from extrap import train  # imports lightning, which evaluation does without
+
     train.check(this, HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN)
 
 
@@ -73,11 +75,12 @@ def run(cfg: DictConfig) -> None:
     import torch
 
     from extrap import devices
-    from extrap.train import train
 
     torch.set_num_threads(cfg.threads)
     this = job(cfg)
     if not devices.first():  # it helps to train what the first process holds the lock of
+        from extrap.train import train
+
         return train(this)
     with this.run.alone():
         if progress.FILE not in os.environ:  # a sweep has written down its jobs
@@ -90,14 +93,15 @@ def run(cfg: DictConfig) -> None:
 
 def work(this) -> None:
     from extrap.evaluate import evaluate
-    from extrap.train import train
 
     this.run.fail(None)
     code = 1
     try:
-        if this.stage != "evaluate":
-            if this.tuned is not None:
-                own(this)
+        if this.stage != "evaluate" and this.tuned is not None:
+            own(this)
+        if this.stage != "evaluate" and not this.run.trained:
+            from extrap.train import train
+
             train(this)
         if this.stage != "train":
             evaluate(this)

@@ -26,7 +26,7 @@ def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, *
     if inspect.isclass(kind) and kind.__module__.startswith("extrap."):
         raise UserError(f"{path}={node}: expected {describe(kind)}; choose one of the files of its group")
     if isinstance(node, Mapping):
-        return {key: build(value, f"{path}.{key}", plugins, **given) for key, value in node.items()}
+        return {key: build(value, f"{path}.{key}", plugins, _of_values(kind), **given) for key, value in node.items()}
     if isinstance(node, Sequence) and not isinstance(node, str):
         return [build(value, f"{path}[{n}]", plugins, **given) for n, value in enumerate(node)]
     return node
@@ -48,12 +48,14 @@ def check_arguments(cls: type, values: Mapping[str, Any], path: str, given: Iter
     """Raises UserError for an argument that is unknown, missing or of the wrong type; `given` come from elsewhere."""
     parameters, hints = inspect.signature(cls).parameters, get_type_hints(cls.__init__)
     if unknown := sorted(set(values) - set(parameters), key=str):
-        raise UserError(f"{path}.{unknown[0]}: no such option; {cls.__name__} takes {', '.join(sorted(set(parameters) - set(given)))}")
+        known = ", ".join(sorted(set(parameters) - set(given))) or "none"
+        raise UserError(f"{path}.{unknown[0]}: no such option; {cls.__name__} takes {known}")
     for name, parameter in parameters.items():
         if name not in values and name not in given and parameter.default is parameter.empty:
             raise UserError(f"{path}.{name}: missing; {cls.__name__} needs it")
         if name in values and not fits(values[name], hint := hints.get(name, Any)):
-            raise UserError(f"{path}.{name}={values[name]}: expected {describe(hint)}")
+            shown = str(values[name]).lower() if isinstance(values[name], bool) else "null" if values[name] is None else values[name]
+            raise UserError(f"{path}.{name}={shown}: expected {describe(hint)}")
 
 
 def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) -> type:
@@ -73,8 +75,16 @@ def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) 
     return found
 
 
+def _of_values(kind: Any) -> Any:
+    """X of an annotation dict[str, X], alone or in a union; None where it says nothing of the values of a mapping."""
+    for hint in get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,):
+        if get_origin(hint) is dict:
+            return get_args(hint)[1]
+    return None
+
+
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a plain value suits an annotation: int, float, str, bool, None, Literal, unions, lists; anything else passes."""
+    """Whether a plain value suits an annotation: int, float, str, bool, None, Literal, unions, lists, dicts; anything else passes."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return any(fits(value, h) for h in get_args(hint))
@@ -83,6 +93,8 @@ def fits(value: Any, hint: Any) -> bool:
     if origin in (list, Sequence, tuple):
         item = (get_args(hint) or (Any,))[0]
         return isinstance(value, list | tuple) and all(fits(v, item) for v in value)
+    if origin is dict:
+        return isinstance(value, Mapping) and all(fits(v, get_args(hint)[1]) for v in value.values())
     if hint is float:
         return (isinstance(value, float) and value == value) or fits(value, int)
     if hint is int:
@@ -102,5 +114,8 @@ def describe(hint: Any) -> str:
     if get_origin(hint) is Literal:
         return "one of " + ", ".join(map(str, get_args(hint)))
     if get_origin(hint) in (list, Sequence, tuple):
-        return "a list of " + describe((get_args(hint) or (Any,))[0])
+        item = describe((get_args(hint) or (Any,))[0])
+        return "a list of " + {"a whole number": "whole numbers", "a number": "numbers"}.get(item, item)
+    if get_origin(hint) is dict:
+        return f"{describe(get_args(hint)[1])} by name"
     return getattr(hint, "__name__", str(hint))

@@ -9,7 +9,7 @@ ALLOWED = {"nll": 0.05, "accuracy": 0.05}
 """Nats per token, and share of the answers."""
 
 ASKED = {
-    "nll": {"task": "nll", "metric": "nll", "protocol": "last_segment"},
+    "nll": {"task": "nll", "metric": "nll", "protocol": "nonoverlap"},
     "accuracy": {"task": "kv", "metric": "accuracy", "protocol": "records"},
 }
 ALL = -1
@@ -18,7 +18,7 @@ ALL = -1
 def costs(rows: pd.DataFrame) -> pd.DataFrame:
     """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1 in the same runs, median over seeds.
 
-    Loss: the same last segment at the training length; accuracy: records, mean over depths. From rows of extension=pi-pair.
+    Loss: windows of the training length; accuracy: records, mean over depths. From rows of extension=pi-pair.
     Raises UserError for mixed corpora.
     """
     rows, found = one_corpus(rows), []

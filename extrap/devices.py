@@ -8,14 +8,16 @@ of the identity of a run. Random numbers are the same in every process, so that 
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
-from lightning.pytorch.strategies import ModelParallelStrategy, Strategy
 from torch import Tensor
 
 from extrap.data.mixture import Batch
 from extrap.errors import UserError
+
+if TYPE_CHECKING:  # evaluation does without the seconds that the import takes
+    from lightning.pytorch.strategies import Strategy
 
 RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID")
 """Where launchers (Lightning's own, torchrun, SLURM) say which process this is; all are 0 or missing in the one that writes."""
@@ -50,6 +52,8 @@ def strategy(trainer: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a Trainer; `strategy: fsdp` is FSDP2 in as many shards as there are processes, checkpoints in one file."""
     if trainer.get("strategy") != "fsdp":
         return dict(trainer)
+    from lightning.pytorch.strategies import ModelParallelStrategy
+
     sharded = ModelParallelStrategy(processes(trainer), tensor_parallel_size=1, save_distributed_checkpoint=False)
     return dict(trainer) | {"strategy": sharded}
 
@@ -67,6 +71,6 @@ def share(batch: Batch, rank: int, n: int) -> Batch:
     return Batch(batch.tokens[rows], batch.targets[rows], parts)
 
 
-def weights(strategy: Strategy) -> dict[str, Tensor]:
+def weights(strategy: "Strategy") -> dict[str, Tensor]:
     """The weights of the model, whole, after training; every process has to ask."""
     return {name.removeprefix("model."): tensor for name, tensor in strategy.lightning_module_state_dict().items()}

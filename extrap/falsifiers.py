@@ -19,10 +19,12 @@ from extrap.methods import methods, target, title
 from extrap.rows import open_study
 from extrap.series import select
 
-LOSS = {"task": "nll", "metric": "nll", "protocol": "last_segment"}
-COPIES = {"task": "repeat", "metric": "accuracy", "protocol": "later"}
-RUNNING = {"task": "repeat", "metric": "accuracy", "protocol": "nonrepeated"}
-GAIN = {"task": "repeat", "metric": "gain"}
+LOSS = ("nll", "nll", "last_segment")
+COPIES = ("repeat", "accuracy", "later")
+RUNNING = ("repeat", "accuracy", "nonrepeated")
+GAIN = ("repeat", "gain", "within")
+PLACE = ["task", "metric", "protocol", "method", "options", "multiple", "tuned", "set_for"]
+UNTUNED = 0.0
 
 
 class Finding(NamedTuple):
@@ -38,16 +40,16 @@ class Study:
 
     def __init__(self, rows: pd.DataFrame):
         rows = methods(rows)
-        self.rows, self.target = rows[rows["parent"] == min(rows["parent"])], target(rows)
+        self.target = target(rows)
+        rows = select(rows[(rows["parent"] == min(rows["parent"])) & ~rows["log_n"]]).fillna({"tuned": UNTUNED})
+        means = rows.groupby([*PLACE, "seed"])["value"].mean()
+        self.found = {place: part.droplevel(PLACE) for place, part in means.groupby(PLACE)}
 
-    def runs(
-        self, asked: dict, method: str, multiple: float, tuned: float | None = None, factor: float | None = None, options: str = ""
-    ) -> pd.Series:
+    def runs(self, asked: tuple, method: str, multiple: float, tuned=UNTUNED, factor: float | None = None, options: str = "") -> pd.Series:
         """Value by seed."""
-        rows, factor = select(self.rows, **asked), self.target if factor is None else factor
-        keep = (rows["method"] == method) & ~rows["log_n"] & (rows["options"] == options) & (rows["multiple"] == multiple)
-        keep &= rows["set_for"].isin((1.0, factor)) & (rows["tuned"].isna() if tuned is None else rows["tuned"] == tuned)
-        return rows[keep].groupby("seed")["value"].mean()
+        factors = (self.target if factor is None else factor, 1.0)
+        places = ((*asked, method, options, multiple, tuned, factor) for factor in factors)
+        return next((self.found[place] for place in places if place in self.found), pd.Series(dtype=float))
 
     def one(self, *asked, **more) -> float | None:
         found = self.runs(*asked, **more)

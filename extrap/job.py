@@ -28,6 +28,7 @@ from extrap.tuned import Tuned
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
+LONGEST = 220  # characters of a file's name without its ending; file systems take 255 bytes, and what is being written has a longer name
 RESULTS = Path("results")
 
 
@@ -204,6 +205,10 @@ class Job:
         for option, value in (("data", self.data_name), ("extension", self.extension_stem)):
             if not STEM.fullmatch(value):
                 raise UserError(f"{option}={value}: its name and changed options become names of files; use fewer of them, and no slashes")
+        for task in self.tasks:
+            most = max(len(f"{name}__{self.extension_stem}__{task}") for name in (self.study, self.run.name))
+            if most > LONGEST:
+                raise UserError(f"label={self.label} study={self.study} task.{task}: a file name of {most} characters; shorten one")
 
     def _check_pair(self) -> None:
         """Raises NotApplicable, with what works instead, for an extension that makes no sense on the scheme."""

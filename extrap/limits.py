@@ -28,5 +28,5 @@ def check_memory(params: int) -> None:
     if (need := BYTES * params) > (have := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
         raise UserError(
             f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this machine has {have / 2**30:,.0f}; "
-            "give a smaller model.dim or model.layers"
+            "give a smaller model.dim, model.layers or data.vocabulary"
         )

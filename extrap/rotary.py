@@ -20,7 +20,7 @@ and NeoX; a list names the channels pair by pair, [0, 3, 1, 2] pairs (0, 3) and 
 def pairing(layout: Layout, width: int) -> Tensor:
     """(width / 2, 2): the channels of each pair. Raises ValueError unless every channel has exactly one partner."""
     if width % 2 or width < 2:
-        raise ValueError(f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs")
+        raise ValueError(f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; give an even number")
     if layout == "interleaved":
         return torch.arange(width).view(-1, 2)
     if layout == "half":

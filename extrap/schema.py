@@ -32,6 +32,8 @@ def check_rows(study: Path) -> None:
     if not path.exists():
         return
     try:
+        if not path.is_file():  # a pipe or a device would be read for ever
+            raise OSError("not a file")
         version = json.loads(path.read_text())["rows"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise UserError(f"{path}: damaged; delete it if these rows are of version {ROWS}") from None

@@ -197,6 +197,8 @@ def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _table(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():  # a pipe or a device would be read for ever
+        return []
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))

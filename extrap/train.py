@@ -15,12 +15,13 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from extrap import checkpoint, devices
 from extrap.callbacks import Curve, Diverged, RandomState, Report
-from extrap.checkpoint import Checkpoints, Damaged
+from extrap.checkpoint import Damaged
 from extrap.data.mixture import Batch
 from extrap.errors import UserError
 from extrap.job import Job
 from extrap.lit import Lit
 from extrap.progress import Progress
+from extrap.resume import Checkpoints
 from extrap.runs import write_json
 
 
@@ -132,4 +133,4 @@ def _trainer(job: Job, callbacks: list[L.Callback], logger: Any, plugins: list[A
         )
     except (ValueError, TypeError, MisconfigurationException) as error:
         said = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
-        raise UserError(f"{said}: {' '.join(str(error).split())}") from None
+        raise UserError(f"{said}: {' '.join(str(error).split())}; trainer=cpu works everywhere") from None

@@ -107,7 +107,7 @@ class Tuned:
         said = [self.parent.label, *filter(None, said), self.job.extension_name, f"x{self.factor:g}"]
         label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(said))
         if len(label) > 80:
-            raise UserError(f"{label}: more than 80 characters as the name of a tuned run; give a shorter label or fewer changed options")
+            raise UserError(f"label={self.parent.label}: the tuned run {label} has more than 80 characters; give a shorter one")
         return label
 
     @property

@@ -3,6 +3,7 @@
 A line is one example: {"ordered_kv_records": [[key, value], ...], "key": key, "value": value}.
 """
 
+import errno
 import gzip
 import json
 import zlib
@@ -44,6 +45,8 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
 
 def _lines(where: str, path: Path) -> Iterator[bytes]:
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device would be read for ever
+            raise IsADirectoryError(errno.EISDIR, "not a file")
         with open(path, "rb") as plain:
             packed = plain.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:

@@ -89,6 +89,8 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
     try:
         if not re.fullmatch("[0-9a-f]{64}", sha256):
             raise ValueError("not a hash")
+        if not all(path.is_file() for path in folder.iterdir()):  # a pipe or a device would be read for ever
+            raise ValueError("not files")
         about = json.loads((folder / "about.json").read_text())
         if (about["format"], about["sha256"], about["encoder"]) != (FORMAT, sha256, encoder.name):
             raise ValueError("another map")
@@ -160,6 +162,8 @@ def _publish(folder: Path, target: Path) -> None:
 def _whole(folder: Path) -> bool:
     """Whether all files of a map have the hashes that its about.json notes."""
     try:
+        if not all(path.is_file() for path in folder.iterdir()):
+            return False
         about = json.loads((folder / "about.json").read_text())
         hashes = {path.name: _digest(path) for path in folder.iterdir() if path.name != "about.json"}
         return about["format"] == FORMAT and about["sha256"] == folder.name and about["files"] == hashes

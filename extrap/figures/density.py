@@ -18,7 +18,7 @@ NEEDS = {"extension": "pi-pair,pair=null", "task": "nll", "metric": "nll"}
 OF = ", and of single pairs"
 MAKE = " extension=pi-pair extension.pair=null extension.factor=1,1.5,2,4"
 TITLES = {"nll": "text", "accuracy": "retrieval"}
-LABELS = {"nll": "added nats per token, last segment", "accuracy": "accuracy lost, all depths"}
+LABELS = {"nll": "added nats per token", "accuracy": "accuracy lost, all depths"}
 
 
 def draw(rows):
@@ -27,7 +27,7 @@ def draw(rows):
     pairs = sorted(found["pair"].unique(), key=lambda pair: (pair is not None and pair >= 0, pair))
     inks = {pair: colormaps["viridis"](0.92 * i / max(1, len(pairs) - 2)) for i, pair in enumerate(pairs[1:])} | {-1: (0, 0, 0, 1)}
     room = label_room(["pair 0: k = 1.05 and more"])
-    figure, axes = panels((1, len(shown)), (2.5, 2.5), right=room, gap=room + 0.4, top=0.5)
+    figure, axes = panels((1, len(shown)), (2.5, 2.5), right=room, gap=room + 0.75, top=0.5)
     for panel, metric in zip(axes[0], shown, strict=True):
         ends = [_curve(panel, found[(found["metric"] == metric) & (found["pair"] == pair)], pair, inks[pair], metric) for pair in pairs]
         panel.axhline(ALLOWED[metric], color="#222222", linestyle=(0, (4, 1.5)), linewidth=0.8, label="allowed", zorder=1)
@@ -38,6 +38,9 @@ def draw(rows):
         panel.xaxis.set_major_formatter(FuncFormatter(lambda k, _: f"{k:g}"))
         panel.set(xlabel="k: angles of a pair divided by", ylabel=LABELS[metric], title=TITLES[metric])
         panel.set_yscale("symlog", linthresh=ALLOWED[metric])
+        panel.yaxis.set_major_locator(FixedLocator([-0.05, 0, 0.05, 0.1, 0.2, 0.5, 1, 2]))
+        panel.yaxis.set_minor_locator(NullLocator())
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:g}"))
         panel.set_ylim(bottom=min(-ALLOWED[metric] / 5, found["cost"].min()))
         label_ends(panel, ends)
     entitle(figure, "How densely angles may lie", f"{note(select(rows, **NEEDS))} · read within the training length · dashed: the limit")

@@ -9,6 +9,7 @@ import numpy as np
 from extrap.figures.axis import length_axis, mark_training, spread_note
 from extrap.figures.curve import curve
 from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.rows import one_corpus
 from extrap.series import select, series
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
@@ -17,7 +18,7 @@ PROTOCOLS = {"records": "records: pairs grow with length", "padded": "padded: fi
 
 def means(rows):
     """Rows whose values are means over depths, one per run, extension, protocol and length, without intervals."""
-    rows = select(rows, **NEEDS).dropna(subset="depth")
+    rows = one_corpus(select(rows, **NEEDS)).dropna(subset="depth")
     key = ["run", "extension", "factor", "protocol", "length"]
     return rows.assign(value=rows.groupby(key, dropna=False)["value"].transform("mean"), low=np.nan, high=np.nan).drop_duplicates(key)
 

@@ -62,5 +62,5 @@ def _factors(panel, rows) -> list[End]:
         before = (rows.loc[rows["method"] == method, "set_for"].unique() > factor).sum()
         plain = method_look(method)
         style = Look(plain.colour, LINES[before % len(LINES)], plain.marker)
-        ends.append(line(panel, part, "length", style, _factored(method, factor), np.exp))
+        ends.append(line(panel, part, "length", style, _factored(method, factor), np.exp, band=False))
     return ends

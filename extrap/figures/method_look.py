@@ -23,14 +23,15 @@ def method_look(method: str, filled: bool = True) -> Look:
     return Look(*known, filled=filled)
 
 
-def line(panel, rows, by: str, style: Look, label: str, through: Callable | None = None, **more) -> End:
-    """Draws rows over a column: thin seeds, the thick median, its interval as a band; returns where the line ends."""
+def line(panel, rows, by: str, style: Look, label: str, through: Callable | None = None, band: bool = True, **more) -> End:
+    """Draws rows over a column: thin seeds, the thick median, its interval as a band if wanted; returns where the line ends."""
     if rows.empty:
         return End(label, style, math.nan, math.nan)
     table, middle = seeds(rows, by), spread(rows, by)
     if through:
         table, middle = through(table), through(middle)
     thin_lines(panel, table, style)
-    panel.fill_between(middle.index, middle["low"], middle["high"], color=style.colour, alpha=0.13, linewidth=0)
+    if band:
+        panel.fill_between(middle.index, middle["low"], middle["high"], color=style.colour, alpha=0.13, linewidth=0)
     panel.plot(middle.index, middle["value"], label=label, zorder=3, **style.stroke | more)
     return End(label, style, middle.index[-1], middle["value"].iloc[-1])

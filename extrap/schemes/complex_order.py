@@ -38,7 +38,7 @@ class ComplexOrder(Scheme):
     ):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"complex channels come in pairs; dim={shape.dim} is odd")
+            raise ValueError(f"complex channels come in pairs; dim={shape.dim} is odd; give an even model.dim")
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")
         self.phase = phase

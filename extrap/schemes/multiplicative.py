@@ -51,7 +51,7 @@ class MultiplicativeSinusoidal(Scheme):
     def __init__(self, shape: Shape, amplitude: float = 1.0, base: float = 10000.0):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd")
+            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")
         if amplitude == 0:

@@ -27,7 +27,7 @@ class Sinusoidal(Scheme):
     def __init__(self, shape: Shape, base: float = 10000.0, emb_scale: float = 1.0, layers: Literal["first", "every"] = "first"):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd")
+            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")
         if emb_scale <= 0:

@@ -29,7 +29,7 @@ class TransformerXL(Scheme):
     def __init__(self, shape: Shape, sharing: Literal["shared", "per-layer"] = "shared", clamp: int | None = None):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd")
+            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
         if clamp is not None and clamp < 1:
             raise ValueError(f"clamp={clamp}: a distance of at least 1, or null for none")
         self.clamp = inf if clamp is None else clamp

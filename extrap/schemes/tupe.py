@@ -43,7 +43,7 @@ class TUPE(Scheme):
         if relative is not None and not is_distance_bias(relative):
             raise ValueError(f"relative={type(relative).__name__}: must be a scheme that is only a bias by distance, such as T5")
         if past == "sinusoidal" and shape.dim % 2:
-            raise ValueError(f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd")
+            raise ValueError(f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
         if rows is not None and (past == "sinusoidal" or rows < shape.length):
             raise ValueError(f"rows={rows}: at least the training length {shape.length}, and null where past=sinusoidal has no table")
         if (rows or 0) > shape.length:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap import checkpoint, cli, config, train
+from extrap import checkpoint, cli, config, resume, train
 from extrap.__main__ import check, entry, finished, work
 from extrap.__main__ import run as run_program
 from extrap.build import build
@@ -58,7 +58,7 @@ def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, caps
     for path in (this.run.checkpoint, this.run.weights):
         path.write_bytes(form(Code(canary)))
         with pytest.raises(checkpoint.Damaged, match=r"not readable as tensors|not a checkpoint"):
-            checkpoint.Checkpoints(this.model("meta"), 8).load_checkpoint(path)
+            resume.Checkpoints(this.model("meta"), 8).load_checkpoint(path)
     this.run.curve.write_text("{}")
     this.run.mark("trained", 8)  # as somebody would who wants the weights believed
     with pytest.raises(UserError, match=rf"{this.run.weights}: not readable as tensors and plain values .*; delete"):
@@ -162,7 +162,9 @@ def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.Monk
     )
     pq.write_table(pa.table([pa.array(words)], schema=pa.schema([pa.field("text", pa.string())], metadata=features)), folder / "c.parquet")
     (folder / "d.txt").write_text("\n".join(words))
-    for source in ("a.jsonl", "b.parquet", "c.parquet", "d.txt", "text"):
+    with pytest.raises(UserError, match=r"c\.parquet: not readable as parquet"):
+        list(Files(path=str(folder / "c.parquet")).documents())
+    for source in ("a.jsonl", "b.parquet", "d.txt", "text"):
         found = b"".join(text for _, text in Files(path=str(folder / source)).documents())
         assert source == "text" or all(word.encode() in found for word in words), source
 

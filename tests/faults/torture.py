@@ -96,6 +96,7 @@ def torture(kills: int, seed: int, make: Callable[[], Victim], folder: Path, who
     rack = Torture(victim, random.Random(seed), expected, seconds, writes)
     while survived < kills:
         survived += rack.life(folder, min(kills - survived, rack.rng.randint(3, 12)))
+        print(f"  {survived} of {kills}", flush=True)
     told = ", ".join(f"{n} in {where}" for where, n in rack.where.most_common())
     print(f"{victim.name}, seed {seed}: {survived} of {kills} kills survived ({told}); {len(expected)} files as of an undisturbed run")
     return expected

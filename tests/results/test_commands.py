@@ -36,8 +36,9 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
     rows.write(results / "demo" / "rows" / "a.csv", [row for row in run_rows("rope") if row["task"] == "nll"])
     plot.main(["demo", "--results", str(results)])
     printed = capsys.readouterr()
-    assert len(printed.out.split()) == 2
-    assert printed.err.count("\n") == len(figures.available()) - 1
+    drawn = {Path(file).stem for file in printed.out.split()}
+    assert "loss_length" in drawn
+    assert printed.err.count("\n") == len(figures.available()) - len(drawn)
     assert "kv_seeds: no rows with task=kv, metric=accuracy, protocol=records of several seeds in study demo; " in printed.err
     assert "`extrap study=demo task=kv seed=0,1,2 -m` makes them" in printed.err
     assert (
@@ -76,7 +77,7 @@ def test_the_list_needs_no_study(capsys):
     plot.main(["--list"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[::2]] == list(figures.available())
-    assert all(line.lstrip().startswith("rows: task=") for line in lines[1::2])
+    assert all(line.lstrip().startswith("rows: ") for line in lines[1::2])
     assert lines[1 + 2 * list(figures.available()).index("kv_depth")].split() == ["rows:", "task=kv,", "metric=accuracy"]
     assert max(map(len, lines)) < 150
 

@@ -7,7 +7,16 @@ import pytest
 
 from extrap import density, falsifiers, figures
 from extrap.errors import UserError
-from extrap.figures import best_factor, loss_methods, repeat_methods, rerope_window, streaming, tuning_factors, yarn_temperature
+from extrap.figures import (
+    best_factor,
+    loss_methods,
+    repeat_methods,
+    rerope_window,
+    retrieval_methods,
+    streaming,
+    tuning_factors,
+    yarn_temperature,
+)
 from extrap.methods import compared, methods, order, target
 from extrap.series import select
 from tests.results.plausible import run_rows
@@ -89,6 +98,15 @@ def test_loss_is_drawn_by_method_and_by_factor(study):
 def test_streaming_needs_sinks_beside_dense_attention(study):
     assert {"dense", "window", "sinks + window", "read anew"} <= set(lines(streaming.draw(study).axes[0]))
     assert figures.render(streaming, study[study["extension"] != "streaming-llm"]) is None
+
+
+def test_retrieval_is_drawn_by_depth_and_length(study):
+    figure = retrieval_methods.draw(study)
+    assert [panel.get_title() for panel in figure.axes] == ["1x", "2x", "4x", "8x"]
+    rows = select(study, task="kv", extension="rerope", scheme="rope").query("length == 512")
+    expected = rows.groupby("depth")["value"].median()
+    assert lines(figure.axes[3])["ReRoPE"] == [[depth, value] for depth, value in expected.items()]
+    assert lines(figure.axes[3])["NTK"] != lines(figure.axes[3])["PI"]
 
 
 def test_the_least_loss_over_temperatures_is_marked(study):

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.errors import UserError
+from extrap.errors import NotApplicable, UserError
 from extrap.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnostics import Diagnostics
+from tests.jobs import job
 from tests.tasks.hand import VOCABULARY, Texts, measure, speak
 
 L = 16
@@ -131,3 +132,16 @@ def test_a_mistake_is_one_line(options, line):
     assert few.size < VOCABULARY.size
     with pytest.raises(UserError, match=line):
         Diagnostics(**options).check(CORPUS, few, L)
+
+
+def test_an_extension_without_an_inside_is_refused(elsewhere):
+    with pytest.raises(NotApplicable, match="task=diagnostics: looks inside a model, and extension=nbce reads with several windows"):
+        job("task=[nll,kv,diagnostics]", "extension=nbce").check()
+
+
+def test_untrained_is_the_model_that_training_began_with_under_the_extension():
+    j = job("scheme=rope", "extension=pi")
+    fresh, began = j.untrained(), j.model()
+    assert all(torch.equal(fresh.state_dict()[name], value) for name, value in began.state_dict().items() if name in fresh.state_dict())
+    assert fresh.scheme.positions(torch.tensor([8.0])) == 1 and began.scheme.positions(torch.tensor([8.0])) == 8
+    assert len(j.untrained(4).blocks) == 4

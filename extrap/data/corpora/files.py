@@ -1,10 +1,12 @@
 """Local text: a file, a folder or a pattern."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
+from extrap.data.corpora.nesting import check_nesting
 from extrap.data.corpora.reader import rows, stamps, texts
 from extrap.data.corpus import Source, cut
 from extrap.errors import UserError
@@ -47,6 +49,8 @@ class Files(Source):
         for path, text in zip(plain, texts(plain), strict=True):
             yield from self._pieces(path.relative_to(root).as_posix(), text)
         for path in (path for path in paths if _kind(path) != "text"):
+            if _kind(path) == "json":
+                check_nesting(path)
             for i, row in enumerate(rows(_kind(path), [path])):
                 yield from self._pieces(f"{path.relative_to(root).as_posix()}#{i}", self._text(path, row))
 
@@ -66,6 +70,8 @@ class Files(Source):
     def _files(self) -> tuple[Path, list[Path]]:
         """The folder that names are relative to and the files with something in them, in the order of their names."""
         path = Path(self.path)
+        if any(len(os.fsencode(part)) > 255 for part in path.parts) or len(os.fsencode(path)) > 4095:
+            raise UserError(f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a shorter one, or a pattern")
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():

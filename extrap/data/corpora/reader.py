@@ -39,7 +39,7 @@ def rows(kind: str, paths: Sequence[Path], **options: Any) -> Iterator[dict]:
             for row in found:
                 yield row
                 done += 1
-    except (ValueError, OSError) as error:
+    except Exception as error:  # unpacking, decoding and typing each have their own
         path, words = paths[min(done, len(paths) - 1)], line(error)
         raise UserError(
             f"data.corpus.path={path}: not readable as {kind} ({words}); choose files with a pattern such as 'folder/**/*.txt'"
