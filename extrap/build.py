@@ -9,6 +9,7 @@ import inspect
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from math import isfinite
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from extrap.errors import UserError
@@ -42,6 +43,10 @@ def _construct(cls: type, node: Mapping, path: str, plugins: Iterable[str], give
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         named = str(error).split("=")[0] in parameters
         raise UserError(f"{path}.{error}" if named else f"{path}: {error}") from error
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "can't allocate memory" not in str(error):
+            raise
+        raise UserError(f"{path}: larger than the memory of this machine; give smaller options") from None
 
 
 def check_arguments(cls: type, values: Mapping[str, Any], path: str, given: Iterable[str] = ()) -> None:
@@ -96,7 +101,7 @@ def fits(value: Any, hint: Any) -> bool:
     if origin is dict:
         return isinstance(value, Mapping) and all(fits(v, get_args(hint)[1]) for v in value.values())
     if hint is float:
-        return (isinstance(value, float) and value == value) or fits(value, int)
+        return (isinstance(value, float) and isfinite(value)) or fits(value, int)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
     if hint in (str, bool, types.NoneType):

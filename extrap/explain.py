@@ -10,6 +10,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
 
+from extrap.errors import printable
+
 EXTRAS = {"hydra/launcher/submitit_slurm": "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"}
 """Files of packages that only some need, and what to say where they are missing."""
 
@@ -31,6 +33,8 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
             return _value(error, error.full_key or _first(error))
         case ValueError() if str(error).startswith("Config group override must be a string"):
             return _no_name(overrides, conf)
+        case ValueError() if "integer string conversion" in str(error):
+            return f"{max(overrides, key=len):.40}...: a number of too many digits; give a smaller one"
         case ValueError() if str(error).startswith(("Only one of --run", "The --resolve flag")):
             return _first(error)
     return None
@@ -64,11 +68,12 @@ def _first(error: BaseException) -> str:
 
 
 def _unreadable(error: OverrideParseException) -> str:
-    if "=" not in error.override:
-        return f"{error.override}: not of the form option=value; see extrap --help"
+    said = printable(error.override)
+    if "=" not in said:
+        return f"{said}: not of the form option=value; see extrap --help"
     why = next((line for line in error.message.splitlines() if not line.startswith(("Error parsing", "See "))), "")
     return (
-        f"{error.override}: cannot be read ({why.strip()}); brackets and quotes must close, special characters need '...' around the value"
+        f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, special characters need '...' around the value"
     )
 
 

@@ -19,7 +19,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.errors import NotApplicable, UserError
 from extrap.extension import Extension
 from extrap.gpt import GPT
-from extrap.limits import check_memory, check_model
+from extrap.limits import check_memory, check_model, check_scheme
 from extrap.optim import Optim
 from extrap.runs import Run
 from extrap.scheme import Scheme, Shape
@@ -29,6 +29,8 @@ from extrap.tuned import Tuned
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 LONGEST = 220  # characters of a file's name without its ending; file systems take 255 bytes, and what is being written has a longer name
+NEEDED = ("study", "seed", "stage", "threads", "label", "plugins", "scheme", "extension", "finetune", "model", "data", "task", "train",
+          "trainer", "logger")  # fmt: skip
 RESULTS = Path("results")
 
 
@@ -40,6 +42,10 @@ class Job:
 
     def __init__(self, config: dict[str, Any], choices: dict[str, str], opened: Callable[[Encoded], Corpus] = lambda source: source.open()):
         self.config, self.choices, self.opened = config, choices, opened
+        if missing := [name for name in NEEDED if name not in config] + [name for name in ("scheme", "extension", "data") if name not in choices]:
+            raise UserError(f"{missing[0]}: taken out of the configuration; leave ~{missing[0]} away")
+        if not all(isinstance(name, str) and name.isidentifier() for name in config["plugins"]):
+            raise UserError(f"plugins={config['plugins']}: names of packages, such as plugins=[my_package]")
         self.study, self.seed, self.stage = config["study"], config["seed"], config["stage"]
         self.plain_label = config["label"] or choices["scheme"]
         self.data_name = choices["data"]
@@ -85,6 +91,7 @@ class Job:
         m = self.config["model"]
         check_arguments(GPT, m, "model", ("scheme", "vocab"))
         check_model(m)
+        check_scheme(self.config["scheme"])
         return Shape(m["dim"], m["heads"], m["layers"], self.length, self.vocabulary.size, m["norm"])
 
     def scheme(self) -> Scheme:

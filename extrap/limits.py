@@ -1,4 +1,4 @@
-"""How large a model may be, checked before it is built: a mistyped number is told in a line instead of filling the memory."""
+"""How large a model and its scheme may be, checked before they are built: a mistyped number is told in a line, no memory is filled."""
 
 import os
 from collections.abc import Mapping
@@ -7,6 +7,8 @@ from typing import Any
 from extrap.errors import UserError
 
 WHOLE = {"dim": 2**16, "heads": 2**12, "layers": 1000}
+ENTRIES = ("rows", "hidden", "buckets", "max_distance", "maximum", "span", "threshold", "width", "steps")  # options that size a tensor
+MOST = 2**22
 BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
 
 
@@ -21,6 +23,15 @@ def check_model(options: Mapping[str, Any]) -> None:
         raise UserError(f"model.ratio={options['ratio']}: a number above 0, at most 64")
     if not 0 <= options["dropout"] < 1:
         raise UserError(f"model.dropout={options['dropout']}: from 0 to below 1")
+
+
+def check_scheme(node: Any, path: str = "scheme") -> None:
+    """Raises UserError for a table or a layer of a scheme, at any depth of its options, that would fill the memory while it is made."""
+    items = node.items() if isinstance(node, Mapping) else enumerate(node) if isinstance(node, list) else ()
+    for name, value in items:
+        if name in ENTRIES and isinstance(value, int) and value > MOST:
+            raise UserError(f"{path}.{name}={value}: a whole number of at most {MOST}")
+        check_scheme(value, f"{path}[{name}]" if isinstance(node, list) else f"{path}.{name}")
 
 
 def check_memory(params: int) -> None:

@@ -24,9 +24,12 @@ class Optim:
 
     def __post_init__(self) -> None:
         """Raises ValueError for values that make no sense."""
-        for name, low in (("steps", 1), ("warmup", 0), ("weight_decay", 0), ("final", 0), ("log_every", 1), ("save_every", 1)):
-            if not low <= getattr(self, name) < inf:
+        for name, low in (("steps", 1), ("warmup", 0), ("log_every", 1), ("save_every", 1)):
+            if getattr(self, name) < low:
                 raise ValueError(f"{name}={getattr(self, name)}: at least {low}")
+        for name in ("weight_decay", "final"):
+            if not 0 <= getattr(self, name) < inf:
+                raise ValueError(f"{name}={getattr(self, name)}: a finite number of at least 0")
         for name in ("lr", "clip"):
             if not 0 < getattr(self, name) < inf:
                 raise ValueError(f"{name}={getattr(self, name)}: a number above 0")

@@ -54,6 +54,10 @@ class WandB:
     """
 
     def __init__(self, project: str = "extrap", entity: str | None = None, mode: Mode = "offline", timeout: int = 20):
+        if timeout < 1:
+            raise ValueError(f"timeout={timeout}: at least 1 second")
+        if not project:
+            raise ValueError(f"project={project}: needs a name")
         self.project, self.entity, self.mode, self.timeout = project, entity, mode, timeout
         self.run: Any = None
         self._seen_training = False

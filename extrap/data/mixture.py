@@ -15,6 +15,7 @@ from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 
+MOST = 2**20  # windows of a part in a step; more fill any memory
 IGNORED = -100  # a target that is not scored
 
 
@@ -47,8 +48,8 @@ class Mixture:
 
     def __post_init__(self) -> None:
         for path, part in self._paths.items():
-            if part.size < 0:
-                raise UserError(f"{path}.size={part.size}: give a whole number of windows a step, 0 to leave it out")
+            if not 0 <= part.size <= MOST:
+                raise UserError(f"{path}.size={part.size}: give a whole number of windows a step up to {MOST}, 0 to leave it out")
             if not 0 < part.weight < math.inf:
                 raise UserError(f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it out")
         if not self.parts:

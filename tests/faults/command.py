@@ -4,6 +4,7 @@
 Hydra does, which takes a tenth of the time; both lead through the same checks.
 """
 
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -25,13 +26,14 @@ GROUPS = {file.parent.relative_to(conf_dir()).as_posix() for file in Path(conf_d
 PLAIN = ("scheme", "extension", "model", "trainer")  # one file each, with no defaults of its own
 
 
-def began(cfg: DictConfig) -> None:
+def began(*args: object, **options: object) -> None:
     raise AssertionError("work began")
 
 
 def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("argv", ["extrap", *words]), ("path", list(sys.path))):
         monkeypatch.setattr(sys, name, value)
+    monkeypatch.setattr(subprocess, "Popen", began)  # nor does a sweep begin
     for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
     config.register()

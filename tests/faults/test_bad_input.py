@@ -16,6 +16,7 @@ from extrap.__main__ import job
 from extrap.errors import UserError
 from extrap.evaluate import trained_model
 from extrap.job import Job
+from extrap.resume import Checkpoints
 from extrap.runs import read_json, write_json
 from tests.faults import cases_data, cases_files, cases_options, cases_runs, cases_tasks, cases_whole
 from tests.faults.command import composed, set_in, shared, told, whole
@@ -41,6 +42,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     GlobalHydra.instance().clear()
 
 
+def on(base: list[str], words: str) -> list[str]:
+    """The words after those of the base, whose text gives way to another."""
+    mine = words.split(" | ")
+    return [*(base[:1] if any(word.startswith("data/corpus=") for word in mine) else base), *mine]
+
+
 def tree(folder: Path) -> dict[str, object]:
     """Everything below a folder but maps of text."""
     found = {}
@@ -64,7 +71,7 @@ def check(call: Callable[[], object], expected: str, here: Path, capsys: pytest.
 
 @pytest.mark.parametrize("words", cases_whole.CASES)
 def test_the_program_as_it_is_started(words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    check(lambda: whole([*base, *words.split(" | ")], monkeypatch), cases_whole.CASES[words], here, capsys)
+    check(lambda: whole(on(base, words), monkeypatch), cases_whole.CASES[words], here, capsys)
 
 
 OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
@@ -72,7 +79,7 @@ OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
 
 @pytest.mark.parametrize("words", OPTIONS)
 def test_options_of_what_is_chosen(words: str, here: Path, base: list[str], capsys) -> None:
-    check(lambda: shared([*base, *words.split(" | ")]), OPTIONS[words], here, capsys)
+    check(lambda: shared(on(base, words)), OPTIONS[words], here, capsys)
 
 
 @pytest.mark.parametrize("words", ["task.kv.pairs=0", "scheme=alibi | scheme.slopes=[1,2]", "extension=yarn | scheme=nope"])
