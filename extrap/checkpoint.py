@@ -13,6 +13,7 @@ from extrap.disk import fault
 from extrap.errors import UserError
 from extrap.runs import Run, read_json
 
+
 class Damaged(Exception):
     """A file of a run that is not what training wrote there, and why."""
 

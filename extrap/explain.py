@@ -24,7 +24,7 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
         case OverrideParseException():
             return _unreadable(error)
         case MissingConfigException():
-            return _no_such_file(error, overrides)
+            return _no_such_file(error, overrides, conf)
         case yaml.MarkedYAMLError(problem_mark=mark) if mark is not None:
             return f"{mark.name}: line {mark.line + 1} is not YAML: {error.problem}"
         case HydraException():
@@ -77,15 +77,18 @@ def _unreadable(error: OverrideParseException) -> str:
     )
 
 
-def _no_such_file(error: MissingConfigException, overrides: list[str]) -> str:
+def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:
     missing = error.missing_cfg_file or ""
     if missing in EXTRAS:
         return EXTRAS[missing]
-    if not error.options:
+    words = [word.lstrip("+") for word in overrides]
+    typed = next((word for word in words if word.replace("=", "/", 1) == missing), "=".join(missing.rsplit("/", 1)))
+    group, _, name = typed.partition("=")
+    options = error.options or [file.stem for file in Path(conf, group).glob("*.yaml")]
+    if not options:
         return _first(error)
-    group, _, name = missing.rpartition("/")
-    asked = next((o for o in overrides if o.lstrip("+") == f"{group}={name}"), f"{group}={name}")
-    return f"{asked}: no such {group.rpartition('/')[2]}; {choose(name, list(error.options))}"
+    asked = next((word for word in overrides if re.match(rf"\+?{re.escape(group)}(@.*?)?=.*{re.escape(name)}", word)), f"{group}={name}")
+    return f"{asked}: no such {group.rpartition('/')[2]}; {choose(name, list(options))}"
 
 
 def _no_name(overrides: list[str], conf: str) -> str:

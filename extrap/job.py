@@ -42,7 +42,8 @@ class Job:
 
     def __init__(self, config: dict[str, Any], choices: dict[str, str], opened: Callable[[Encoded], Corpus] = lambda source: source.open()):
         self.config, self.choices, self.opened = config, choices, opened
-        if missing := [name for name in NEEDED if name not in config] + [name for name in ("scheme", "extension", "data") if name not in choices]:
+        named = ("scheme", "extension", "data")
+        if missing := [name for name in NEEDED if name not in config or (name in named and name not in choices)]:
             raise UserError(f"{missing[0]}: taken out of the configuration; leave ~{missing[0]} away")
         if not all(isinstance(name, str) and name.isidentifier() for name in config["plugins"]):
             raise UserError(f"plugins={config['plugins']}: names of packages, such as plugins=[my_package]")

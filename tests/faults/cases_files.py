@@ -75,14 +75,15 @@ CORPORA: dict[str, Case] = {
     "a device": ({}, corpus("/dev/zero"), f"data.corpus.path=/dev/zero: empty; {WHERE}"),
     "a name too long": ({}, corpus("a" * 5000), "data.corpus.path=aaa...: longer than names of files may be; give a shorter one"),
     "a folder too deep": ({}, corpus("a/" * 3000), "data.corpus.path=a/a...: longer than names of files may be; give a shorter one"),
-    "invalid UTF-8": ({"a.txt": b"\xff\xfe" + TEXT}, corpus("a.txt"), f"{at('...a.txt')} text (...utf-8...); choose files with a pattern"),
+    "invalid UTF-8": ({"a.txt": b"\xff\xfe" + TEXT}, corpus("a.txt"), f"{at('...a.txt')} text (...utf-8...); choose files"),
     "UTF-16": ({"a.txt": TEXT.decode().encode("utf-16")}, corpus("a.txt"), f"{at('...a.txt')} text (...); choose files with a pattern"),
     "a picture": ({"a.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20}, corpus("a.png"), f"{at('...a.png')} text"),
     "one bad file among good ones": ({"a/1.txt": TEXT, "a/2.txt": b"\xc3(", "a/3.txt": TEXT}, corpus("a"), f"{at('a/2.txt')} text"),
     "too little text": ({"a.txt": b"a few words"}, corpus("a.txt"), "data.corpus.path=a.txt: no text for ...; give more documents"),
     "text for one split": ({"a.txt": b"x" * 3000}, corpus("a.txt"), "data.corpus.path=a.txt: no text for ...; give more documents"),
     "text shorter than a window": (
-        {f"a/{i}.txt": b"ab" for i in range(20)}, corpus("a"), "data.corpus.path=a: ... train tokens, fewer than one window of 64; give more"
+        {f"a/{i}.txt": b"ab" for i in range(20)}, corpus("a"),
+        "data.corpus.path=a: ... train tokens, fewer than one window of 64; give more"
     ),
     "documents too short": (
         {"a.txt": TEXT}, corpus("a.txt", "data.corpus.document_tokens=100"),
@@ -101,10 +102,12 @@ CORPORA: dict[str, Case] = {
     "jsonl of zeros": ({"a.jsonl": bytes(999)}, corpus("a.jsonl"), f"{at('a.jsonl')} json"),
     "jsonl in another encoding": ({"a.jsonl": b'{"text": "\xff\xfe"}\n'}, corpus("a.jsonl"), f"{at('a.jsonl')} json"),
     "jsonl nested deep": (
-        {"a.jsonl": b'{"text": "a", "x": ' + DEEP + b"}\n"}, corpus("a.jsonl"), "data.corpus.path=a.jsonl:1: nested deeper than 100 brackets"
+        {"a.jsonl": b'{"text": "a", "x": ' + DEEP + b"}\n"}, corpus("a.jsonl"),
+        "data.corpus.path=a.jsonl:1: nested deeper than 100 brackets"
     ),
     "jsonl nested deep at its end": (
-        {"a.jsonl": b"\n".join([*LINES, b'{"a":' * 3000 + b"1" + b"}" * 3000])}, corpus("a.jsonl"), "data.corpus.path=a.jsonl:41: nested deeper"
+        {"a.jsonl": b"\n".join([*LINES, b'{"a":' * 3000 + b"1" + b"}" * 3000])}, corpus("a.jsonl"),
+        "data.corpus.path=a.jsonl:41: nested deeper"
     ),
     "json nested deep over lines": ({"a.json": b"[\n" * 3000}, corpus("a.json"), "data.corpus.path=a.json:101: nested deeper than 100"),
     "jsonl.gz nested deep": ({"a.jsonl.gz": gzip.compress(DEEP)}, corpus("a.jsonl.gz"), "data.corpus.path=a.jsonl.gz:1: nested deeper"),
@@ -130,7 +133,7 @@ CORPORA: dict[str, Case] = {
         {"a.parquet": parquet(text=["abc" * 50] * 99)[:8] + b"\xff" * 60 + parquet(text=["abc" * 50] * 99)[68:]}, corpus("a.parquet"),
         f"{at('a.parquet')} parquet"
     ),
-    "parquet of numbers": ({"a.parquet": parquet(n=[1, 2])}, corpus("a.parquet"), "data.corpus.column=text: no text of that name in a.parquet"),
+    "parquet of numbers": ({"a.parquet": parquet(n=[1, 2])}, corpus("a.parquet"), "data.corpus.column=text: no text of that name"),
     "parquet without rows": ({"a.parquet": parquet(text=[])}, corpus("a.parquet"), "data.corpus.path=a.parquet: ..."),
     "parquet of lists": ({"a.parquet": parquet(text=[["a"], ["b"]])}, corpus("a.parquet"), "data.corpus.column=text: no text of that name"),
 }  # fmt: skip
@@ -177,7 +180,7 @@ TOKENIZERS: dict[str, tuple[bytes | Callable[[Path], object] | None, str]] = {
     "invalid UTF-8": (b"\xff\xfe{}", "no tokenizer.json of Hugging Face (..."),
     "nested deep": (DEEP, "no tokenizer.json of Hugging Face (..."),
     "without tokens": (
-        b'{"version": "1.0", "model": {"type": "WordLevel", "vocab": {}, "unk_token": "x"}}', "no tokenizer.json of Hugging Face...|...has no tokens"
+        b'{"version": "1.0", "model": {"type": "WordLevel", "vocab": {}, "unk_token": "x"}}', "...has no tokens|...no tokenizer.json"
     ),
 }  # fmt: skip
 """What data.vocabulary.tokenizer may lead to."""

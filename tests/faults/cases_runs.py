@@ -48,13 +48,13 @@ ROWS: dict[str, tuple[Change, str]] = {
     "semicolons": (lambda c: c.replace(b",", b";"), ":1: wrong header"),
     "cut in a row": (lambda c: c[:-30], f":3: ...; {AGAIN}"),
     "cut at the end": (lambda c: c[:-1], f":3: the last line is cut off; {AGAIN}"),
-    "half of it": (lambda c: c[: len(c) // 2], f":2: ...; {AGAIN}"),
+    "half of it": (lambda c: c[: len(c) // 2], f":1: wrong header (...); columns are ...; {AGAIN}|results/s/rows/a.csv:2: ...; {AGAIN}"),
     "a field too many": (lambda c: c[:-1] + b",1\n", f":3: 28 fields instead of 27; {AGAIN}"),
     "an empty line": (lambda c: c + b"\n", ":4: 0 fields instead of 27"),
     "NUL": (swap(b"rope-1", b"ro\0pe-1"), f":2: ...; {AGAIN}"),
     "zeros": (lambda c: bytes(len(c)), f":1: ...; {AGAIN}"),
     "a terminal's escape": (swap(b"rope-1", b"\x1b[2Jrope-1"), ":2: run: '\\x1b[2Jrope-1-s0' holds characters that cannot be printed"),
-    "a line end within": (swap(b"rope-1", b'"ro\npe-1"'), ":2: ...; " + AGAIN),
+    "a line end within": (swap(b"rope-1", b'"ro\npe-1"'), f":3: ...; {AGAIN}"),
     "right to left": (swap(b"rope-1", "\u202erope-1".encode()), ":2: run: '\\u202erope-1-s0' holds characters that cannot be printed"),
     "a quote": (swap(b"rope-1", b'"rope-1'), f":...; {AGAIN}"),
     "invalid UTF-8": (swap(b"mixture", b"mix\xffture"), f": cannot be read as text (UnicodeDecodeError); {AGAIN}"),
@@ -73,7 +73,7 @@ ROWS: dict[str, tuple[Change, str]] = {
     "no run": (swap(b"rope-1-s0", b""), ":2: run is empty"),
     "an unknown status": (swap(b",ok,", b",fine,"), ":2: status: 'fine' is none of ok, not trained, diverged"),
     "an interval upside down": (swap(b",2.5,,,", b",2.5,3.0,2.0,"), ":2: low 3.0 lies above high 2.0"),
-    "the same row twice": (lambda c: c + c.splitlines(keepends=True)[-1], ":4: the same coordinates and metric as ...a.csv:3; delete the file"),
+    "the same row twice": (lambda c: c + c.splitlines(keepends=True)[-1], ":4: the same coordinates and metric as ...a.csv:3; delete"),
 }  # fmt: skip
 """What results/s/rows/a.csv may hold."""
 
@@ -85,7 +85,7 @@ VERSIONS: dict[str, tuple[bytes | Callable[[Path], object], str]] = {
     "nested deep": (b"[" * 99_999, "damaged; delete it if these rows are of version 1"),
     "binary": (b"\xff\xfe\0", "damaged; delete it if these rows are of version 1"),
     "a folder": (lambda path: path.mkdir(), "damaged; delete it if these rows are of version 1"),
-    "a pipe": (lambda path: os.mkfifo(path), "damaged; delete it if these rows are of version 1"),
+    "a pipe": (os.mkfifo, "damaged; delete it if these rows are of version 1"),
 }  # fmt: skip
 """What results/s/schema.json may be."""
 

@@ -4,7 +4,6 @@
 Hydra does, which takes a tenth of the time; both lead through the same checks.
 """
 
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -20,7 +19,7 @@ from extrap import cli, config
 from extrap.__main__ import check, entry, finished
 from extrap.explain import explain
 from extrap.paths import conf_dir
-
+from extrap.sweep.process import Process
 
 GROUPS = {file.parent.relative_to(conf_dir()).as_posix() for file in Path(conf_dir()).rglob("*.yaml")} | {"data@finetune.data"}
 PLAIN = ("scheme", "extension", "model", "trainer")  # one file each, with no defaults of its own
@@ -33,7 +32,7 @@ def began(*args: object, **options: object) -> None:
 def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("argv", ["extrap", *words]), ("path", list(sys.path))):
         monkeypatch.setattr(sys, name, value)
-    monkeypatch.setattr(subprocess, "Popen", began)  # nor does a sweep begin
+    monkeypatch.setattr(Process, "start", began)  # nor does a sweep begin
     for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
     config.register()

@@ -4,6 +4,7 @@ The tables are cases_whole.py (the program as it is started), cases_options.py, 
 chosen), cases_files.py (text, records, tokenizers) and cases_runs.py (rows and runs).
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,12 +17,12 @@ from extrap.__main__ import job
 from extrap.errors import UserError
 from extrap.evaluate import trained_model
 from extrap.job import Job
-from extrap.resume import Checkpoints
 from extrap.runs import read_json, write_json
 from tests.faults import cases_data, cases_files, cases_options, cases_runs, cases_tasks, cases_whole
 from tests.faults.command import composed, set_in, shared, told, whole
 
-ROOT = Path("/proc/self").stat().st_uid == 0
+NO_FILES = {"none": None, "folder": cases_files.folder, "pipe": cases_files.pipe, "loop": cases_files.link("a.csv")}
+CURVES = [b"", b"{", b'{"points": 3}', b'{"points": [1]}', b'{"points": [{"loss": 1}]}', b'{"points": [{"step": "a"}]}']
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,8 @@ def tree(folder: Path) -> dict[str, object]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not name.startswith("work/runs/.tokens") and name != "work/runs":
-            found[name] = path.read_bytes() if path.is_file() and path.stat().st_size < 2**24 and path.stat().st_mode & 0o444 else path.lstat().st_mode
+            small = path.is_file() and path.stat().st_size < 2**24 and os.access(path, os.R_OK)
+            found[name] = path.read_bytes() if small else path.lstat().st_mode
     return found
 
 
@@ -97,7 +99,7 @@ def put(path: Path, content: bytes | Callable[[Path], object] | None) -> None:
 
 
 SMALL = ["task.nll.multiples=[1,2]", "task.nll.documents=4"]
-CORPORA = cases_files.CORPORA | ({} if ROOT else cases_files.READ_ONLY_TO_ROOT)
+CORPORA = cases_files.CORPORA | ({} if os.geteuid() == 0 else cases_files.READ_ONLY_TO_ROOT)
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -132,7 +134,7 @@ def test_rows(name: str, here: Path, capsys) -> None:
     check(lambda: table.main(["s"]), f"results/s/rows/a.csv{expected}", here, capsys, "extrap-table")
 
 
-@pytest.mark.parametrize("content", [None, lambda path: path.mkdir(), cases_files.pipe, cases_files.link("a.csv")], ids=["none", "folder", "pipe", "loop"])
+@pytest.mark.parametrize("content", NO_FILES.values(), ids=NO_FILES)
 def test_rows_that_are_no_file(content, here: Path, capsys) -> None:
     (here / "results/s/rows").mkdir(parents=True)
     put(here / "results/s/rows/a.csv", content)
@@ -196,7 +198,8 @@ def test_configurations_of_runs(name: str, run: Job, here: Path, capsys) -> None
     said = read_json(path)
     cases_runs.CONFIGS[name](said)
     write_json(path, said)
-    check(framed(run.run.check), f"{path}: not the configuration that is asked for, though of its name; move {run.run.folder} away", here, capsys)
+    expected = f"{path}: not the configuration that is asked for, though of its name; move {run.run.folder} away"
+    check(framed(run.run.check), expected, here, capsys)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"[" * 99_999, b"\xff\xfe", b"null", b'{"identity": '], ids=str)
@@ -208,7 +211,7 @@ def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: 
     assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b'{"points": 3}', b'{"points": [1]}', b'{"points": [{"loss": 1}]}', b'{"points": [{"step": "a"}]}'])
+@pytest.mark.parametrize("content", CURVES)
 def test_curves(content: bytes, run: Job, here: Path, capsys) -> None:
     run.run.curve.write_bytes(content)
     run.run.mark("trained", 8)
@@ -227,5 +230,3 @@ def framed(call: Callable[[], object]) -> Callable[[], None]:
 def test_there_are_enough() -> None:
     tables = (cases_whole.CASES, OPTIONS, CORPORA, cases_files.RECORDS, cases_files.TOKENIZERS, cases_runs.ROWS, cases_runs.VERSIONS)
     assert sum(map(len, tables)) + 3 * len(cases_runs.WEIGHTS) + len(cases_runs.CONFIGS) > 400
-
-

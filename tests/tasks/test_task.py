@@ -23,7 +23,7 @@ def test_yaml_holds_every_parameter_with_its_default(name):
 def test_a_wrong_type_is_one_line(name):
     options = node("task", name)
     option = next(key for key, value in options.items() if isinstance(value, list))
-    with pytest.raises(UserError, match=rf"^task\.{name}\.{option}=long: expected a list of a (whole )?number$"):
+    with pytest.raises(UserError, match=rf"^task\.{name}\.{option}=long: expected a list of (whole )?numbers$"):
         build(options | {option: "long"}, f"task.{name}")
 
 

@@ -1,0 +1,152 @@
+"""Text as the tokens of a tokenizer: bytes add up, maps and rows follow it, and the hash of the rows says what was read."""
+
+import hashlib
+import math
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from extrap.data.corpora.files import Files
+from extrap.data.corpus import split_of
+from extrap.data.tokenizer import Tokenized
+from extrap.errors import UserError
+from extrap.evaluate import evaluate
+from extrap.rows import read
+from extrap.tasks.nll import NLL
+from extrap.train import train
+from tests.jobs import job
+from tests.tasks.hand import measure
+
+WORDS = ["der", "naïve", "Überzug", "一二", "of", "positions", "🙂", "\n"]
+
+
+def text(documents: int, seed: int = 0) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(WORDS, 400)) for _ in range(documents)]
+
+
+def bpe(path: Path, ids: int = 300) -> str:
+    """A byte-level BPE trained on such text."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(text(3), trainers.BpeTrainer(vocab_size=ids, initial_alphabet=alphabet, show_progress=False))
+    made.save(str(path))
+    return str(path)
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> str:
+    return bpe(tmp_path / "tokenizer.json")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "text").mkdir()
+    for i, document in enumerate(text(24)):
+        (tmp_path / "text" / f"{i}.txt").write_text(document)
+    return tmp_path / "text"
+
+
+def test_bytes_add_up_and_text_comes_back(tokenizer: str) -> None:
+    encode = Tokenized(tokenizer=tokenizer).encoder
+    for document in text(5, seed=1):
+        ids, behind = encode(document.encode())
+        assert behind.sum() == len(document.encode())
+        assert (behind >= 0).all() and len(ids) < len(document.encode())
+        assert Tokenizer.from_file(tokenizer).decode(ids.tolist()) == document
+
+
+def test_keys_and_values_lie_after_the_tokens_of_text(tokenizer: str) -> None:
+    vocabulary = Tokenized(tokenizer=tokenizer, keys=5, values=3)
+    known = Tokenizer.from_file(tokenizer).get_vocab_size()
+    assert (vocabulary.text, vocabulary.bos, vocabulary.size) == (known, known, known + 9)
+    ids, _ = vocabulary.encoder(" ".join(WORDS).encode())
+    assert ids.max() < vocabulary.bos < vocabulary.key_ids.start
+
+
+def test_a_folder_that_holds_one_is_the_same(tokenizer: str) -> None:
+    assert Tokenized(tokenizer=str(Path(tokenizer).parent)).encoder.name == Tokenized(tokenizer=tokenizer).encoder.name
+
+
+def test_a_map_is_of_its_tokenizer(tokenizer: str, folder: Path, tmp_path: Path) -> None:
+    source = Files(path=str(folder), document_tokens=10**6)
+    one = source.open(tmp_path / "cache", Tokenized(tokenizer=tokenizer).encoder)
+    other = source.open(tmp_path / "cache", Tokenized(tokenizer=bpe(tmp_path / "other.json", 280)).encoder)
+    assert len({one.sha256, other.sha256, source.open(tmp_path / "cache").sha256}) == 3
+    for split in ("train", "validation"):
+        assert sum(map(len, one.documents(split))) == len(one.stream(split))
+        assert sum(int(sizes.sum()) for sizes in one.sizes(split)) == len(source.open(tmp_path / "cache").stream(split))
+
+
+def test_nats_per_token_and_bits_per_byte(tokenizer: str, folder: Path, tmp_path: Path) -> None:
+    """A model that knows nothing: ln(vocabulary) nats a token, spread over the bytes behind the scored tokens."""
+    vocabulary = Tokenized(tokenizer=tokenizer)
+    corpus = Files(path=str(folder), document_tokens=10**6, validation=0.4).open(tmp_path / "cache", vocabulary.encoder)
+    task = NLL([1, 2], documents=len(corpus.documents("validation")))
+
+    def uniform(tokens: torch.Tensor, last: int) -> torch.Tensor:
+        return torch.zeros(len(tokens), last, vocabulary.size, dtype=torch.float64)
+
+    result = measure(task, uniform, corpus, 16, vocabulary)
+    sizes = np.stack([behind[:64] for behind in corpus.sizes("validation")]).astype(int)
+    scored = {"nonoverlap": sizes[:, 32:64], "sliding": sizes[:, 32:64]}
+    for row in result.rows:
+        if row["metric"] == "nll":
+            assert row["value"] == pytest.approx(math.log(vocabulary.size))
+        elif row["metric"] == "bits_per_byte" and row["protocol"] in scored:
+            kept = scored[row["protocol"]]
+            assert row["value"] == pytest.approx(math.log2(vocabulary.size) * kept.size / kept.sum())
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_rows_say_what_was_read(tokenizer: str, folder: Path) -> None:
+    """From the text on the disk to the rows; a changed text is another run, and its rows have another hash."""
+    words = ["data/corpus=files", f"data.corpus.path={folder}", "data.corpus.validation=0.4", "task.nll.documents=2", "task.kv.pairs=4"]
+    words += ["data/vocabulary=tokenizer", f"data.vocabulary.tokenizer={tokenizer}", "train.steps=1", "train.warmup=0"]
+    words += ["train.log_every=1", "train.save_every=1", "data.length=16"]
+
+    def measured() -> str:
+        this = job(*words)
+        train(this)
+        evaluate(this)
+        found = read(this.results)
+        rows = found[(found["run"] == this.run.name) & (found["task"] == "nll")]
+        assert {"nll", "bits_per_byte"} <= set(rows["metric"])
+        (said,) = set(rows["corpus"])
+        return said
+
+    assert measured() == expected(tokenizer, folder)
+    (folder / "0.txt").write_text("another text " * 100)
+    assert measured() == expected(tokenizer, folder)
+
+
+def expected(tokenizer: str, folder: Path) -> str:
+    """The hash of tokenizer and text, by hand."""
+    digest = hashlib.sha256(Tokenized(tokenizer=tokenizer).encoder.name.encode())
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        content = path.read_bytes()
+        pieces = [content] if len(content) <= 4096 else [content[at : at + 4096] for at in range(0, len(content), 4096)]
+        for i, piece in enumerate(pieces):
+            split = split_of(path.name if len(pieces) == 1 else f"{path.name}#{i}", 0.4)
+            digest.update(struct.pack("<BQ", ("train", "validation").index(split), len(piece)) + piece)
+    return digest.hexdigest()[:12]
+
+
+def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    def refuse(*args: object, **options: object) -> None:
+        raise OSError("Name or service not known\nmore")
+
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", refuse)
+    with pytest.raises(UserError) as error:
+        _ = Tokenized(tokenizer="somebody/model").encoder
+    assert str(error.value) == (
+        "data.vocabulary.tokenizer=somebody/model: the hub does not give it (Name or service not known); "
+        "without network give a tokenizer.json, or use data/vocabulary=bytes"
+    )

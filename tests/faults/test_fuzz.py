@@ -1,0 +1,155 @@
+"""Drawn input: whatever is in a file or a configuration, it is read, or refused in one line by a UserError; nothing else comes out.
+
+The file of records is drawn in tests/data/test_records.py.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from extrap import config, rows
+from extrap.__main__ import job
+from extrap.data.corpora.nesting import check_nesting
+from extrap.errors import UserError
+from extrap.explain import explain
+from extrap.paths import conf_dir
+from tests.faults import cases_runs
+from tests.faults.command import composed, set_in
+
+SOME = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(SOME, max_examples=80)
+
+
+def one_line(error: UserError, named: str) -> None:
+    assert named in str(error) and len(str(error).splitlines()) == 1
+
+
+@pytest.fixture
+def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows").mkdir()
+    return cases_runs.sheet()
+
+
+def read(content: bytes) -> None:
+    Path("rows/a.csv").write_bytes(content)
+    try:
+        found = rows.read(Path())
+    except UserError as error:
+        one_line(error, "rows/a.csv")
+    else:
+        assert list(found.columns) == list(rows.COLUMNS)
+
+
+@SOME
+@given(st.data())
+def test_rows_with_changed_bytes(sheet: bytes, data: st.DataObject) -> None:
+    """Cut, overwritten and filled with others at a place that is drawn."""
+    start = data.draw(st.integers(0, len(sheet)))
+    stop = data.draw(st.integers(start, min(start + 40, len(sheet))))
+    read(sheet[:start] + data.draw(st.binary(max_size=20)) + sheet[stop:])
+
+
+@SOME
+@given(st.lists(st.text(max_size=12), min_size=27, max_size=27), st.booleans())
+def test_rows_with_drawn_cells(sheet: bytes, cells: list[str], quoted: bool) -> None:
+    line = ",".join(f'"{cell}"' if quoted else cell for cell in cells).encode("utf-8", "replace")
+    read(sheet.splitlines(keepends=True)[0] + line + b"\n")
+
+
+CELLS = st.text(max_size=8) | st.integers().map(str) | st.floats().map(str)
+CELLS |= st.sampled_from(["1e999", "-0", "0x1", "1_0", "٣", "inf", "ok"])
+
+
+@SOME
+@given(st.data())
+def test_rows_with_one_drawn_cell(sheet: bytes, data: st.DataObject) -> None:
+    """The rest is as it should be, so that the cell itself is looked at."""
+    header, first, *_ = sheet.decode().splitlines()
+    cells = first.split(",")
+    cells[data.draw(st.integers(0, len(cells) - 1))] = data.draw(CELLS)
+    read(f"{header}\n{','.join(cells)}\n".encode("utf-8", "replace"))
+
+
+JSON_LIKE = st.text(alphabet='[]{}"\\,:a1\n', max_size=300).map(str.encode)
+
+
+@FEW
+@given(st.binary(max_size=200) | JSON_LIKE | st.integers(0, 200).map(lambda n: b"[" * n))
+def test_nesting_is_measured_whatever_the_file_holds(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    try:
+        check_nesting(path)
+    except UserError as error:
+        one_line(error, f"data.corpus.path={path}:")
+    else:
+        assert content != b"[" * len(content) or len(content) <= 100
+
+
+NUMBERS = st.integers() | st.floats() | st.sampled_from([0, 1, -1, 64, 0.5, 2**40])
+PLAIN = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=6) | st.sampled_from(["rope", "os.system", "extrap.schemes.rope.RoPE"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["_target_", "size", "x", "a.b"]), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@cache
+def base() -> Any:
+    tasks = "task=[nll,kv,kv-query,kv-wide,multidoc,haystack,repeat,algorithmic]"
+    return composed("data=suite", tasks, "logger=none", "finetune=lora", "extension=yarn")
+
+
+@cache
+def options() -> list[str]:
+    """Every option, and every node, of a configuration of many parts."""
+
+    plain = OmegaConf.to_container(base(), resolve=False)
+    kept = {name: node for name, node in plain.items() if name != "hydra"}
+    kept["data"] = {name: node for name, node in plain["data"].items() if name != "corpus"}
+    return list(_below(kept))
+
+
+def _below(node: Any, path: str = "") -> Iterator[str]:
+    for name, value in node.items() if isinstance(node, dict) else ():
+        yield f"{path}{name}"
+        yield from _below(value, f"{path}{name}.")
+
+
+@FEW
+@given(st.data())
+def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
+    """One or two options of a whole configuration get a value that is drawn, as a file of configuration could hold it."""
+    config.register()
+    cfg = set_in(base(), [])
+    cfg.data.corpus = {"_target_": "extrap.data.corpora.files.Files", "path": corpus_path}
+    OmegaConf.set_struct(cfg, False)
+    changed = {data.draw(st.sampled_from(options())): data.draw(PLAIN) for _ in range(data.draw(st.integers(1, 2)))}
+    try:
+        for name, value in changed.items():
+            OmegaConf.update(cfg, name, value, merge=False)
+        this = job(cfg)
+        _ = this.optim, this.mixture, this.shape, this.extension, this.trainer, this.dashboard, this.tasks
+        _ = this.tuned and this.tuned.tuning
+    except UserError as error:
+        said = str(error)
+    except OmegaConfBaseException as error:
+        said = explain(error, [], conf_dir()) or ""
+    else:
+        return
+    assert said and (len(said.splitlines()) == 1 or any("\n" in str(value) for value in changed.values()))
+
+
+@pytest.fixture(scope="module")
+def corpus_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text("some text\n" * 9000)
+    return str(path)
