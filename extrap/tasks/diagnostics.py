@@ -25,6 +25,7 @@ A factor that a scheme puts on weights after the softmax (URPE) is not part of t
 
 from collections.abc import Iterator, Sequence
 
+from extrap.answers import TRAINED
 from extrap.data.keyvalue import most
 from extrap.data.vocabulary import Vocabulary
 from extrap.diagnosis.inputs import CONTENTS, read
@@ -34,7 +35,6 @@ from extrap.diagnosis.told import Told
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
 from extrap.task import Diagnostic, Inside, Progress, Result, check_at_least, check_multiples, lengths
-from extrap.tasks.kv import TRAINED
 
 
 class Diagnostics(Diagnostic):

@@ -10,18 +10,14 @@ depth, so that differences between depths are paired. The sequences: extrap.data
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 
+from extrap.answers import SEED, check_depths, guess, mark, report, report_curve, report_gate, score
 from extrap.data.keyvalue import most
-from extrap.data.trials import DEPTHS, Layout, Padded, Records, Trials
+from extrap.data.trials import DEPTHS, Layout, Padded, Records
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_mean, depth_contrasts, depth_summaries, wilson
-from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
-
-TRAINED = 0.9  # mean accuracy at the training length from which a run counts as having learned retrieval
-SEED = 0  # of the trials: the same for every run, so that runs can be compared trial by trial
+from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
 
 
 class KV(Task):
@@ -55,7 +51,7 @@ class KV(Task):
         check_multiples("task.kv.multiples", self.multiples, train_length)
         if 1 not in self.multiples:
             raise UserError(f"task.kv.multiples={list(self.multiples)}: must hold 1, where it shows whether the run learned retrieval")
-        self._check_depths()
+        check_depths("task.kv.depths", self.depths, "record")
         for name in ("trials", "pairs", "batch_tokens"):
             check_at_least(f"task.kv.{name}", getattr(self, name), 1)
         if self.pairs > most(train_length):
@@ -68,75 +64,26 @@ class KV(Task):
             )
         corpus.check("validation", longest)
 
-    def _check_depths(self) -> None:
-        option = f"task.kv.depths={list(self.depths)}"
-        if not all(0 <= d <= 1 for d in self.depths) or len(set(self.depths)) < len(self.depths):
-            raise UserError(f"{option}: must be different numbers from 0 (first record) to 1 (last record)")
-        try:
-            depth_contrasts(self.depths)
-        except ValueError:
-            raise UserError(f"{option}: must hold 0, 1 and one in between from 0.25 to 0.75, which the summaries compare") from None
-
     def run(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress) -> Result:
         layouts: dict[str, Layout] = {"records": Records(), "padded": Padded(self.pairs)}
         plan = [(protocol, n) for n in sorted(lengths(self.multiples, train_length)) for protocol in layouts]
         cost = [n * self.trials * len(self.depths) for _, n in plan]
-        result, stream, trained = Result(), corpus.stream("validation"), True
+        result, stream = Result(), corpus.stream("validation")
         for at, (protocol, n) in enumerate(plan):
             where, correct = {"protocol": protocol, "length": n}, []
             try:
                 for i, depth in enumerate(self.depths):
                     trials = layouts[protocol].trials(vocabulary, stream, SEED, n, depth, range(self.trials))
-                    scores = self._scores(model, trials, vocabulary)
-                    self._report_cell(result, where | {"depth": depth}, scores, trials)
+                    scores = score(model, trials, vocabulary, self.batch_tokens)
+                    report(result, where | {"depth": depth}, scores, {"index": trials.index, "distance": trials.distance})
                     correct.append(scores["accuracy"])
                     progress(sum(cost[:at]) + (i + 1) * trials.tokens.size, sum(cost))
             except OutOfRange:
                 continue
-            self._report_curve(result, where, np.stack(correct, 1), 1 / layouts[protocol].records(n), 1 / vocabulary.values)
+            report_curve(result, where, np.stack(correct, 1), self.depths)
+            result.rows.append(where | {"metric": "guess", "value": guess(layouts[protocol].records(n), vocabulary.values)})
             if (protocol, n) == ("records", train_length):
-                trained = self._report_gate(result, where, np.stack(correct, 1))
+                report_gate(result, where, np.stack(correct, 1))
         result.rows.append({"metric": "chance", "value": 1 / vocabulary.values})
-        result.rows = [row | {"status": "ok" if trained else "not trained"} for row in result.rows]
         progress(sum(cost), sum(cost))
-        return result
-
-    @torch.no_grad()
-    def _scores(self, model: Model, trials: Trials, vocabulary: Vocabulary) -> dict[str, np.ndarray]:
-        """{metric: (trials,) 0 or 1}. The most likely token, over the whole vocabulary and among value ids."""
-        values, said = vocabulary.value_ids, []
-        for rows in batches(self.trials, trials.tokens.shape[1], self.batch_tokens):
-            logits = model(torch.from_numpy(trials.tokens[rows]), last=1)[:, -1]
-            of_values = logits[:, values.start : values.stop].argmax(-1) + values.start
-            said.append(torch.stack([logits.argmax(-1), of_values]).cpu().numpy())
-        full, restricted = np.concatenate(said, 1)
-        return {
-            "accuracy": full == trials.answers,
-            "restricted": restricted == trials.answers,
-            "format": (full[:, None] == trials.values).any(1),
-        }
-
-    def _report_cell(self, result: Result, where: dict, scores: dict[str, np.ndarray], trials: Trials) -> None:
-        for metric, score in scores.items():
-            low, high = wilson(score.sum(), self.trials)
-            result.rows.append(where | {"metric": metric, "value": float(score.mean()), "low": low, "high": high} | self._counts(1))
-        result.items.extend(where | {"metric": "accuracy", "item": i, "value": float(hit)} for i, hit in enumerate(scores["accuracy"]))
-        result.items.extend(where | {"metric": m, "item": "all", "value": float(getattr(trials, m))} for m in ("index", "distance"))
-
-    def _report_curve(self, result: Result, where: dict, correct: np.ndarray, per_record: float, per_value: float) -> None:
-        """correct: (trials, depths)."""
-        counts = self._counts(len(self.depths))
-        for metric, (value, low, high) in depth_summaries(correct, self.depths).items():
-            result.rows.append(where | {"metric": metric, "value": value, "low": low, "high": high} | counts)
-        result.rows.append(where | {"metric": "guess", "value": per_record + (1 - per_record) * per_value})
-
-    def _report_gate(self, result: Result, where: dict, correct: np.ndarray) -> bool:
-        """Whether the run learned retrieval."""
-        mean, counts = float(correct.mean()), self._counts(len(self.depths))
-        low, high = bootstrap_mean(correct.sum(1), np.full(self.trials, len(self.depths)))
-        result.rows.append(where | {"metric": "gate", "value": mean, "low": low, "high": high} | counts)
-        return mean >= TRAINED
-
-    def _counts(self, scored: int) -> dict[str, int]:
-        """Independent samples, and tokens scored when each trial has `scored`."""
-        return {"n": self.trials, "tokens": self.trials * scored}
+        return mark(result)
