@@ -8,7 +8,7 @@ import torch
 from extrap.data.trials import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
-from extrap.stats import bootstrap_mean, depth_contrasts, depth_summaries, wilson
+from extrap.stats import bootstrap_share, depth_contrasts, depth_summaries, wilson
 from extrap.task import Model, Result, batches
 
 TRAINED = 0.9  # accuracy within the training length from which a run counts as having learned a task
@@ -67,8 +67,8 @@ def report_curve(result: Result, where: dict, correct: np.ndarray, depths: Seque
 
 def report_gate(result: Result, where: dict, correct: np.ndarray) -> None:
     """The mean accuracy over depths that tells whether the run learned the task. correct: (trials, depths)."""
-    low, high = bootstrap_mean(correct.sum(1), np.full(len(correct), correct.shape[1]))
-    row = {"metric": "gate", "value": float(correct.mean()), "low": low, "high": high, "n": len(correct), "tokens": correct.size}
+    value, low, high = bootstrap_share(correct)
+    row = {"metric": "gate", "value": value, "low": low, "high": high, "n": len(correct), "tokens": correct.size}
     result.rows.append(where | row)
 
 

@@ -1,10 +1,8 @@
 """Intervals, 95 %, of numbers that are not independent: items read by several seeds, and queries that share a context."""
 
-from statistics import NormalDist
-
 import numpy as np
 
-from extrap.stats import student, t_interval, times_drawn
+from extrap.stats import expanded, student, t_interval, times_drawn
 
 MANY = 10
 """Seeds from which a bootstrap over seeds covers what it promises; below, Student's t over their means does."""
@@ -29,7 +27,8 @@ def two_level(sums, counts=None, samples: int = 2000, seed: int = 0):
     """(low, high) of the mean over seeds and items, both resampled: seeds, then the items that all drawn seeds read.
 
     sums, counts: (seeds, items), e.g. the summed loss and the scored tokens of document i under seed s. Items are the same in every
-    seed, so that one draw of items serves all seeds of a resample. Percentiles are those of `expanded`. Raises ValueError below two seeds.
+    seed, so that one draw of items serves all seeds of a resample. Percentiles are those of `stats.expanded`. Raises ValueError below
+    two seeds.
     Sources: Owen 2007, doi.org/10.1214/07-AOAS122 (both ways resampled at once); Hesterberg 2015, arXiv 1411.5279 (expansion).
     """
     means = resampled(sums, counts, samples, seed)
@@ -46,14 +45,6 @@ def resampled(sums, counts=None, samples: int = 2000, seed: int = 0) -> np.ndarr
         raise ValueError("two levels need at least two seeds")
     drawn, of_items = times_drawn(seeds, samples, seed), times_drawn(items, samples, seed + 1)
     return np.einsum("rs,ri,si->r", drawn, of_items, sums, optimize=True) / np.einsum("rs,ri,si->r", drawn, of_items, counts, optimize=True)
-
-
-def expanded(seeds: int) -> float:
-    """Share of a resampled distribution to cut from each side: Phi(-sqrt(n / (n - 1)) t), t of n - 1 degrees.
-
-    The resampled spread of n values is too narrow by sqrt((n - 1) / n), and its normal tails by t / 1.96. Source: arXiv 1411.5279.
-    """
-    return NormalDist().cdf(-np.sqrt(seeds / (seeds - 1)) * student(seeds - 1))
 
 
 def clustered(sums, counts, cluster):

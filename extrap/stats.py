@@ -5,6 +5,7 @@ items that are not independent: extrap.levels. Differences between two schemes: 
 """
 
 from functools import cache, lru_cache
+from statistics import NormalDist
 
 import numpy as np
 
@@ -32,15 +33,15 @@ def bootstrap_mean(sums, counts, samples: int = 2000, seed: int = 0):
     """(low, high) of the token-weighted mean sum(sums) / sum(counts) under resampling of documents with replacement.
 
     sums, counts: (documents, ...), e.g. the summed loss and the number of scored tokens of a document at every length; the result has
-    the trailing shape. All trailing columns see the same resamples. Raises ValueError where no document is given or shapes differ.
-    Source: Efron and Tibshirani 1993, chapter 13 (percentile interval).
+    the trailing shape. All trailing columns see the same resamples; the percentiles are those of `expanded`. Raises ValueError where no
+    document is given or shapes differ. Sources: Efron and Tibshirani 1993, chapter 13 (percentile interval); arXiv 1411.5279.
     """
     sums, counts = np.asarray(sums, float), np.asarray(counts, float)
     if sums.shape != counts.shape or sums.ndim == 0 or len(sums) == 0:
         raise ValueError(f"bootstrap_mean needs sums and counts of one shape (documents, ...), got {sums.shape} and {counts.shape}")
     drawn = times_drawn(len(sums), samples, seed)
     means = np.tensordot(drawn, sums, 1) / np.tensordot(drawn, counts, 1)
-    return _percentiles(means)
+    return _percentiles(means, len(sums))
 
 
 def t_interval(values):
@@ -100,15 +101,30 @@ def depth_contrasts(depths) -> dict[str, np.ndarray]:
 def depth_summaries(correct, depths, samples: int = 2000, seed: int = 0) -> dict[str, tuple[float, float, float]]:
     """{name: (value, low, high)} of `depth_contrasts` by resampling trials, each with all its depths (they share distractors).
 
-    correct: (trials, depths), 0 or 1. The interval has width 0 where all trials agree.
+    correct: (trials, depths), 0 or 1. The interval of a contrast has width 0 where all trials agree, that of mid is then Wilson's.
     """
     correct = np.asarray(correct, float)
     if correct.ndim != 2 or correct.shape[1] != len(depths) or len(correct) == 0:
         raise ValueError(f"depth_summaries needs (trials, {len(depths)}), got {correct.shape}")
     curves = times_drawn(len(correct), samples, seed) @ correct / len(correct)
     contrasts = depth_contrasts(depths)
+    found = {name: (float(correct.mean(0) @ c), *_percentiles(curves @ c, len(correct))) for name, c in contrasts.items()}
+    if found["mid"][0] in (0, 1):
+        found["mid"] = found["mid"][0], *wilson(found["mid"][0] * len(correct), len(correct))
     # A flat curve has a contrast of 1e-16, which must not look like an interval above 0.
-    return {name: tuple(round(x, 12) for x in (float(correct.mean(0) @ c), *_percentiles(curves @ c))) for name, c in contrasts.items()}
+    return {name: tuple(round(x, 12) for x in summary) for name, summary in found.items()}
+
+
+def bootstrap_share(correct) -> tuple[float, float, float]:
+    """(share, low, high) of what is right among (trials, questions), 0 or 1, by resampling trials, whose questions are not independent.
+
+    Where all agree nothing varies: the interval is then Wilson's for as many questions as there are trials.
+    """
+    correct = np.asarray(correct, float)
+    share, trials = float(correct.mean()), len(correct)
+    if share in (0, 1):
+        return share, *wilson(share * trials, trials)
+    return share, *bootstrap_mean(correct.sum(1), np.full(trials, correct.shape[1]))
 
 
 @lru_cache(maxsize=4)
@@ -119,6 +135,17 @@ def times_drawn(units: int, samples: int, seed: int) -> np.ndarray:
     return drawn
 
 
-def _percentiles(values):
-    low, high = np.percentile(values, [50 * (1 - LEVEL), 50 * (1 + LEVEL)], axis=0)
+def expanded(n: int) -> float:
+    """Share of the resampled distribution of n values to cut from each side: Phi(-sqrt(n / (n - 1)) t), t of n - 1 degrees; .025 for one.
+
+    The resampled spread of n values is too narrow by sqrt((n - 1) / n), and its normal tails by t / 1.96. Source: Hesterberg 2015,
+    arXiv 1411.5279, section 3.3 (expanded percentiles).
+    """
+    return NormalDist().cdf(-np.sqrt(n / (n - 1)) * student(n - 1)) if n > 1 else (1 - LEVEL) / 2
+
+
+def _percentiles(values, units: int):
+    """The interval of resampled `values`, a row for each resample of so many units."""
+    tail = expanded(units)
+    low, high = np.percentile(values, [100 * tail, 100 * (1 - tail)], axis=0)
     return (float(low), float(high)) if low.ndim == 0 else (low, high)

@@ -23,7 +23,8 @@ VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 @dataclass(frozen=True)
 class Needles:
     """n trials. tokens (n, length); answers (n, m) value ids, of the needles in the order of their places; distances (m,): tokens from
-    the key of each needle to the last token; asked (n, m): which needle each query asks, empty where one query wants all."""
+    the key of each needle to the query that asks for it, on average where the order is random; asked (n, m): which needle each query
+    asks, empty where one query wants all."""
 
     tokens: np.ndarray
     answers: np.ndarray
@@ -71,7 +72,8 @@ def several_queries(vocabulary: Vocabulary, stream: np.ndarray, seed: int, lengt
         rows.append(_context(rng, vocabulary, stream, length, at, keys, values, queries))
         answers.append(values)
         order.append(asked)
-    return Needles(np.stack(rows), np.stack(answers), length - 1 - at, np.stack(order))
+    behind = m - 1  # tokens behind the query of a needle: 0, 2, ... 2 (m - 1), each as often
+    return Needles(np.stack(rows), np.stack(answers), length - 1 - at - behind, np.stack(order))
 
 
 def _context(rng, vocabulary, stream, length, at, keys, values, queries) -> np.ndarray:

@@ -65,3 +65,6 @@ class QueryForm(Form):
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         by_luck = 0 if self.form == "first" else 1 / vocabulary.values  # there the key has to be right as well
         return 1 / self.records(length) + (1 - 1 / self.records(length)) * by_luck
+
+    def chance(self, vocabulary: Vocabulary) -> float:
+        return super().chance(vocabulary) / (vocabulary.keys if self.form == "first" else 1)

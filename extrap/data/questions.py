@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.vocabulary import Vocabulary
+from extrap.digest import digest
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class Questions:
     values: np.ndarray
     index: int
     distance: int
+
+    @property
+    def places(self) -> dict[str, int]:
+        """What is the same in all questions, and which questions these are."""
+        return {"index": self.index, "distance": self.distance, "drawn": digest(self.tokens, self.answers)}
 
 
 class Form(ABC):
@@ -48,3 +54,7 @@ class Form(ABC):
     @abstractmethod
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Expected accuracy of answering with a record at random."""
+
+    def chance(self, vocabulary: Vocabulary) -> float:
+        """Accuracy of naming an answer at random."""
+        return 1 / vocabulary.values

@@ -77,6 +77,9 @@ class WideForm(Form):
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         return 1 / self.records(length) + (1 - 1 / self.records(length)) / vocabulary.values**self.width
 
+    def chance(self, vocabulary: Vocabulary) -> float:
+        return float(vocabulary.values) ** -self.width
+
 
 @dataclass(frozen=True, kw_only=True)
 class Wide(Part):

@@ -16,22 +16,25 @@ MARKS = "dotted: chance; wide dots: any value of the context"
 QUARTERS = {0: "0", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1"}
 
 
-def depth_figure(rows, needs: dict, protocols: dict[str, str], title: str, marks: str = MARKS, lines=None, items: str = ""):
+def depth_figure(
+    rows, needs: dict, protocols: dict[str, str], title: str, marks: str = MARKS, lines=None, items: str = "", counted: bool = False
+):
     """A figure of the rows that a module NEEDS: a line of panels per protocol (its words in `protocols`), one panel per length.
 
-    lines(panel, s) draws what a series has besides its curve; items: what the axis `at` counts, named in the titles.
+    lines(panel, s) draws what a series has besides its curve; items: what the axis `at` counts, named in the titles. counted: one panel
+    per number of items instead, the four that hold most, where lengths follow from items.
     """
     guesses = {metric: select(rows, **needs | {"metric": metric}) for metric in GUESSES}
     every = select(rows, **needs)
     rows = every[every["depth"].notna() & every["protocol"].isin(protocols)]
-    rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
+    rows = rows.assign(panel=rows["at"] if counted else (rows["length"] / rows["train_length"]).astype(float))
     shown = [p for p in protocols if p in set(rows["protocol"])]
-    multiples = [m for m in MULTIPLES if m in set(rows["multiple"])]
+    columns = sorted(rows["panel"].unique())[-4:] if counted else [m for m in MULTIPLES if m in set(rows["panel"])]
     labels = [f"{s.label} (to 64)" for s in series(rows)]
     room, height = label_room(labels), label_height(len(labels), 1.7)
-    figure, axes = panels((len(shown), len(multiples)), (1.95, height), right=room, gap=0.18, between=0.32, left=0.95)
+    figure, axes = panels((len(shown), len(columns)), (1.95, height), right=room, gap=0.18, between=0.32, left=0.95)
     for i, j in np.ndindex(axes.shape):
-        panel, protocol, m = axes[i, j], shown[i], multiples[j]
+        panel, protocol, m = axes[i, j], shown[i], columns[j]
         _guesses(panel, rows, guesses, protocol, m)
         for s in series(every) if lines else []:
             lines(panel, s)
@@ -41,8 +44,9 @@ def depth_figure(rows, needs: dict, protocols: dict[str, str], title: str, marks
         panel.set_yticklabels(QUARTERS.values() if j == 0 else [])
         panel.set_ylabel(f"{protocols[protocol]}\n\naccuracy" if j == 0 else "")
         panel.set_xlabel("depth (0 = start, 1 = end)" if i == len(shown) - 1 else "")
-        panel.set_title(_multiple(m, rows, items) if i == 0 else "")
-        if j == len(multiples) - 1:
+        if i == 0:
+            panel.set_title((_counted if counted else _multiple)(m, rows, items))
+        if j == len(columns) - 1:
             label_ends(panel, ends)
     bars = f"bars: 95 % Wilson over {_trials(rows)} trials"
     entitle(figure, title, f"{spread_note(rows, bars)} · {marks}")
@@ -50,14 +54,14 @@ def depth_figure(rows, needs: dict, protocols: dict[str, str], title: str, marks
 
 
 def _curve(panel, s, multiple) -> End:
-    rows = s.rows[s.rows["multiple"] == multiple]
+    rows = s.rows[s.rows["panel"] == multiple]
     if rows.empty:
         return End(s.label, look(s), s.rows["length"].max(), math.nan)
     return curve(panel, s, rows, "depth", bars=True, within=(0, 1))
 
 
 def _multiple(m, rows, items: str) -> str:
-    here = rows[rows["multiple"] == m]
+    here = rows[rows["panel"] == m]
     lengths, counts = here["length"].unique(), here["at"].dropna().unique()
     tokens = f"{lengths[0]} tokens" if len(lengths) == 1 else ""
     counted = f"{items} = {counts[0]:g}" if items and len(counts) == 1 else ""
@@ -65,9 +69,15 @@ def _multiple(m, rows, items: str) -> str:
     return ("training length" if m == 1 else f"{m}x") + (f" ({inside})" if inside else "")
 
 
+def _counted(number, rows, items: str) -> str:
+    lengths = rows.loc[rows["panel"] == number, "length"]
+    tokens = " to ".join(f"{length:g}" for length in sorted({lengths.min(), lengths.max()}))
+    return f"{number:g} {items} ({tokens} tokens)"
+
+
 def _guesses(panel, rows, guesses, protocol, multiple) -> None:
     """What can be had without finding the record: lines at accuracies that hold at every length and protocol or at this one."""
-    lengths = rows.loc[rows["multiple"] == multiple, "length"]
+    lengths = rows.loc[rows["panel"] == multiple, "length"]
     for metric, line in GUESSES.items():
         found = guesses[metric]
         found = found[found["protocol"].isin(("", protocol)) & (found["length"].isna() | found["length"].isin(lengths))]

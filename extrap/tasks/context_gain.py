@@ -61,7 +61,9 @@ class ContextGain(Task):
         end, step = contexts[-1], max(1, round(self.stride * train_length))
         text, sizes = texts(corpus, self.documents, end)
         bytes_scored = sizes[:, end - half :].sum(1)
-        plan = {c: [Windows(c, half, (end,))] for c in (half, *contexts)} | {"window": sliding(L, step, end - half, end)}
+        plan = {c: [Windows(c, half, (end,))] for c in (half, *contexts)}
+        if end >= L + half:  # else the first of them would begin before the text
+            plan["window"] = sliding(L, step, end - half, end)
         cost = {name: len(text) * tokens_read(windows) for name, windows in plan.items()}
         sums, done = {}, 0
         for name, windows in plan.items():
@@ -76,17 +78,18 @@ class ContextGain(Task):
         found = {("full", c): sums[c] for c in (half, *contexts) if c in sums}
         found |= {("crop", c): sums[L] for c in contexts if c > L}
         found |= {("window", c): sums["window"] for c in contexts if c >= L + half and "window" in sums}
-        result = self._report(found, half, L, bytes_scored)
+        result = self._report(found, text[:, end - half :], L, bytes_scored)
         progress(sum(cost.values()), sum(cost.values()))
         return result
 
-    def _report(self, found: dict, half: int, L: int, sizes: np.ndarray) -> Result:
-        """found: {(protocol, context): (documents,) summed losses in nats}; sizes: bytes behind the scored tokens."""
+    def _report(self, found: dict, scored: np.ndarray, L: int, sizes: np.ndarray) -> Result:
+        """found: {(protocol, context): (documents,) summed losses in nats}; sizes: bytes behind the `scored` tokens."""
+        half = scored.shape[1]
         result, base, reads = Result(), found["full", half], False
         for (protocol, c), sums in found.items():
             where = {"protocol": protocol, "length": c}
             result.rows += loss_rows(where, sums, half, sizes)
-            result.items += loss_items(where, sums, half)
+            result.items += loss_items(where, sums, half, scored)
             if (protocol, c) == ("full", half) or not np.isfinite(sums + base).all():
                 continue
             gain, low, high = paired_difference(sums, base, np.full(len(sums), half))

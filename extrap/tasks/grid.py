@@ -39,10 +39,6 @@ class Grid(Task):
     def forms(self) -> dict[str, Form]:
         """The contexts that are asked about, by protocol."""
 
-    def chance(self, vocabulary: Vocabulary) -> float:
-        """Accuracy of naming values at random."""
-        return 1 / vocabulary.values
-
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         option = f"task.{self.name}"
         check_multiples(f"{option}.multiples", self.multiples, train_length)
@@ -66,7 +62,7 @@ class Grid(Task):
                 for i, depth in enumerate(self.depths):
                     asked = form.questions(vocabulary, stream, SEED, n, depth, range(self.trials))
                     scores = scored(model, asked, vocabulary, self.batch_tokens)
-                    report(result, where | {"depth": depth}, scores, {"index": asked.index, "distance": asked.distance})
+                    report(result, where | {"depth": depth}, scores, asked.places)
                     correct.append(scores["accuracy"])
                     progress(sum(cost[:at]) + (i + 1) * n * self.trials, sum(cost))
             except OutOfRange:
@@ -75,7 +71,8 @@ class Grid(Task):
             result.rows.append(where | {"metric": "guess", "value": form.guess(vocabulary, n)})
             if n == train_length:
                 report_gate(result, where, np.stack(correct, 1))
-        result.rows.append({"metric": "chance", "value": self.chance(vocabulary)})
+        for protocol, form in self.forms().items():
+            result.rows.append({"protocol": protocol, "metric": "chance", "value": form.chance(vocabulary)})
         progress(sum(cost), sum(cost))
         return mark_each(result)
 

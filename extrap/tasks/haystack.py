@@ -6,7 +6,7 @@
     multiquery   several keys at equal distances, all asked one after the other
     passkey      one needle in a sentence that is repeated over and over, at many distances with few trials each
 
-Depth is given as a share of the context and as the distance from the key to the last token, in tokens, on the axis `distance`: it tells
+Depth is given as a share of the context and as the distance from the key to the query, in tokens, on the axis `distance`: it tells
 what fails with length from what fails with distance. Contexts: extrap.data.trials (the first two), extrap.data.needles. Sources: RULER,
 arXiv 2404.06654; passkey and k_max, Position Interpolation, arXiv 2306.15595.
 """
@@ -21,6 +21,7 @@ from extrap.answers import SEED, check_depths, guess, mark_each, report, report_
 from extrap.data.needles import Needles, k_max, least, noise, passkey_distances, several_queries, several_values
 from extrap.data.trials import DEPTHS, Padded
 from extrap.data.vocabulary import Vocabulary
+from extrap.digest import drawn
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
 from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
@@ -103,7 +104,7 @@ class Haystack(Task):
             trials = Padded(pairs).trials(vocabulary, stream, SEED, where["length"], depth, range(self.trials))
             found = score(model, trials, vocabulary, self.batch_tokens)
             cell = {"depth": depth, "axis": "distance", "at": trials.distance}
-            report(result, where | cell, found, {"index": trials.index, "distance": trials.distance})
+            report(result, where | cell, found, trials.places)
             correct.append(found["accuracy"])
         report_curve(result, where, np.stack(correct, 1), self.depths)
         report_gate(result, where, np.stack(correct, 1))
@@ -120,6 +121,9 @@ class Haystack(Task):
         report_gate(result, where, named)
         share = result.rows[-1] | {"metric": "recall"}
         result.rows.append(share)
+        result.items.append(drawn(where, trials.tokens, trials.answers))
+        if where["protocol"] == "multiquery":
+            result.rows.append(where | {"metric": "guess", "value": guess(self.needles, vocabulary.values)})
 
     @torch.no_grad()
     def _named(self, model: Model, trials: Needles) -> np.ndarray:

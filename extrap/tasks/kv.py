@@ -75,7 +75,7 @@ class KV(Task):
                 for i, depth in enumerate(self.depths):
                     trials = layouts[protocol].trials(vocabulary, stream, SEED, n, depth, range(self.trials))
                     scores = score(model, trials, vocabulary, self.batch_tokens)
-                    report(result, where | {"depth": depth}, scores, {"index": trials.index, "distance": trials.distance})
+                    report(result, where | {"depth": depth}, scores, trials.places)
                     correct.append(scores["accuracy"])
                     progress(sum(cost[:at]) + (i + 1) * trials.tokens.size, sum(cost))
             except OutOfRange:

@@ -12,6 +12,7 @@ import numpy as np
 from extrap.answers import SEED, guess, mark, report, report_gate, score
 from extrap.data.trials import Records
 from extrap.data.vocabulary import Vocabulary
+from extrap.digest import drawn
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
 from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
@@ -55,6 +56,7 @@ class KVSerial(Task):
             if n == train_length:
                 correct.append(scores["accuracy"])
             if index == 0:
+                result.items.append(drawn({"protocol": "records", "length": n}, trials.tokens, trials.answers))
                 chosen = {"metric": "guess", "value": guess(layout.records(n), vocabulary.values)}
                 result.rows.append({"protocol": "records", "length": n} | chosen)
             done += n

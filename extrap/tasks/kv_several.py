@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
-from extrap.answers import SEED, guess, mark
+from extrap.answers import SEED, guess, mark, report_gate
 from extrap.data.keyvalue import check_keys
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
+from extrap.digest import drawn
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_mean, wilson
+from extrap.stats import bootstrap_share, wilson
 from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
 
 CODE = 4  # keeps the random draws apart from those of other layouts
@@ -78,11 +79,10 @@ class KVSeveral(Task):
                 continue
             where = {"protocol": "records", "length": n}
             self._report(result, where, correct)
+            result.items.append(drawn(where, tokens, answers))
             result.rows.append(where | {"metric": "guess", "value": guess(n // 2 - self.queries, vocabulary.values)})
             if n == train_length:
-                low, high = bootstrap_mean(correct.sum(1), np.full(len(correct), self.queries))
-                gate = {"metric": "gate", "value": float(correct.mean()), "low": low, "high": high, "n": self.trials}
-                result.rows.append(where | gate)
+                report_gate(result, where, correct)
             progress(sum(evaluated[: at + 1]), sum(evaluated))
         result.rows.append({"metric": "chance", "value": 1 / vocabulary.values})
         return mark(result)
@@ -103,8 +103,7 @@ class KVSeveral(Task):
             cell = {"axis": "query", "at": j + 1, "metric": "accuracy", "value": float(hits.mean()), "low": low, "high": high}
             result.rows.append(where | cell | counts)
         whole, share = correct.all(1), correct.mean(1)
-        low, high = bootstrap_mean(correct.sum(1), np.full(self.trials, self.queries))
-        mean = {"metric": "accuracy", "value": float(correct.mean()), "low": low, "high": high}
+        mean = dict(zip(("value", "low", "high"), bootstrap_share(correct), strict=True)) | {"metric": "accuracy"}
         result.rows.append(where | mean | counts | {"tokens": correct.size})
         low, high = wilson(whole.sum(), self.trials)
         result.rows.append(where | {"metric": "all", "value": float(whole.mean()), "low": low, "high": high} | counts)

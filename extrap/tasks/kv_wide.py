@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from extrap.data.trials import DEPTHS
-from extrap.data.vocabulary import Vocabulary
 from extrap.data.wide import WideForm
 from extrap.tasks.grid import Grid
 
@@ -29,6 +28,3 @@ class KVWide(Grid):
 
     def forms(self) -> dict[str, WideForm]:
         return {"records": WideForm(self.width, self.pool)}
-
-    def chance(self, vocabulary: Vocabulary) -> float:
-        return float(vocabulary.values) ** -self.width

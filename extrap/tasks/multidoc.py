@@ -35,7 +35,7 @@ class MultiDoc(Task):
     changes speed and memory only. Rows have K as axis `documents`. Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance    as in extrap.tasks.kv
-    recall    of the protocol retrieved: share of the trials whose gold document is handed over; no reader can do better by reading
+    handed    of the protocol retrieved: share of the trials whose gold document is handed over; no reader can do better by reading
     gate      mean accuracy over depths of `ordered` at the training length; below 0.9 every row has the status `not trained`
     """
 
@@ -116,7 +116,7 @@ class MultiDoc(Task):
         for depth in self.depths:
             trials = made.moved(length, depth, ORDERS[protocol], range(self.trials))
             where, found = self._where(protocol, trials, made.template.most(length)), scores(trials)
-            report(result, where | {"depth": depth}, found, {"index": trials.index, "distance": trials.distance})
+            report(result, where | {"depth": depth}, found, trials.places)
             correct.append(found["accuracy"])
         report_curve(result, where, np.stack(correct, 1), self.depths)
         result.rows.append(where | {"metric": "guess", "value": guess(trials.values.shape[1], len(made.vocabulary.value_ids))})
@@ -126,7 +126,7 @@ class MultiDoc(Task):
     def _retrieved(self, made: Documents, top: int, result: Result, scores: Score) -> None:
         trials, handed = made.retrieved(top, self.hit, range(self.trials))
         where = self._where("retrieved", trials, top)
-        report(result, where, scores(trials) | {"recall": handed}, {})
+        report(result, where, scores(trials) | {"handed": handed}, {})
 
     @staticmethod
     def _where(protocol: str, trials: Trials, documents: int) -> dict:

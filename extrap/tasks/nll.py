@@ -86,6 +86,6 @@ class NLL(Task):
             scored = times_scored(windows, end)
             where, tokens = {"protocol": protocol, "length": n}, int(scored.sum())
             result.rows += loss_rows(where, sums, tokens, sizes @ scored)
-            result.items += loss_items(where, sums, tokens)
+            result.items += loss_items(where, sums, tokens, text[:, scored > 0])
         progress(sum(cost), sum(cost))
         return result

@@ -76,19 +76,19 @@ class NLLPosition(Task):
                     progress(done := done + batch.tokens, sum(cost))
             except OutOfRange:
                 continue
-            self._report(result, {"protocol": protocol, "length": n}, losses, sizes[:, :n], L)
+            self._report(result, {"protocol": protocol, "length": n}, losses, sizes[:, :n], text[:, L:n], L)
         progress(sum(cost), sum(cost))
         return result
 
-    def _report(self, result: Result, where: dict, losses: np.ndarray, sizes: np.ndarray, L: int) -> None:
-        """losses, sizes: (documents, n), nats and bytes of the token predicted at each position."""
+    def _report(self, result: Result, where: dict, losses: np.ndarray, sizes: np.ndarray, past: np.ndarray, L: int) -> None:
+        """losses, sizes: (documents, n), nats and bytes of the token predicted at each position; past: the tokens beyond L."""
         borders = edges(losses.shape[1], L, self.bins)
         for first, after in pairwise(borders):
             part, at = slice(first - 1, after - 1), {"axis": "position", "at": (first + after - 1) / 2}
             result.rows += loss_rows(where | at, losses[:, part].sum(1), after - first, sizes[:, part].sum(1))
-        past = losses[:, L:].sum(1)
-        result.rows += loss_rows(where, past, losses.shape[1] - L, sizes[:, L:].sum(1))
-        result.items += loss_items(where, past, losses.shape[1] - L)
+        sums = losses[:, L:].sum(1)
+        result.rows += loss_rows(where, sums, past.shape[1], sizes[:, L:].sum(1))
+        result.items += loss_items(where, sums, past.shape[1], past)
 
 
 def edges(n: int, L: int, bins: int) -> list[int]:

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from extrap.digest import drawn
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
 from extrap.stats import bootstrap_mean
@@ -32,7 +33,8 @@ class Repeat(Task):
 
     accuracy, nll    of each protocol and length; a loss that is no longer a finite number has the status diverged
     gain             accuracy of `within` less that of running text on the same slots, paired by document. Unless its interval lies
-                     above 0 the model does not copy text even inside L, and its repeated columns say nothing about length
+                     above 0 the model does not copy text even inside L: its repeated columns say nothing about length, and all rows
+                     but those of nonrepeated have the status `not trained`
 
     Items: correct, nll_sum (nats) and tokens of each document.
     """
@@ -63,7 +65,7 @@ class Repeat(Task):
         text = np.stack([found[i * len(found) // self.documents][: evaluated[-1]] for i in range(self.documents)]).astype(np.int64)
         plan = [(n, None) for n in evaluated] + [(n, u) for n in evaluated if n > u] + [(L, None), (L, L // 2)]
         cost = [len(text) * (text.shape[1] // n) * n for n, _ in plan]
-        result, compared = Result(), []
+        result, compared, asked = Result(), [], (text, np.array([u]))
         for at, (n, period) in enumerate(plan):
             try:
                 correct, losses = self._scores(model, text, vocabulary.bos, n, period)
@@ -73,16 +75,20 @@ class Repeat(Task):
             if at >= len(plan) - 2:
                 compared.append((correct[:, :, L // 2 :], losses[:, :, L // 2 :]))
             elif period is None:
-                _report(result, {"protocol": "nonrepeated", "length": n}, correct, losses)
+                _report(result, {"protocol": "nonrepeated", "length": n}, asked, correct, losses)
             else:
-                _report(result, {"protocol": "repeated", "length": n}, correct, losses)
-                _report(result, {"protocol": "later", "length": n}, correct[:, :, u:], losses[:, :, u:])
+                _report(result, {"protocol": "repeated", "length": n}, asked, correct, losses)
+                _report(result, {"protocol": "later", "length": n}, asked, correct[:, :, u:], losses[:, :, u:])
         (running, _), (copied, losses) = compared
-        _report(result, {"protocol": "within", "length": L}, copied, losses)
+        _report(result, {"protocol": "within", "length": L}, asked, copied, losses)
         gained, tokens = copied.sum((1, 2)) - running.sum((1, 2)), np.full(len(text), copied[0].size)
         low, high = bootstrap_mean(gained, tokens)
         row = {"metric": "gain", "value": float(gained.sum() / tokens.sum()), "low": low, "high": high}
         result.rows.append({"protocol": "within", "length": L, "n": len(text), "tokens": copied.size, "status": "ok"} | row)
+        if low <= 0:
+            result.rows = [
+                r | {"status": "not trained"} if r["status"] == "ok" and r["protocol"] != "nonrepeated" else r for r in result.rows
+            ]
         return result
 
     @torch.no_grad()
@@ -101,8 +107,8 @@ class Repeat(Task):
         return correct.reshape(len(text), -1, n), losses.reshape(len(text), -1, n)
 
 
-def _report(result: Result, where: dict, correct: np.ndarray, losses: np.ndarray) -> None:
-    """Rows and items of one protocol at one length; correct, losses: (documents, windows, scored)."""
+def _report(result: Result, where: dict, asked: tuple, correct: np.ndarray, losses: np.ndarray) -> None:
+    """Rows and items of one protocol at one length; correct, losses: (documents, windows, scored); asked: the text and its period."""
     tokens = np.full(len(correct), correct[0].size)
     finite = bool(np.isfinite(losses).all())
     counts = {"n": len(correct), "tokens": int(tokens.sum()), "status": "ok" if finite else "diverged"}
@@ -112,5 +118,7 @@ def _report(result: Result, where: dict, correct: np.ndarray, losses: np.ndarray
         for item, total in enumerate(sums if finite else []):
             name = "correct" if metric == "accuracy" else "nll_sum"
             result.items.append(where | {"metric": name, "item": item, "value": float(total)})
+    if finite:
+        result.items.append(drawn(where, *asked))
     for item, count in enumerate(tokens if finite else []):
         result.items.append(where | {"metric": "tokens", "item": item, "value": float(count)})

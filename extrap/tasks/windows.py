@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from extrap.digest import drawn
 from extrap.errors import UserError
 from extrap.stats import bootstrap_mean
 from extrap.task import Model, batches
@@ -106,10 +107,12 @@ def loss_rows(where: dict, sums: np.ndarray, tokens: int, sizes: np.ndarray) -> 
     return out
 
 
-def loss_items(where: dict, sums: np.ndarray, tokens: int) -> list[dict]:
-    """Items nll_sum (nats) and tokens of each document; none where a loss is no finite number."""
-    out = []
-    for item, total in enumerate(sums if np.isfinite(sums).all() else []):
+def loss_items(where: dict, sums: np.ndarray, tokens: int, text: np.ndarray) -> list[dict]:
+    """Items nll_sum (nats) and tokens of each document, and which `text` was scored; none where a loss is no finite number."""
+    if not np.isfinite(sums).all():
+        return []
+    out = [drawn(where, text)]
+    for item, total in enumerate(sums):
         scores = {"nll_sum": float(total), "tokens": float(tokens)}
         out.extend(where | {"metric": metric, "item": item, "value": value} for metric, value in scores.items())
     return out

@@ -18,7 +18,7 @@ def test_needles_stand_where_they_say(length, m):
         made = form(V, STREAM, 0, length, m, range(5))
         at = places(length, m, queries)
         assert made.tokens.shape == (5, length) and (np.diff(at) >= 2).all()
-        assert at[0] == 1 and at[-1] == length - 2 * queries - 1 and made.distances.tolist() == (length - 1 - at).tolist()
+        assert at[0] == 1 and at[-1] == length - 2 * queries - 1 and made.distances.tolist() == (length - queries - at).tolist()
         for depth, slot in zip(made.depths, at, strict=True):
             assert abs(slot - (1 + depth * (length - 2 * queries - 2))) <= 0.5
         for row, answers in zip(made.tokens, made.answers, strict=True):

@@ -38,6 +38,17 @@ def multidoc(scheme, seed, **more):
         yield where | {"metric": "accuracy"} | rate(p) | more
 
 
+def lost_in_the_middle(scheme, seed, **more):
+    _, _, start, loss, bend = SHAPES[scheme]
+    for protocol, ease, records in ((p, e, k) for p, e in (("last", 1.0), ("both", 0.3)) for k in (1, 2, 75, 140, 300)):
+        where = {"task": "lost-in-the-middle", "protocol": protocol, "axis": "records", "at": records}
+        where["length"] = 80 * records + 120 + 300 * (protocol == "both")
+        for depth in (0, 0.5, 1) if records > 1 else (0,):
+            p = start - ease * (loss + 2 * bend * min(depth, 1 - depth)) * math.log2(records) / 4 + 0.01 * seed
+            yield where | {"depth": depth, "metric": "accuracy"} | rate(p) | more
+        yield where | {"metric": "guess", "value": 1 / records} | more
+
+
 def haystack(scheme, seed, **more):
     yield from grid("haystack", {"single": 0.5, "multikey": 0.9}, (1, 2, 4, 8), scheme, seed, **more)
     _, _, start, loss, _ = SHAPES[scheme]
@@ -96,6 +107,7 @@ def suite_rows(scheme, seed=0):
     identity = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
     mark = {"status": "ok" if SHAPES[scheme][2] >= 0.9 else "not trained"}
     rows = [*multidoc(scheme, seed, **mark), *haystack(scheme, seed, **mark), *positions(scheme), *contexts(scheme)]
+    rows += [*lost_in_the_middle(scheme, seed, **mark)]
     rows += [*algorithms(scheme, seed), *grid("kv-query", {"last": 1.0, "both": 0.2}, (1, 2, 4, 8), scheme, seed, **mark)]
     rows += [row for row in grid("kv-query", {"first": 0.3}, (1, 2, 4, 8), scheme, seed, status="not trained") if row["metric"] != "chance"]
     return [identity | row for row in rows]

@@ -60,6 +60,19 @@ def test_forms_of_the_query_have_gates_of_their_own(one):
     assert line(figure.axes[8], "rope – not trained").get_color() == UNTRAINED
 
 
+def test_the_papers_format_has_a_panel_per_number_of_records(one):
+    figure = drawn("lost_in_the_middle", one)
+    titles = [panel.get_title() for panel in figure.axes[:4]]
+    assert [title.split(" (")[0] for title in titles] == ["2 records", "75 records", "140 records", "300 records"]
+    assert titles[0] == "2 records (280 to 580 tokens)"
+    rows = select(one, task="lost-in-the-middle", protocol="both", scheme="rope", metric="accuracy")
+    rows = rows[rows["at"] == 140].sort_values("depth")
+    assert line(figure.axes[6], "rope").get_xydata().tolist() == rows[["depth", "value"]].to_numpy().tolist()
+    assert set(line(figure.axes[2], "guess").get_ydata()) == {1 / 140}
+    alone = one[(one["task"] != "lost-in-the-middle") | (one["at"] == 1)]
+    assert not figures.served(ALL["lost_in_the_middle"], alone)
+
+
 def test_needles_have_heat_maps_of_their_protocols(one):
     titles = by_title(drawn("haystack_heatmap", one))
     assert {"rope · single", "rope · multikey", "learned – not trained · single"} <= set(titles)
@@ -148,7 +161,7 @@ def test_accuracy_by_length_is_the_mean_over_depths(several):
     rows = select(several, task="kv", metric="accuracy", protocol="records", scheme="alibi").dropna(subset="depth")
     runs = rows.groupby(["length", "seed"])["value"].mean().unstack()
     assert len(rows) == len(DEPTHS) * runs.size
-    np.testing.assert_allclose(line(panel, "alibi").get_ydata(), runs.median(axis=1))
+    np.testing.assert_allclose(line(panel, "alibi").get_ydata(), runs.mean(axis=1))
 
 
 def test_every_seed_is_one_line_and_none_is_averaged(several):

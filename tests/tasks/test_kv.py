@@ -48,7 +48,7 @@ def test_a_window_is_a_step_at_its_width(width):
 def test_items_tell_the_place_of_the_record():
     result = measure(task(), reader(window(33)), TEXT, L)
     items = {(i["protocol"], i["length"], i["depth"], i["metric"], i["item"]): i["value"] for i in result.items}
-    assert len(items) == len(result.items) == 2 * 3 * 7 * (12 + 2)
+    assert len(items) == len(result.items) == 2 * 3 * 7 * (12 + 3)
     assert items["records", 80, 0.0, "distance", "all"] == 80 - 2 and items["records", 80, 1.0, "distance", "all"] == 2
     assert items["records", 80, 1.0, "index", "all"] == 80 // 2 - 2 and items["padded", 80, 1.0, "index", "all"] == 4
     for (protocol, length, depth, metric, item), value in items.items():

@@ -47,12 +47,12 @@ def test_an_oracle_finds_everything_that_is_there():
     assert all((r["low"], r["high"]) == wilson(12, 12) and r["n"] == 12 for r in cells)
 
 
-def test_a_perfect_reader_of_a_weak_retriever_is_as_good_as_its_recall():
+def test_a_perfect_reader_of_a_weak_retriever_is_as_good_as_what_is_handed_over():
     result = measure(task(trials=80, top=(1, 2, 5, 10, 20), hit=0.2), reader(), TEXT, L)
     rows = {(r["at"], r["metric"]): r for r in result.rows if r.get("protocol") == "retrieved"}
     for k in (1, 2, 5, 10, 20):
-        assert rows[k, "accuracy"]["value"] == rows[k, "recall"]["value"]
-        assert rows[k, "recall"]["low"] <= 1 - 0.8**k <= rows[k, "recall"]["high"]
+        assert rows[k, "accuracy"]["value"] == rows[k, "handed"]["value"]
+        assert rows[k, "handed"]["low"] <= 1 - 0.8**k <= rows[k, "handed"]["high"]
         assert rows[k, "accuracy"]["length"] == 1 + k * TEMPLATE.width + TEMPLATE.question_width
 
 
