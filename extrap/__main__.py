@@ -105,6 +105,8 @@ def work(this) -> None:
             train(this)
         if this.stage != "train":
             evaluate(this)
+            if this.refused:
+                raise UserError("\n".join(f"{error}; the other tasks were asked" for error in this.refused.values()))
         code = 0
     except Exception as error:
         this.run.fail(str(error) if isinstance(error, UserError) else traceback.format_exception_only(error)[-1])

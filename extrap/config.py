@@ -26,6 +26,7 @@ class Config:
     threads: int = 1
     label: str | None = None
     plugins: list[str] = field(default_factory=list)
+    keep_going: bool = False
     scheme: Any = None
     extension: Any = None
     finetune: Any = None

@@ -111,7 +111,7 @@ def evaluated(job: Job) -> bool:
 
 def planned(job: Job) -> dict[str, str]:
     """Everything that is measured of a job, with the hash of its configuration."""
-    return {task: Sheet(job, task).config for task in (CURVE, *([USED] if _extended(job) else []), *job.tasks)}
+    return {task: Sheet(job, task).config for task in (CURVE, *([USED] if _extended(job) else []), *job.task_names)}
 
 
 def _extended(job: Job) -> bool:

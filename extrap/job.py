@@ -1,6 +1,7 @@
 """One configuration made into objects: what to train, on what, and how to measure it. Building it is the check of its options."""
 
 import re
+import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,8 +30,8 @@ from extrap.tuned import Tuned
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 LONGEST = 220  # characters of a file's name without its ending; file systems take 255 bytes, and what is being written has a longer name
-NEEDED = ("study", "seed", "stage", "threads", "label", "plugins", "scheme", "extension", "finetune", "model", "data", "task", "train",
-          "trainer", "logger")  # fmt: skip
+NEEDED = ("study", "seed", "stage", "threads", "label", "plugins", "keep_going", "scheme", "extension", "finetune", "model", "data",
+          "task", "train", "trainer", "logger")  # fmt: skip
 RESULTS = Path("results")
 
 
@@ -137,12 +138,37 @@ class Job:
         """The same with the factor, for the names of files."""
         return ",".join([self.choices["extension"], *(f"{key}={value}" for key, value in self.extension_options.items())])
 
-    @cached_property
-    def tasks(self) -> dict[str, Any]:
+    @property
+    def task_names(self) -> list[str]:
         tasks = self.config["task"]
         if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError(f"task={tasks}: choices of conf/task by name, such as task=[nll,kv]")
-        return {name: build(task, f"task.{name}", self.config["plugins"], Task) for name, task in tasks.items()}
+        return list(tasks)
+
+    @cached_property
+    def _asked(self) -> tuple[dict[str, Any], dict[str, UserError]]:
+        """Tasks, and with keep_going=true what is wrong with others. Raises UserError where one cannot be asked, or with it none."""
+        tasks, refused = {}, {}
+        for name in self.task_names:
+            try:
+                task = build(self.config["task"][name], f"task.{name}", self.config["plugins"], Task)
+                task.check(self.corpus, self.vocabulary, self.length)
+                tasks[name] = task
+            except UserError as error:
+                refused[name] = error
+                if not self.config["keep_going"] or len(refused) == len(self.task_names):
+                    raise
+        return tasks, refused
+
+    @property
+    def tasks(self) -> dict[str, Any]:
+        """By name, those that can be asked."""
+        return self._asked[0]
+
+    @property
+    def refused(self) -> dict[str, UserError]:
+        """The other ones, which keep_going=true leaves out."""
+        return self._asked[1]
 
     @cached_property
     def trainer(self) -> dict[str, Any]:
@@ -198,12 +224,15 @@ class Job:
         return RESULTS / self.study
 
     def check(self) -> None:
-        """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing."""
+        """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing.
+
+        Warns of tasks that are left out.
+        """
         _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard
         check_memory(self.params)
         self._check_names()
-        for task in self.tasks.values():
-            task.check(self.corpus, self.vocabulary, self.length)
+        for error in self.refused.values():
+            warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
         self._check_pair()
         if self.tuned is not None:
             self.tuned.check()
@@ -213,7 +242,7 @@ class Job:
         for option, value in (("data", self.data_name), ("extension", self.extension_stem)):
             if not STEM.fullmatch(value):
                 raise UserError(f"{option}={value}: its name and changed options become names of files; use fewer of them, and no slashes")
-        for task in self.tasks:
+        for task in self.task_names:
             most = max(len(f"{name}__{self.extension_stem}__{task}") for name in (self.study, self.run.name))
             if most > LONGEST:
                 raise UserError(f"label={self.label} study={self.study} task.{task}: a file name of {most} characters; shorten one")

@@ -49,7 +49,7 @@ class Algorithmic(Part):
         return 1
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """Accuracy of naming symbols at random."""
+        """Exact match of whoever says the most frequent answer, or one of them at random."""
         return 0.5
 
     @staticmethod

@@ -15,12 +15,13 @@ is that of arXiv 2307.03172:
 
 import json
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 INSTRUCTION = "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
 CODE = 40  # keeps the random draws apart from those of other test sets
+UUID = 36  # characters
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Example:
     def values(self) -> list[str]:
         """Every value of the context."""
         return [self.value, *(value for _, value in self.distractors)]
+
+    def first(self, records: int) -> "Example":
+        """The same question about so many records, the first distractors among them."""
+        return replace(self, distractors=self.distractors[: records - 1])
 
     def prompt(self, index: int, aware: bool) -> tuple[str, int]:
         """The prompt with the gold record at an index from 0, and where that record begins, in characters.
@@ -54,6 +59,11 @@ def _quoted(text: str) -> str:
 
 def _record(key: str, value: str) -> str:
     return f"{_quoted(key)}: {_quoted(value)}"
+
+
+def most(characters: int) -> int:
+    """Records that `generate` makes of ids of so many characters: half of the ids stay free, so that drawing comes to an end."""
+    return 16 ** min(characters, 8) // 4
 
 
 def generate(pairs: int, characters: int, seed: int, item: int) -> Example:

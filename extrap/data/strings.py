@@ -5,6 +5,7 @@
     even-pairs   BOS  filler   #  x1 ... xn  #    answer  v1 where xn = x1, else v0; xi among v0, v1. A binary string has as many
                                                   01 as 10 just there
     flip-flop    BOS  filler   #  w b  i b ... r  answer  b: the bit that was written last; n instructions w, i (ignore) or r, then r
+    flip-flop-sparse                              the same with few w and r, so that this bit stands far back
 
 The # of a task is a key id of its own, and so are the instructions w, i, r; symbols are value ids, bits v0 and v1. The closing # of
 copy and reverse is part of the answer. Training lengths n are uniform from 1 to `longest`; filler is training text of a random
@@ -18,6 +19,7 @@ reverse), arXiv 2207.02098 (even pairs), arXiv 2306.00946 (flip-flop). One of ea
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -73,13 +75,21 @@ class EvenPairs(Algorithmic):
     def width(self, n: int) -> int:
         return n + 3
 
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        return 1.0 if n == 1 else 0.5  # one symbol is always both first and last
+
 
 @dataclass(frozen=True, kw_only=True)
 class FlipFlop(Algorithmic):
-    """n instructions with a bit each and a last read: the first writes, the others are drawn: ignore .8, write .1, read .1."""
+    """n instructions with a bit each and a last read: the first writes, the others are drawn: write .1, ignore .8, read .1.
+
+    The wanted bit stands in the last write and in every read since, so 5 instructions back in the mean, however large n is.
+    """
+
+    drawn: ClassVar[tuple[float, float, float]] = (0.1, 0.8, 0.1)
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        do = rng.choice([WRITE, IGNORE, READ], size=n + 1, p=[0.1, 0.8, 0.1])
+        do = rng.choice([WRITE, IGNORE, READ], size=n + 1, p=self.drawn)
         do[0], do[-1] = WRITE, READ
         written = np.maximum.accumulate(np.where(do == WRITE, np.arange(n + 1), 0))
         bits = rng.integers(2, size=n + 1)
@@ -91,4 +101,21 @@ class FlipFlop(Algorithmic):
         return 2 * n + 3
 
 
-TASKS: dict[str, Algorithmic] = {"copy": Copy(), "reverse": Reverse(), "even-pairs": EvenPairs(), "flip-flop": FlipFlop()}
+@dataclass(frozen=True, kw_only=True)
+class SparseFlipFlop(FlipFlop):
+    """write .01, ignore .98, read .01: the sparse test of the source.
+
+    The wanted bit stands (1 - .98^n) / .02 instructions back in the mean, 17 at n = 20 and 40 at n = 80.
+    """
+
+    drawn: ClassVar[tuple[float, float, float]] = (0.01, 0.98, 0.01)
+
+
+TASKS: dict[str, Algorithmic] = {
+    "copy": Copy(),
+    "reverse": Reverse(),
+    "even-pairs": EvenPairs(),
+    "flip-flop": FlipFlop(),
+    "flip-flop-sparse": SparseFlipFlop(),
+}
+LEARNED = {"flip-flop-sparse": "flip-flop"}  # the strings that a run is trained on, where a test is about others

@@ -1,4 +1,4 @@
-"""Length generalisation: copy, reverse, first = last (even pairs) and flip-flop on strings longer than those of training.
+"""Length generalisation: copy, reverse, first = last (even pairs) and flip-flops on strings longer than those of training.
 
 A string stands right after BOS and its answer is scored in one forward pass: it is read with all but its last token, and right where
 every token is the most likely one, which is what greedy decoding says. The strings: extrap.data.strings; arXiv 2305.19466.
@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from extrap.answers import SEED, mark_each
-from extrap.data.strings import TASKS
+from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
@@ -20,15 +20,17 @@ from extrap.task import Model, Progress, Result, Task, batches, check_at_least
 
 
 class LengthGeneralisation(Task):
-    """A protocol for each of `ask`: copy, reverse, even-pairs, flip-flop.
+    """A protocol for each of `ask`: copy, reverse, even-pairs, flip-flop, flip-flop-sparse.
 
-    longest: symbols of the longest trained string; multiples: evaluated lengths in symbols over `longest`, one or more of them at
-    most 1; trials: of each; batch_tokens: tokens per forward, which changes speed and memory only. Rows, axis symbols:
+    longest: symbols of the longest trained string, which is to be given with every other data.more.*.longest: a task does not see what
+    a run is trained on; multiples: evaluated lengths in symbols over `longest`, one or more of them at most 1; trials: of each;
+    batch_tokens: tokens per forward, which changes speed and memory only. Rows, axis symbols:
 
     accuracy    exact match of the whole answer, Wilson interval; length: tokens read
     token       share of right tokens in an answer that is told what came before, bootstrap over trials
-    gate        mean exact match over the trained lengths; below 0.9 the rows of the protocol have the status `not trained`
-    chance      exact match of naming values at random; of naming a bit, where the answer is one
+    gate        mean exact match over the trained lengths, of flip-flop-sparse that of flip-flop, which is what is trained; below 0.9
+                the rows of the protocol have the status `not trained`
+    chance      exact match of saying the most frequent answer, or one of them at random
 
     Items: accuracy of each trial, named n:i after the symbols n and the number i.
     """
@@ -39,7 +41,7 @@ class LengthGeneralisation(Task):
         longest: int = 20,
         trials: int = 200,
         batch_tokens: int = 4096,
-        ask: Sequence[str] = ("copy", "reverse", "even-pairs", "flip-flop"),
+        ask: Sequence[str] = ("copy", "reverse", "even-pairs", "flip-flop", "flip-flop-sparse"),
     ):
         self.multiples, self.longest, self.trials, self.batch_tokens, self.ask = multiples, longest, trials, batch_tokens, ask
 
@@ -64,9 +66,11 @@ class LengthGeneralisation(Task):
             TASKS[name].check_marks(option, vocabulary)
 
     def run(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress) -> Result:
-        plan = [(protocol, n) for protocol in self.ask for n in self.symbols]
+        asked = [(protocol, n) for protocol in self.ask for n in self.symbols]
+        learned = [(LEARNED.get(protocol, protocol), n) for protocol in self.ask for n in self.symbols if n <= self.longest]
+        plan = list(dict.fromkeys(asked + learned))
         cost = [TASKS[protocol].width(n) * self.trials for protocol, n in plan]
-        result, inside = Result(), {protocol: [] for protocol in self.ask}
+        result, inside = Result(), {protocol: [] for protocol, _ in plan}
         for at, (protocol, n) in enumerate(plan):
             drawn = [np.random.default_rng((SEED, list(TASKS).index(protocol), n, i)) for i in range(self.trials)]
             strings = [TASKS[protocol].string(rng, vocabulary, n) for rng in drawn]
@@ -75,14 +79,15 @@ class LengthGeneralisation(Task):
                 correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
             except OutOfRange:
                 continue
-            self._report(result, {"protocol": protocol, "length": tokens.shape[1] - 1, "axis": "symbols", "at": n}, correct)
-            guess = {"metric": "chance", "value": TASKS[protocol].chance(vocabulary, n)}
-            result.rows.append({"protocol": protocol, "axis": "symbols", "at": n} | guess)
+            if (protocol, n) in asked:
+                self._report(result, {"protocol": protocol, "length": tokens.shape[1] - 1, "axis": "symbols", "at": n}, correct)
+                guess = {"metric": "chance", "value": TASKS[protocol].chance(vocabulary, n)}
+                result.rows.append({"protocol": protocol, "axis": "symbols", "at": n} | guess)
             if n <= self.longest:
                 inside[protocol].append(correct.all(1))
             progress(sum(cost[: at + 1]), sum(cost))
-        for protocol, found in inside.items():
-            self._report_gate(result, protocol, found)
+        for protocol in self.ask:
+            self._report_gate(result, protocol, inside[LEARNED.get(protocol, protocol)])
         return mark_each(result)
 
     @torch.no_grad()

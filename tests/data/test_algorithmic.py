@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from extrap.data.strings import TASKS, Copy, FlipFlop
+from extrap.data.strings import IGNORE, TASKS, Copy, FlipFlop
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 from tests.tasks.test_algorithmic import solve
@@ -23,7 +23,7 @@ def test_the_answer_of_every_training_string_is_right(name):
         string, answers = row[at], np.concatenate([[False], scored])[at]
         assert scored.sum() == answers.sum()
         width = TASKS[name].answer_width((len(at) - 3) // 2)
-        assert answers[-width:].all() and (name == "flip-flop" or answers.sum() == width)
+        assert answers[-width:].all() and (name.startswith("flip-flop") or answers.sum() == width)
         assert solve([V.bos, *string[:-width].tolist()]) == string[-width:].tolist()
 
 
@@ -32,6 +32,23 @@ def test_every_read_of_a_flip_flop_is_scored_and_says_what_was_written():
     for t in np.flatnonzero(string.answers):
         assert solve([V.bos, *string.tokens[:t].tolist()]) == [string.tokens[t]]
     assert 2 < string.answers.sum() == (string.tokens == V.key(6)).sum()
+
+
+@pytest.mark.parametrize(("name", "ignored"), [("flip-flop", 0.8), ("flip-flop-sparse", 0.98)])
+def test_the_wanted_bit_of_a_flip_flop_stands_as_far_back_as_its_docstring_says(name, ignored):
+    """That a longer flip-flop asks for nothing further back is why there is a sparse one."""
+    for n in (20, 80):
+        last = []
+        for i in range(2000):
+            tokens = TASKS[name].string(np.random.default_rng((n, i)), V, n).tokens
+            last.append(n - np.flatnonzero(tokens[1:-2:2] != V.key(IGNORE))[-1])
+        assert np.mean(last) == pytest.approx((1 - ignored**n) / (1 - ignored), rel=0.06)
+
+
+def test_flip_flops_of_training_are_drawn_as_ever():
+    """Runs of before and of now have the same data."""
+    string = FlipFlop().string(np.random.default_rng(3), V, 8)
+    assert V.show(string.tokens) == "k3 k4 v0 k5 v0 k5 v0 k5 v0 k4 v1 k5 v1 k5 v0 k5 v0 k6 v1"
 
 
 @every

@@ -3,6 +3,7 @@
 import inspect
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from hydra import compose, initialize_config_dir
@@ -44,3 +45,15 @@ def test_every_mixture_takes_every_corpus(data, parts, corpus):
     assert type(mixture.corpus).__name__.lower() == corpus
     assert list(mixture.parts) == parts
     assert (mixture.vocabulary.keys, mixture.length) == (300, 128)
+
+
+def test_forms_of_the_query_are_tuned_on_as_many_answers():
+    """Models tuned on them stand side by side: as many steps must be as much to learn from."""
+    stream, scored = np.random.default_rng(0).integers(256, size=10000).astype(np.uint16), {}
+    for form in ("last", "both", "first"):
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            mixture = build(OmegaConf.to_container(compose(overrides=[f"+data=query-{form}"]))["data"], "data")
+        (part,) = mixture.parts.values()
+        drawn = (part.draw(np.random.default_rng(t), stream, mixture.vocabulary, mixture.length, 0.999) for t in range(40))
+        scored[form] = np.mean([answers.sum() for _, answers in drawn])
+    assert max(scored.values()) < 1.03 * min(scored.values()), scored

@@ -69,6 +69,19 @@ def test_generated_records_are_uuids_that_depend_on_seed_and_item_alone():
     assert {len(n) for n in generate(40, 4, 0, 0).values} == {4}
 
 
+def test_generated_records_are_those_of_before():
+    """Scores of runs of before and of now are about the same questions."""
+    made = generate(2, 6, 0, 1)
+    assert (made.key, made.value, made.distractors) == ("9db2c7", "90601e", (("0cd926", "4442c1"),))
+
+
+def test_the_first_records_are_the_question_and_the_first_distractors():
+    example = generate(9, 36, 0, 3)
+    for records in (1, 4, 9):
+        fewer = example.first(records)
+        assert (fewer.key, fewer.value) == (example.key, example.value) and fewer.distractors == example.distractors[: records - 1]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -36,6 +36,20 @@ def test_a_window_in_steps_has_fewer_slots_to_read():
     assert values(result, "nll")["window", 16] == pytest.approx(float(SLOWLY[4:8].mean()))
 
 
+def test_nothing_is_read_in_windows_where_none_is_reported():
+    """Below 1.5 L they would begin before the text and go on from its end."""
+    text = np.arange(2 * N).reshape(2, N)
+
+    def model(tokens, last):
+        assert (tokens[:, 1:].diff(dim=1) == 1).all()
+        return by_slot(SLOWLY, tokens, last)
+
+    steps = []
+    result = ContextGain((1, 1.25), documents=2).run(model, Texts(text), VOCABULARY, L, lambda done, total: steps.append((done, total)))
+    assert {r["protocol"] for r in result.rows} == {"full", "crop"}
+    assert steps[-1] == (2 * (4 + 8 + 10),) * 2
+
+
 def test_the_same_tokens_are_scored_in_every_context_and_protocol():
     text = np.arange(2 * N).reshape(2, N)
     price = torch.rand(VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).log()

@@ -10,6 +10,7 @@ import torch
 from extrap.data.encoder import BYTES
 from extrap.data.json_prompt import generate
 from extrap.data.vocabulary import Vocabulary
+from extrap.data.write_records import write
 from extrap.decode import exact, greedy
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
@@ -117,6 +118,75 @@ def test_a_file_is_read_and_its_record_moved_to_the_indices_asked_for(tmp_path):
     assert {i["value"] for i in result.items if i["metric"] == "index"} == {0, 1, 4}
 
 
+def published(folder, records):
+    """A file of so many records of six characters, five examples."""
+    path = folder / "some.jsonl"
+    write(path, (generate(records, 6, 5, i) for i in range(5)))
+    return str(path)
+
+
+def gates(result):
+    return {r["protocol"]: r for r in result.rows if r["metric"] == "gate"}
+
+
+@pytest.mark.parametrize("options", [{}, {"indices": (0, 29)}])
+def test_the_gate_of_a_file_that_is_too_long_is_of_as_many_of_its_records_as_fit(tmp_path, options):
+    """A reader that is right up to the training length and lost past it has learned the form, so its zeros are about length."""
+    asked = task(path=published(tmp_path, 30), **options)
+    result = measure(asked, writer(lambda p: oracle(p) if len(p) + 2 + 6 <= L else " none"), None, L)
+    assert {r["status"] for r in result.rows} == {"ok"} and set(cells(result, "accuracy").values()) == {0.0}
+    assert {at for _, at, _ in cells(result, "accuracy")} == {30} and {i["item"] for i in result.items} == {0, 1, 2, "all"}
+    record = len(',\n "abcdef": "abcdef"')
+    for row in gates(result).values():
+        assert (row["value"], row["n"], row["tokens"]) == (1, 3, 9)
+        assert 2 <= row["at"] < 30 and L - record < row["length"] <= L
+
+
+def test_whoever_has_not_learned_a_file_within_the_training_length_is_not_trained(tmp_path):
+    result = measure(task(path=published(tmp_path, 30)), writer(lambda p: " none"), None, L)
+    assert {r["status"] for r in result.rows} == {"not trained"} and [r["value"] for r in gates(result).values()] == [0, 0]
+
+
+def test_without_two_records_that_fit_there_is_no_gate(tmp_path):
+    one, two = (len(generate(30, 6, 5, 0).first(k).prompt(0, False)[0]) + 1 + 2 + 6 for k in (1, 2))
+    for length, gated in ((one, False), (two - 1, False), (two, True)):
+        result = measure(task(path=published(tmp_path, 30), query=("last",)), writer(oracle), None, length)
+        assert ([r["at"] for r in gates(result).values()], {r["status"] for r in result.rows}) == (
+            ([2], {"ok"}) if gated else ([], {"not trained"})
+        )
+
+
+def test_a_gate_reads_no_further_than_the_training_length(tmp_path):
+    def model(tokens, last):
+        if tokens.shape[1] >= L:
+            raise OutOfRange("past the table")
+        return writer(oracle)(tokens, last)
+
+    result = measure(task(path=published(tmp_path, 30), generate=30), model, None, L)
+    assert {r["metric"] for r in result.rows} == {"gate"} and {r["status"] for r in result.rows} == {"ok"}
+
+
+def test_a_file_of_generated_records_is_the_same_test_as_generating_them(tmp_path):
+    made = measure(task(pairs=(4,), seed=5), writer(oracle), None, L)
+    assert made == measure(task(path=published(tmp_path, 4), pairs=()), writer(oracle), None, L)
+
+
+def test_another_seed_asks_something_else():
+    asked = [set(), set(), set()]
+    for seen, options in zip(asked, ({}, {"seed": 0}, {"seed": 1}), strict=True):
+        measure(task(**options), writer(lambda p, seen=seen: seen.add(key(p)) or ""), None, L)
+    assert asked[0] == asked[1] and not asked[0] & asked[2]
+
+
+def test_decoding_that_cannot_hold_a_value_is_refused(tmp_path):
+    for generate_bytes in (0, 8):
+        task(generate=generate_bytes).check(None, VOCABULARY, L)
+    path = tmp_path / "long.jsonl"
+    path.write_text(json.dumps({"ordered_kv_records": [["a", "1"], ["b", "ä" * 10]], "key": "a", "value": "1"}))
+    with pytest.raises(UserError, match=r"^task\.lost-in-the-middle\.generate=21: cuts values off; .* 22 bytes: "):
+        task(path=str(path), generate=21).check(None, VOCABULARY, L)
+
+
 def test_a_form_without_records_in_range_is_not_trained():
     result = measure(task(), writer(oracle), None, 50)
     assert not values(result, "gate") and {r["status"] for r in result.rows} == {"not trained"}
@@ -169,6 +239,8 @@ def test_lengths_past_a_table_are_absent():
         ({"query": []}, r"query=\[\]"),
         ({"trials": 0}, r"trials=0"),
         ({"generate": -1}, r"generate=-1"),
+        ({"generate": 7}, r"generate=7: cuts values off; the opening and the longest value are 8 bytes: give so many or more, or 0"),
+        ({"seed": -1}, r"seed=-1: must be a whole number of at least 0"),
     ],
 )
 def test_bad_input_is_one_line(options, message):

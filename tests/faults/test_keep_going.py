@@ -1,0 +1,65 @@
+"""keep_going=true: a task that cannot be asked is one line, the others are measured."""
+
+import gzip
+import json
+
+import pandas as pd
+import pytest
+
+from extrap.__main__ import work
+from extrap.errors import UserError
+from tests.jobs import job
+
+KV = {
+    "task.kv.depths=[0,0.5,1.5]": "must be different numbers from 0",
+    "task.kv.multiples=[1,16]": "1024 tokens hold 511 records",
+    "task.kv.pairs=32": "a context of 64 tokens holds at most 31 records",
+    "task.kv.trials=2.5": "expected a whole number",
+}
+RECORD = {"ordered_kv_records": [["a" * 8, "b" * 8], ["c" * 8, "d" * 8]], "key": "a" * 8, "value": "b" * 8}
+FILES = {
+    "no value": {k: v for k, v in RECORD.items() if k != "value"},
+    "twice the key": RECORD | {"ordered_kv_records": [["a" * 8, "b" * 8]] * 2},
+    "no records": RECORD | {"ordered_kv_records": []},
+    "a key that is not there": RECORD | {"key": "e" * 8},
+}
+
+
+def refused(words: list[str], said: str, asked: list[str]) -> None:
+    with pytest.raises(UserError, match=said):
+        job(*words).check()
+    with pytest.warns(UserWarning, match=said):
+        (left := job(*words, "keep_going=true")).check()
+    assert list(left.tasks) == asked and len(left.refused) == 1
+    assert "\n" not in str(*left.refused.values())
+
+
+@pytest.mark.parametrize("option", KV)
+def test_an_option_of_one_task_leaves_the_others(option):
+    refused(["task=[nll,kv]", option], KV[option], ["nll"])
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_file_of_one_task_leaves_the_others(what, tmp_path):
+    path = tmp_path / "records.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(FILES[what]).encode() + b"\n"))
+    refused(["task=[lost-in-the-middle,nll,kv]", f"task.lost-in-the-middle.path={path}"], "records.jsonl.gz", ["nll", "kv"])
+
+
+def test_with_no_task_left_nothing_starts():
+    with pytest.raises(UserError, match=r"task\.kv\.pairs=32"):
+        job("task.nll.stride=0", "task.kv.pairs=32", "keep_going=true").check()
+
+
+def test_what_is_left_is_measured_and_the_rest_still_wanted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = job("task=[kv,nll]", "task.kv.pairs=32", "keep_going=true")
+    for _ in range(2):  # again, nothing is left but what is refused
+        with pytest.raises(UserError, match=r"^task\.kv\.pairs=32: .*; the other tasks were asked$"):
+            work(asked)
+    (path,) = asked.results.glob("rows/*__nll.csv")
+    assert len(pd.read_csv(path)) and not [*asked.results.glob("rows/*__kv.csv")]
+    mended = job("task=[kv,nll]")
+    before = path.stat().st_mtime_ns
+    work(mended)
+    assert [*asked.results.glob("rows/*__kv.csv")] and path.stat().st_mtime_ns == before
