@@ -11,13 +11,15 @@ import pandas as pd
 
 from extrap import rows
 from extrap.errors import UserError
-from extrap.series import Series, series
+from extrap.series import Series, judged, series
 from extrap.stats import depth_contrasts
 
 SUMMARIES = ("primacy", "recency", "u_depth", "tilt")
-COMPARED = ("nll", "accuracy", "recall", "gain", "k_max", *SUMMARIES)
+COMPARED = ("nll", "accuracy", "restricted", "format", "substring", "recall", "all", "gain", "k_max", *SUMMARIES)
 WHOLE = {"nll_sum": "nll", "correct": "accuracy"}
 """Items that are sums over the scored tokens of a document, and the metric that they make over `tokens`."""
+DRAWN = "drawn"
+"""The item that is a digest of what was read and asked."""
 
 
 class Cell(NamedTuple):
@@ -31,22 +33,26 @@ class Cell(NamedTuple):
 
 
 class Items(NamedTuple):
-    """ids (items,), sums and counts (items,) of one cell of one run."""
+    """ids (items,), sums and counts (items,) of one cell of one run; drawn: digests of its questions by depth, None in older files."""
 
     ids: pd.Index
     sums: np.ndarray
     counts: np.ndarray
+    drawn: tuple[float, ...] | None = None
 
 
 def opened(study: Path) -> list[Series]:
     """The series of a study whatever they came to: `mark` holds the status of a row, `file` the stem of its file."""
     parts = [rows.frame(rows.records([file])).assign(file=file.stem) for file in sorted((study / "rows").glob("*.csv"))]
     together = pd.concat(parts, ignore_index=True)
-    return series(together.assign(mark=together["status"], status="ok"))
+    return series(together.assign(mark=judged(together), status="ok"))
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """{cell: {seed: value}} of a series; what has depths is the mean over them. Curves along another axis are no cells."""
+    """{cell: {seed: value}} of a series; what has depths or indices of records is the mean over them.
+
+    Curves along another axis are no cells.
+    """
     rows = found.rows
     kept = rows[rows["metric"].isin(COMPARED) & rows["value"].notna() & rows["layer"].isna() & (rows["task"] != "train")]
     out: dict[Cell, dict[int, float]] = {}
@@ -55,7 +61,7 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
         for part in (group[group["depth"].notna()], group[group["axis"] == ""], group):
             if len(part):
                 break
-        if part["depth"].isna().all() and len(part) > 1:
+        if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:
             continue
         out.setdefault(Cell(task, protocol, int(length), metric), {})[int(seed)] = float(part["value"].mean())
     return out
@@ -82,20 +88,28 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
 
 
 def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
-    out, single = {}, scores[scores["item"] != "all"].assign(length=scores["length"].fillna(0))
-    for (protocol, length), part in single.groupby(["protocol", "length"]):
-        at = (task, protocol, int(length))
-        plain = part[part["depth"].isna()].pivot(index="item", columns="metric", values="value")
+    out, scores = {}, scores.assign(length=scores["length"].fillna(0))
+    asked = scores[scores["metric"] == DRAWN].sort_values(["depth", "item"]).groupby(["protocol", "length"])["value"].agg(tuple)
+    for (protocol, length), part in scores[(scores["item"] != "all") & (scores["metric"] != DRAWN)].groupby(["protocol", "length"]):
+        at, drawn = (task, protocol, int(length)), asked.get((protocol, length))
+        plain = _trials(part[part["depth"].isna()])
         for metric, column in plain.items():
             values = column.dropna()
             if metric in WHOLE:
-                out[Cell(*at, WHOLE[metric])] = Items(values.index, values.to_numpy(), plain.loc[values.index, "tokens"].to_numpy())
+                out[Cell(*at, WHOLE[metric])] = Items(values.index, values.to_numpy(), plain.loc[values.index, "tokens"].to_numpy(), drawn)
             elif metric != "tokens":
-                out[Cell(*at, metric)] = Items(values.index, values.to_numpy(), np.ones(len(values)))
+                out[Cell(*at, metric)] = Items(values.index, values.to_numpy(), np.ones(len(values)), drawn)
         for metric, curve in part[part["depth"].notna()].groupby("metric"):
             table = curve.pivot(index="item", columns="depth", values="value")
-            out |= {Cell(*at, name): Items(table.index, values, np.ones(len(table))) for name, values in _curves(metric, table).items()}
+            for name, values in _curves(metric, table).items():
+                out[Cell(*at, name)] = Items(table.index, values, np.ones(len(table)), drawn)
     return out
+
+
+def _trials(plain: pd.DataFrame) -> pd.DataFrame:
+    """(items, metrics) of what has no depth. What is named place:trial, as by kv-serial, is the mean over places: they share a context."""
+    names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
+    return plain.assign(item=names).pivot_table(index="item", columns="metric", values="value")
 
 
 def _curves(metric: str, table: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from extrap.cells import items, opened
+from extrap.cells import Cell, items, opened
 from extrap.contrasts import Contrast, adjusted, contrasts
 from extrap.errors import UserError
 from extrap.rows import open_study, studies
@@ -45,10 +45,10 @@ def text(results: Path, study: str, names: list[str], declared: list[str]) -> st
     if tasks := sorted(set(chain(*lacking))):
         print(f"extrap-compare: {_missing(study, chosen, tasks)}", file=sys.stderr)
     pairs = [contrasts(chosen[0], other, scores[0], theirs) for other, theirs in zip(chosen[1:], scores[1:], strict=True)]
-    pairs = adjusted([_declared(pair, declared) for pair in pairs], together=bool(declared))
-    count = sum(map(len, pairs)) if declared else len(pairs)
-    adjusting = f"; p adjusted by Holm over {count} contrasts" + ("" if declared else " in each cell") if count > 1 else ""
-    lines = [f"Study {study}, paired by seed and by item. {METHOD}{adjusting}"]
+    if tasks := sorted({c.cell.task for c in chain(*pairs) if c.unlike}):
+        print(f"extrap-compare: {_unlike(tasks)}", file=sys.stderr)
+    pairs = adjusted(_declared(pairs, declared), together=bool(declared))
+    lines = [f"Study {study}, paired by seed and by item. {METHOD}{_adjusting(pairs, bool(declared))}"]
     for other, pair in zip(chosen[1:], pairs, strict=True):
         lines += ["", f"A = {chosen[0].label}, B = {other.label}", *map(_untrained, (chosen[0], other)), *_table(pair)]
     return "\n".join(line for line in lines if line is not None)
@@ -73,11 +73,33 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     return found
 
 
-def _declared(pair: list[Contrast], declared: list[str]) -> list[Contrast]:
-    kept = [c for c in pair if not declared or any(set(words.split()) <= {str(part) for part in c.cell} for words in declared)]
-    if not kept:
-        raise UserError(f"--cell={declared[0]}: no such cell; cells are {', '.join(str(c.cell) for c in pair)}")
-    return kept
+def _declared(pairs: list[list[Contrast]], declared: list[str]) -> list[list[Contrast]]:
+    """Raises UserError for a declared cell that is none: it would be missed from the family over which p is adjusted."""
+    cells = dict.fromkeys(contrast.cell for contrast in chain(*pairs))
+    for words in declared:
+        if not words.split() or not any(_fits(words, cell) for cell in cells):
+            raise UserError(f"--cell={words}: no such cell; cells are {', '.join(map(str, cells))}")
+    return [[c for c in pair if not declared or any(_fits(words, c.cell) for words in declared)] for pair in pairs]
+
+
+def _fits(words: str, cell: Cell) -> bool:
+    return set(words.split()) <= {str(part) for part in cell}
+
+
+def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
+    """What p is adjusted for, and that it is not where several cells are shown and none was declared."""
+    count = sum(map(len, pairs)) if declared else len(pairs)
+    if declared or max(map(len, pairs)) == 1:
+        return f"; p adjusted by Holm over {count} contrasts" if count > 1 else ""
+    said = f"adjusted by Holm over {count} contrasts in each cell, not over cells" if count > 1 else "of each cell by itself"
+    return f"; p {said}: declare cells with --cell to adjust over them"
+
+
+def _unlike(tasks: list[str]) -> str:
+    return (
+        f"not paired by item: {', '.join(tasks)}; the runs were asked different questions (other task options, vocabulary or text), so "
+        "differences there rest on seeds alone"
+    )
 
 
 def _missing(study: str, chosen: list[Series], tasks: list[str]) -> str:
@@ -96,8 +118,10 @@ def _untrained(s: Series) -> str | None:
 
 
 def _table(pair: list[Contrast]) -> list[str]:
+    if not pair:
+        return ["none of the cells that were declared is of both"]
     lines = [HEADER]
-    for cell, a, b, d, p in pair:
+    for cell, a, b, d, p, _ in pair:
         numbers = ("-" if x is None else f"{x:.4f}" for x in (a, b, d.value, d.low, d.high))
         lines.append((cell.task, cell.protocol, str(cell.length or ""), cell.metric, *numbers, str(d.seeds), str(d.items or "-"),
                       "-" if p is None else f"{p:.3f}"))  # fmt: skip

@@ -13,17 +13,24 @@ Scores = dict[Cell, dict[int, Items]]
 
 
 class Contrast(NamedTuple):
-    """A difference in one cell, the means of both sides over the seeds that both have, and p as adjusted by Holm."""
+    """A difference in one cell, the means of both sides over the seeds that both have, and p as adjusted by Holm.
+
+    unlike: both sides have items, of different questions, and are paired by seed alone.
+    """
 
     cell: Cell
     a: float
     b: float
     difference: Difference
     p: float | None = None
+    unlike: bool = False
 
 
 def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast]:
-    """A Contrast for every cell and the seeds that both have; by items where both have them. Raises UserError where nothing is shared."""
+    """A Contrast for every cell and the seeds that both have; by items where both have them, of the same questions.
+
+    Raises UserError where nothing is shared.
+    """
     left, right, found = measured(a), measured(b), []
     for cell in sorted(left.keys() & right.keys()):
         seeds = sorted(left[cell].keys() & right[cell].keys())
@@ -31,11 +38,13 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
             continue
         ours, theirs = ([side[cell][seed] for seed in seeds] for side in (left, right))
         here = [(of_a.get(cell, {}).get(seed), of_b.get(cell, {}).get(seed)) for seed in seeds]
-        if all(x and y and _same(x, y) and _same(x, here[0][0]) for x, y in here):
+        at_hand = all(x and y for x, y in here)
+        alike = at_hand and all(_same(x, y) and _same(x, here[0][0]) for x, y in here)
+        if alike:
             difference = by_items([x.sums for x, _ in here], [y.sums for _, y in here], [x.counts for x, _ in here])
         else:
             difference = by_seeds([x - y for x, y in zip(ours, theirs, strict=True)])
-        found.append(Contrast(cell, sum(ours) / len(seeds), sum(theirs) / len(seeds), difference))
+        found.append(Contrast(cell, sum(ours) / len(seeds), sum(theirs) / len(seeds), difference, unlike=at_hand and not alike))
     if not found:
         raise UserError(f"{a.label} and {b.label} share no seed and metric; evaluate both on the same tasks with the same seeds")
     return found
@@ -56,4 +65,6 @@ def adjusted(pairs: list[list[Contrast]], together: bool) -> list[list[Contrast]
 
 
 def _same(x: Items, y: Items) -> bool:
-    return x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)
+    """Names of items are numbers, so that what was asked shows in digests alone, where both files have them."""
+    asked = None in (x.drawn, y.drawn) or x.drawn == y.drawn
+    return asked and x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from extrap.rows import one_corpus
-from extrap.series import spread
+from extrap.series import judged, spread
 
 NAMES = {
     "direct": "plain", "crop": "crop", "window": "window", "streaming-llm": "StreamingLLM", "lm-infinite": "LM-Infinite", "nbce": "NBCE",
@@ -27,8 +27,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     set_for    the factor; 1 where there is none or where it follows the text
     multiple   length over training length
 
-    Only rows of schemes and data that extensions were read on, where any were. A reader that finds nothing within the training length
-    has lost what the run had learned: whether a run was trained is what its plain reading says.
+    Only rows of schemes and data that extensions were read on, where any were. Whether a run was trained is said by `series.judged`.
     """
     rows = one_corpus(rows).copy()
     label = rows["scheme"].str.extract(f"^{TUNED}$")
@@ -45,15 +44,8 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     following = rows.groupby(["run", "extension", "task", "config"])["set_for"].transform("nunique").gt(1)
     rows.loc[following, "set_for"] = 1.0
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
-    rows["status"] = _trained(rows)
+    rows["status"] = judged(rows)
     return rows
-
-
-def _trained(rows: pd.DataFrame) -> pd.Series:
-    plain = rows[(rows["extension"] == "direct") & (rows["status"] == "not trained")]
-    failed = {*zip(plain["run"], plain["task"], strict=True)}
-    own = pd.Series([place in failed for place in zip(rows["run"], rows["task"], strict=True)], rows.index)
-    return rows["status"].mask((rows["status"] == "not trained") & ~own, "ok")
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:

@@ -10,6 +10,8 @@ from extrap.stats import t_interval
 
 MIXTURE = "mixture"
 CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
+SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "all", "token")
+"""Metrics that lie in [0, 1], and so do their intervals."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,11 @@ def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
 def series(rows: pd.DataFrame) -> list[Series]:
     """The series among rows of one corpus: trained ones first, controls after the mixtures, then by name.
 
-    Seeds that did not train form a series of their own, so that no median mixes them with trained ones. Runs that differ in nothing
-    but other settings (another width, say) are told apart by the config hash in their names. Raises UserError for mixed corpora.
+    Seeds that did not train (`judged`) form a series of their own, so that no mean mixes them with trained ones. Runs that differ in
+    nothing but other settings (another width, say) are told apart by the config hash in their names. Raises UserError for mixed corpora.
     """
     rows = one_corpus(rows).copy()
+    rows["status"] = judged(rows)
     rows["factor"] = rows["factor"].fillna(1.0)
     # A factor that follows the length of the text is one method and no family of them.
     adaptive = rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
@@ -72,23 +75,39 @@ def series(rows: pd.DataFrame) -> list[Series]:
     return sorted(found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label))
 
 
+def judged(rows: pd.DataFrame) -> pd.Series:
+    """The status of rows. `not trained` becomes `ok` where the plain reading of the same run, task and protocol is.
+
+    A reader that finds nothing within the training length has lost what the run had learned, and that is its result: whether the run
+    learned it is what its plain reading says. Where the rows hold none (runs that were tuned with an extension), the reader's own stays.
+    """
+    place = pd.MultiIndex.from_frame(rows[["run", "task", "protocol"]])
+    learned = place[((rows["extension"] == "direct") & (rows["status"] == "ok")).to_numpy()]
+    failed = (rows["extension"] == "direct") & (rows["status"] == "not trained")
+    lost = (rows["status"] == "not trained") & place.isin(learned) & ~place.isin(place[failed.to_numpy()])
+    return rows["status"].mask(lost, "ok")
+
+
 def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     """Values as (by, seed): one column per run."""
     return rows.pivot(index=by, columns="run", values="value").sort_index()
 
 
 def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Median over seeds with a 95 % interval, columns value, low, high, indexed by `by`.
+    """Mean over seeds with its 95 % interval, columns value, low, high, indexed by `by`; what is a share ends at 0 and 1.
 
-    One seed keeps the interval of its rows (documents or trials); from three on it is the t-interval over seeds; two support none.
+    One seed keeps the interval of its rows (documents or trials); from three on it is Student's over the seeds, however many; two support
+    none. Rows hold no items, so that the two-level bootstrap with which extrap-compare goes on from ten seeds is not to be had here.
     """
     table = seeds(rows, by)
     if table.shape[1] == 1:
         return rows.set_index(by)[["value", "low", "high"]].sort_index()
-    out = pd.DataFrame({"value": table.median(axis=1), "low": np.nan, "high": np.nan})
+    out = pd.DataFrame({"value": table.mean(axis=1), "low": np.nan, "high": np.nan})
     for place, values in table.iterrows():
         if values.notna().sum() >= 3:
             out.loc[place, ["low", "high"]] = t_interval(values.dropna())
+    if set(rows["metric"]) <= {*SHARES}:
+        out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
     return out
 
 

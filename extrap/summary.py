@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from extrap.series import select, series, spread
+from extrap.series import judged, select, series, spread
 
 PARTS = ("text", "retrieval")
 PROTOCOLS, FAR = ("nonoverlap", "last_segment"), (1, 2, 4, 16)
@@ -17,24 +17,24 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     seeds, steps_to_90, last points of the training loss in nats per token ("trained text"), perplexities ("nonoverlap 4x"),
     accuracies ("mean 4x", "middle 4x", "ends 4x", "padded 4x"), verdict.
 
-    Values are medians over seeds; accuracies over the seeds that trained, if any did. `mean` over depths, `middle` at depth .5, `ends`
+    Values are means over seeds; accuracies over the seeds that trained, if any did. `mean` over depths, `middle` at depth .5, `ends`
     the mean of depths 0 and 1 are of protocol records; at 1x the mean is what the gate looks at. Raises UserError for mixed corpora.
     """
-    found = series(rows.assign(mark=rows["status"], status="ok"))
+    found = series(rows.assign(mark=judged(rows), status="ok"))
     lines = {s.label: _line(s.rows.assign(status=s.rows["mark"], multiple=s.rows["length"] / s.rows["train_length"])) for s in found}
     return pd.DataFrame.from_dict(lines, orient="index")
 
 
 def _line(rows: pd.DataFrame) -> dict:
     steps = select(rows, task="train", metric="steps_to_90")["value"]
-    line = {"seeds": rows["run"].nunique(), "steps_to_90": steps.median()}
+    line = {"seeds": rows["run"].nunique(), "steps_to_90": steps.mean()}
     curve = select(rows, task="train", axis="step", metric="nll")
     for part in PARTS:
-        line[f"trained {part}"] = curve[(curve["protocol"] == part) & (curve["at"] == curve["at"].max())]["value"].median()
+        line[f"trained {part}"] = curve[(curve["protocol"] == part) & (curve["at"] == curve["at"].max())]["value"].mean()
     losses = select(rows, seen="text", task="nll", metric="nll")
     for protocol in PROTOCOLS:
         for m in FAR:
-            line[f"{protocol} {m}x"] = np.exp(_median(losses[(losses["protocol"] == protocol) & (losses["multiple"] == m)]))
+            line[f"{protocol} {m}x"] = np.exp(_mean(losses[(losses["protocol"] == protocol) & (losses["multiple"] == m)]))
     retrieval = select(rows, seen="retrieval", task="kv")
     trained = retrieval[retrieval["status"] == "ok"]
     shown = trained if len(trained) else retrieval
@@ -43,13 +43,13 @@ def _line(rows: pd.DataFrame) -> dict:
     parts = {"mean": records, "middle": records[records["depth"] == 0.5], "ends": records[records["depth"].isin((0, 1))], "padded": padded}
     for what, part in parts.items():
         for m in ACCURACIES[what]:
-            line[f"{what} {m}x"] = _median(part[part["multiple"] == m])
+            line[f"{what} {m}x"] = _mean(part[part["multiple"] == m])
     return line | {"verdict": _verdict(rows, retrieval, trained, records)}
 
 
-def _median(rows) -> float:
+def _mean(rows) -> float:
     """Median over seeds of the mean over depths."""
-    return float(rows.groupby("run")["value"].mean().median())
+    return float(rows.groupby("run")["value"].mean().mean())
 
 
 def _verdict(rows, retrieval, trained, records) -> str:

@@ -52,4 +52,4 @@ def spread_note(rows: pd.DataFrame, interval: str) -> str:
     """`note`, and what lines and intervals are: those of the rows for one seed, over seeds for several."""
     if rows.groupby(["scheme", "data", "extension", "status"])["run"].nunique().max() == 1:
         return f"{note(rows)} · {interval}"
-    return f"{note(rows)} · thin: seeds, thick: their median; 95 % t-interval over seeds from 3 on; single seeds: {interval}"
+    return f"{note(rows)} · thin: seeds, thick: their mean; 95 % t-interval over seeds from 3 on; single seeds: {interval}"

@@ -31,7 +31,7 @@ def draw(rows):
         for head in sorted(s.rows["head"].unique()):
             ink = COLOURS[int(head) % len(COLOURS)]
             for part, line, width, label in ((drawn, (0, (1, 1.2)), 0.9, "_drawn"), (s.rows, "-", 1.2, f"head {head}")):
-                curve = part[part["head"] == head].groupby("at")["value"].median()
+                curve = part[part["head"] == head].groupby("at")["value"].mean()
                 panel.plot(curve.index + 1, curve, color=ink, linestyle=line, linewidth=width, label=label)
         panel.set_xscale("log", base=2)
         panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
@@ -41,5 +41,5 @@ def draw(rows):
         panel.set_ylabel("bias" if j == 0 else "")
     handles = [line for line in axes[0, -1].lines if line.get_label().startswith("head")]
     axes[0, -1].legend(handles=handles, loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=6.5, handlelength=1.2)
-    entitle(figure, "Biases of the distance", f"{note(rows)} · dotted: before training; medians over seeds")
+    entitle(figure, "Biases of the distance", f"{note(rows)} · dotted: before training; means over seeds")
     return figure

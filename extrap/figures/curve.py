@@ -1,4 +1,4 @@
-"""One series as a curve: thin seeds, the thick median, and its 95 % interval as a band or as bars."""
+"""One series as a curve: thin seeds, the thick mean, and its 95 % interval as a band or as bars."""
 
 import math
 
@@ -12,7 +12,7 @@ from extrap.series import seeds, spread
 def curve(panel, s, rows, by: str, bars: bool = False, through=None, within: tuple[float, float] = (-math.inf, math.inf), **more) -> End:
     """Draws `rows` of the series s over the column `by`; returns where the line ends, y nan where this panel has none of it.
 
-    through: what turns values into what is drawn (np.exp of a loss); within: where intervals are cut off; more: arguments of `plot`.
+    through: what turns values and means into what is drawn (np.exp of a loss); within: where intervals end; more: arguments of `plot`.
     """
     style = look(s)
     if rows.empty:

@@ -47,13 +47,13 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
 
 def _cells(panel, s, rows, depths, lengths) -> None:
     """Rows are depths, columns lengths, each one cell wide; cells without a measurement stay blank."""
-    median = rows.groupby(["depth", "length"])["value"].median().unstack().reindex(index=depths, columns=lengths).to_numpy(float)
+    mean = rows.groupby(["depth", "length"])["value"].mean().unstack().reindex(index=depths, columns=lengths).to_numpy(float)
     colours = {"cmap": "viridis", "vmax": 1} if s.ok else {"cmap": "Greys", "vmax": 2}
-    panel.pcolormesh(np.ma.masked_invalid(median), vmin=0, edgecolors="white", linewidth=0.4, **colours)
-    for i, j in zip(*np.nonzero(~np.isnan(median)), strict=True):
-        ink = "white" if s.ok and median[i, j] < 0.6 else "black"
-        panel.text(j + 0.5, i + 0.5, f"{median[i, j]:.2f}".lstrip("0"), ha="center", va="center", fontsize=5.8, color=ink, zorder=4)
-    measured = np.flatnonzero(~np.isnan(median).all(axis=0))
+    panel.pcolormesh(np.ma.masked_invalid(mean), vmin=0, edgecolors="white", linewidth=0.4, **colours)
+    for i, j in zip(*np.nonzero(~np.isnan(mean)), strict=True):
+        ink = "white" if s.ok and mean[i, j] < 0.6 else "black"
+        panel.text(j + 0.5, i + 0.5, f"{mean[i, j]:.2f}".lstrip("0"), ha="center", va="center", fontsize=5.8, color=ink, zorder=4)
+    measured = np.flatnonzero(~np.isnan(mean).all(axis=0))
     if not s.ok:
         size = measured[-1] + 1, len(depths)
         panel.add_patch(Rectangle((0, 0), *size, facecolor="none", edgecolor=UNTRAINED, hatch="////", linewidth=0))

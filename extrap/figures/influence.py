@@ -57,13 +57,13 @@ def draw(rows):
         panel.set_ylim(low, high)
         panel.tick_params(labelleft=panel in axes[:, 0])
     _key(figure, axes[0, -1], depths, data)
-    entitle(figure, "Influence of each position on the last output", f"{note(rows)} · means over inputs, medians over seeds")
+    entitle(figure, "Influence of each position on the last output", f"{note(rows)} · means over inputs, means over seeds")
     return figure
 
 
 def _line(panel, rows, **stroke) -> None:
     if len(rows):
-        curve, n = rows.groupby("at")["value"].median(), int(rows["length"].iloc[0])
+        curve, n = rows.groupby("at")["value"].mean(), int(rows["length"].iloc[0])
         panel.plot(curve.index / (n - 1), curve * n, **stroke)
 
 

@@ -2,7 +2,7 @@
 
 A vertical border says that length itself fails, a border along a dashed curve that distance from the query does: the record at depth d
 of n tokens lies (1 - d) n before the query. Depth 0, the start, is on top as in needle-in-a-haystack heat-maps; cells are equally wide.
-Several seeds are shown by their median; hatched panels did not train.
+Several seeds are shown by their mean; hatched panels did not train.
 """
 
 from extrap.figures.heatmap import heat_maps

@@ -1,7 +1,7 @@
 """Scores of the needle tasks by length, as a table: how long a context does a scheme use, by one number?
 
 The score of multikey and single is the mean accuracy over depths, of multivalue and multiquery the share of needles found. A length is
-effective where the mean over tasks reaches 85.6 %, and so at every shorter one (RULER, arXiv 2404.06654). Medians over seeds.
+effective where the mean over tasks reaches 85.6 %, and so at every shorter one (RULER, arXiv 2404.06654). Means over seeds.
 """
 
 import numpy as np
@@ -43,20 +43,18 @@ def draw(rows):
         panel.text(-0.3, i + 0.5, s.label, ha="right", va="center", fontsize=7.5, color=look(s).text)
         _text(panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold")
     marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is"
-    entitle(figure, "Needles by length (tokens)", f"{note(rows[rows['task'] == 'haystack'])} · medians over seeds · {marks}")
+    entitle(figure, "Needles by length (tokens)", f"{note(rows[rows['task'] == 'haystack'])} · means over seeds · {marks}")
     return figure
 
 
 def scores(rows):
-    """(task, length): median over seeds; a first line holds the mean over tasks where all are there."""
+    """(task, length): mean over seeds; a first line holds the mean over tasks where all are there."""
     parts = []
     for task, metric in TASKS.items():
         here = rows[(rows["protocol"] == task) & (rows["metric"] == metric)]
         parts.append(here[here["depth"].notna() == (metric == "accuracy")])
     every = {
-        task: part.groupby(["run", "length"])["value"].mean().unstack().median()
-        for task, part in zip(TASKS, parts, strict=True)
-        if len(part)
+        task: part.groupby(["run", "length"])["value"].mean().unstack().mean() for task, part in zip(TASKS, parts, strict=True) if len(part)
     }
     mean = sum(every.values()) / len(every)
     return mean.to_frame("mean").assign(**every).T

@@ -1,4 +1,4 @@
-"""Accuracy by place of the record asked for, in the format of the paper, a panel per number of records: lost in the middle?
+"""Accuracy by place of the record asked for, in the format of the paper, by number of records: lost in the middle?
 
 Rows: the question last, or first as well (query-aware contextualisation). Conventions of Lost in the Middle (arXiv 2307.03172, figures
 7 and 9), whose files the task reads; their score is `substring`, drawn is `accuracy`, which a model with a quotation mark less can have.

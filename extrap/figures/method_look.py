@@ -24,7 +24,7 @@ def method_look(method: str, filled: bool = True) -> Look:
 
 
 def line(panel, rows, by: str, style: Look, label: str, through: Callable | None = None, band: bool = True, **more) -> End:
-    """Draws rows over a column: thin seeds, the thick median, its interval as a band if wanted; returns where the line ends."""
+    """Draws rows over a column: thin seeds, the thick mean, its interval as a band if wanted; returns where the line ends."""
     if rows.empty:
         return End(label, style, math.nan, math.nan)
     table, middle = seeds(rows, by), spread(rows, by)

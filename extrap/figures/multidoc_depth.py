@@ -23,4 +23,4 @@ def _references(panel, s) -> None:
     for protocol, line in LINES.items() if s.ok else ():
         found = s.rows.loc[s.rows["protocol"] == protocol, "value"]
         if len(found):
-            panel.axhline(found.median(), color=look(s).colour, linestyle=line, linewidth=0.8, alpha=0.8, label=f"{s.label}, {protocol}")
+            panel.axhline(found.mean(), color=look(s).colour, linestyle=line, linewidth=0.8, alpha=0.8, label=f"{s.label}, {protocol}")

@@ -42,7 +42,7 @@ def draw(rows):
     handles, labels = axes[0, 0].get_legend_handles_labels()
     named = {label: handle for handle, label in zip(handles, labels, strict=True) if label != "plain within L"}
     figure.legend(named.values(), named.keys(), loc="upper right", ncols=len(named), frameon=False, fontsize=7)
-    gained = "; ".join(f"{scheme} ({data}): {part['value'].median():+.3f}" for (scheme, data), part in gains.groupby(["scheme", "data"]))
+    gained = "; ".join(f"{scheme} ({data}): {part['value'].mean():+.3f}" for (scheme, data), part in gains.groupby(["scheme", "data"]))
     said = f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: {gained}"
     entitle(figure, "Repeated and non-repeated text", said)
     return figure

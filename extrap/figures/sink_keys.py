@@ -56,12 +56,12 @@ def draw(rows):
 
 
 def _table(s, untrained, uniform):
-    """One line per state and layer, one column per key; the median over seeds."""
+    """One line per state and layer, one column per key; the mean over seeds."""
     runs = set(s.rows["run"])
     parts = {"untrained": untrained[untrained["run"].isin(runs)], "trained": s.rows}
     lines = {}
     for state in STATES:
         for layer, part in parts[state].groupby("layer"):
-            lines[f"{state}, layer {layer}"] = part.groupby("at")["value"].median()
-    lines["uniform"] = uniform[uniform["run"].isin(runs)].groupby("at")["value"].median()
+            lines[f"{state}, layer {layer}"] = part.groupby("at")["value"].mean()
+    lines["uniform"] = uniform[uniform["run"].isin(runs)].groupby("at")["value"].mean()
     return pd.DataFrame(lines).T

@@ -1,7 +1,7 @@
 """Train factor against evaluation factor: loss and retrieval at the length that a method is set for, by method.
 
 A row is what the run was fine-tuned for (1: not at all), a column what the method is set for when it reads; length = that factor
-times the training length. Cells: medians over seeds, nats per token of the last segment, and accuracy over all depths of records.
+times the training length. Cells: means over seeds, nats per token of the last segment, and accuracy over all depths of records.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def draw(rows):
 def _table(rows, method: str, down, across) -> np.ndarray:
     rows = rows[(rows["method"] == method) & (rows["tuned"].isna() | (rows["tuned_with"] == method))]
     rows = rows[rows["parent"] == rows["parent"].min()].assign(row=rows["tuned"].fillna(1.0))
-    means = rows.groupby(["row", "set_for", "run"])["value"].mean().groupby(level=["row", "set_for"]).median()
+    means = rows.groupby(["row", "set_for", "run"])["value"].mean().groupby(level=["row", "set_for"]).mean()
     return means.unstack().reindex(index=down, columns=across).to_numpy(float)
 
 

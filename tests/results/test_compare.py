@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import zip_longest
 
 import numpy as np
 import pytest
@@ -15,9 +16,15 @@ FEW = (("kv", 256), ("nll", 64), ("nll", 256))
 RECORDS = Cell("kv", "records", 256, "accuracy")
 
 
-def items_of(run):
-    """Items that the rows of a run are means of: the first trials are right, documents differ by a zigzag that adds up to nothing."""
+def items_of(run, asked=None):
+    """Items that the rows of a run are means of: the first trials are right, documents differ by a zigzag that adds up to nothing.
+
+    asked: {task: digest of its questions}, those of depths a number each.
+    """
     for row in run:
+        if row["task"] in (asked or {}) and (row["metric"] == "nll" or "depth" in row):
+            where = {k: row[k] for k in ("protocol", "length", "depth") if k in row}
+            yield where | {"metric": "drawn", "item": "all", "value": asked[row["task"]] + row.get("depth", 0)}
         if row["metric"] == "accuracy" and "depth" in row:
             where = {k: row[k] for k in ("protocol", "length", "depth")}
             hits = round(row["value"] * row["n"])
@@ -31,16 +38,16 @@ def items_of(run):
                 yield where | {"metric": "tokens", "item": i, "value": 512}
 
 
-def study(tmp_path, runs, items=True):
-    """The runs at one or two lengths, which is enough and quick to write."""
-    for whole in runs:
+def study(tmp_path, runs, items=True, asked=()):
+    """The runs at one or two lengths, which is enough and quick to write. asked: what each of the runs was asked, as in `items_of`."""
+    for whole, questions in zip_longest(runs, asked):
         run = [row for row in whole if (row["task"], row.get("length")) in FEW or "length" not in row]
         for task in ("train", "nll", "kv"):
             part = [row for row in run if row["task"] == task]
             stem = f"{run[0]['run']}__{run[0]['extension']}__{task}"
             rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", part)
             if items and task != "train":
-                rows.write_items(tmp_path / "demo" / "items" / f"{stem}.csv", items_of(part))
+                rows.write_items(tmp_path / "demo" / "items" / f"{stem}.csv", items_of(part, questions))
     return tmp_path
 
 
@@ -110,6 +117,31 @@ def test_a_few_seeds_are_students_interval_with_and_without_items(tmp_path, caps
     assert with_items or "`extrap -m study=demo scheme=t5,alibi` makes them" in said
 
 
+ASKED = {"kv": 4e9, "nll": 7}
+
+
+@pytest.mark.parametrize(
+    ("others", "unlike"),
+    [(ASKED, []), (None, []), (ASKED | {"nll": 8}, ["nll"]), (ASKED | {"kv": 5}, ["kv"]), ({"kv": 5, "nll": 8}, ["kv", "nll"])],
+)
+def test_what_was_asked_other_questions_is_not_paired_by_item_and_said_so(tmp_path, capsys, others, unlike):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")], asked=[ASKED, others])
+    (table,) = lines(results, "rope", "alibi")
+    by_item = {cell[0] for cell, columns in table.items() if columns[6] != "-"}
+    assert by_item == {"kv", "nll"} - {*unlike}
+    assert all((columns[3] == "-") == (cell[0] in unlike) for cell, columns in table.items())
+    said = capsys.readouterr().err
+    start = f"extrap-compare: not paired by item: {', '.join(unlike)}; the runs were asked different questions"
+    assert said.count("\n") == bool(unlike) and said.startswith(start if unlike else "")
+
+
+def test_seeds_that_were_asked_different_questions_are_not_paired_by_item(tmp_path, capsys):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(2)]
+    (table,) = lines(study(tmp_path, runs, asked=[ASKED, ASKED | {"kv": 5}] * 2), "t5", "alibi")
+    assert table[RECORDS][5:7] == ["2", "-"] and table["nll", "sliding", 64, "nll"][6] == "64"
+    assert "not paired by item: kv; " in capsys.readouterr().err
+
+
 def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
     (table,) = lines(study(tmp_path, [run_rows("rope"), run_rows("alibi")], items=False), "rope", "alibi")
     assert table[RECORDS][3:] == ["-", "-", "1", "-", "-"]
@@ -134,6 +166,56 @@ def test_several_contrasts_are_adjusted_by_holm(tmp_path):
     text = compare.text(results, "demo", ["t5", "alibi", "rope"], ["kv records 256 accuracy", "nll sliding 64"])
     assert "Holm over 4 contrasts" in text
     assert sum(line.startswith(("kv ", "nll ")) for line in text.splitlines()) == 4
+
+
+def test_p_of_cells_that_were_not_declared_says_what_it_is_not_adjusted_for(tmp_path):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi", "rope") for seed in range(3)]
+    results, one = study(tmp_path, runs), ["nll sliding 64"]
+    heads = [compare.text(results, "demo", *asked).splitlines()[0].rpartition("seeds and items")[2] for asked in (
+        (["t5", "alibi"], []), (["t5", "alibi", "rope"], []), (["t5", "alibi"], one), (["t5", "alibi", "rope"], one))]  # fmt: skip
+    assert heads == [
+        "; p of each cell by itself: declare cells with --cell to adjust over them",
+        "; p adjusted by Holm over 2 contrasts in each cell, not over cells: declare cells with --cell to adjust over them",
+        "",
+        "; p adjusted by Holm over 2 contrasts",
+    ]
+
+
+def test_a_declared_cell_that_one_pair_has_is_enough(tmp_path):
+    results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "learned")])
+    text = compare.text(results, "demo", ["rope", "alibi", "learned"], ["nll sliding 256"])
+    assert text.splitlines()[-1] == "none of the cells that were declared is of both"
+    assert sum(line.startswith("nll ") for line in text.splitlines()) == 1
+
+
+def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(tmp_path):
+    """A trial with all its places is one item; a curve along positions of the text is no cell."""
+    for name, share in (("rope", 0.5), ("alibi", 0.25)):
+        run = [row for row in run_rows(name) if row["task"] == "train"]
+        where = {"protocol": "records", "length": 64}
+        hits = {index: [float(i < 40 * share + index) for i in range(40)] for index in range(3)}
+        curve = [where | {"axis": "index", "at": index, "metric": metric, "value": np.mean(hit)}
+                 for index, hit in hits.items() for metric in ("accuracy", "restricted")]  # fmt: skip
+        other = [{"protocol": "positions", "length": 64, "axis": "position", "at": at, "metric": "nll", "value": at} for at in (1, 2)]
+        found = [run[0] | {"axis": "", "at": None, "task": "kv-serial"} | row for row in [*curve, *other]]
+        stem = f"{run[0]['run']}__direct__kv-serial"
+        rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", found)
+        named = {f"{index}:{i}": x for index, hit in hits.items() for i, x in enumerate(hit)}
+        items = [where | {"metric": "accuracy", "item": item, "value": x} for item, x in named.items()]
+        rows.write_items(tmp_path / "demo" / "items" / f"{stem}.csv", [*items, where | {"metric": "drawn", "item": "all", "value": 1}])
+    text = compare.text(tmp_path, "demo", ["rope", "alibi"], []).splitlines()
+    cells = {line.split()[3]: line.split()[4:] for line in text if line.startswith("kv-serial")}
+    trials = [np.mean([[i < 40 * share + index for i in range(40)] for index in range(3)], 0) for share in (0.5, 0.25)]
+    by_name = [[x[i] for i in sorted(range(40), key=str)] for x in trials]
+    assert cells["accuracy"][2:7] == [*shown(by_items([by_name[0]], [by_name[1]])), "1", "40"]
+    assert cells["restricted"] == ["0.5250", "0.2750", "0.2500", "-", "-", "1", "-", "-"]
+    assert set(cells) == {"accuracy", "restricted"}
+
+
+def test_a_reader_that_lost_what_the_run_learned_is_not_called_untrained(tmp_path):
+    lost = run_rows("rope", extension="pi", factor=8, status="not trained")
+    text = compare.text(study(tmp_path, [run_rows("rope"), lost]), "demo", ["rope", "rope+pi"], [])
+    assert "A = rope, B = rope + pi x8" in text and "not trained" not in text
 
 
 def test_extensions_and_untrained_runs_are_named(tmp_path):
@@ -166,6 +248,9 @@ def test_items_of_other_rows_are_refused(tmp_path):
         (["demo", "rope", "rope"], "SERIES=rope,rope: two or more different ones are compared; series of this study: alibi, rope"),
         (["demo", "rope", "ropee"], "SERIES=ropee: no such series; series of this study: alibi, rope"),
         (["demo", "rope", "alibi", "--cell", "kv 7"], "--cell=kv 7: no such cell; cells are kv padded 256 accuracy, "),
+        (["demo", "rope", "alibi", "--cell", "kv records", "--cell", "kv tlit"], "--cell=kv tlit: no such cell; cells are "),
+        (["demo", "rope", "alibi", "--cell", "kv records", "--cell", ""], "--cell=: no such cell; cells are kv padded 256 accuracy, "),
+        (["demo", "rope", "alibi", "--cell", " "], "--cell= : no such cell; cells are kv padded 256 accuracy, "),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, capsys, words, line):

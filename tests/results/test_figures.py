@@ -151,13 +151,13 @@ def test_untrained_runs_are_grey_dashed_and_named(drawn):
     assert "nope" not in lines(panel)
 
 
-def test_every_seed_is_a_thin_line_and_the_median_a_thick_one(frame):
-    rows = frame([row for seed in range(3) for row in run_rows("rope", seed)])
+def test_every_seed_is_a_thin_line_and_the_mean_loss_a_thick_one(frame):
+    rows = frame([row for seed in (0, 1, 5) for row in run_rows("rope", seed)])
     panel = loss_length.draw(rows).axes[0]
     thin = [line for line in panel.lines if line.get_label() == "_seed"]
     (thick,) = (line for line in panel.lines if line.get_label() == "rope")
     assert len(thin) == 3
-    np.testing.assert_allclose(thick.get_ydata(), np.median([line.get_ydata() for line in thin], axis=0))
+    np.testing.assert_allclose(np.log(thick.get_ydata()), np.log([line.get_ydata() for line in thin]).mean(axis=0))
     assert thick.get_linewidth() > 2 * thin[0].get_linewidth()
 
 

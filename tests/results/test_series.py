@@ -1,11 +1,13 @@
 """Series: who is drawn as one line, what its name says, and what its interval is."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from extrap.errors import UserError
-from extrap.series import select, series, spread
+from extrap.series import judged, select, series, spread
 from extrap.stats import t_interval
+from extrap.summary import summary
 from tests.results import plausible
 from tests.results.plausible import run_rows
 
@@ -58,13 +60,37 @@ def test_one_seed_keeps_the_interval_of_its_rows(frame):
     assert curve.index.tolist() == list(plausible.LENGTHS)
 
 
-def test_two_seeds_have_no_interval_and_three_the_t_interval(frame):
-    rows = select(frame([row for seed in range(3) for row in run_rows("rope", seed)]), **LOSS)
+def test_two_seeds_have_no_interval_and_three_their_mean_and_its_t_interval(frame):
+    rows = select(frame([row for seed in (0, 1, 5) for row in run_rows("rope", seed)]), **LOSS)
     two, three = spread(rows[rows["seed"] < 2], "length"), spread(rows, "length")
     assert two[["low", "high"]].isna().all(axis=None)
     values = rows.loc[rows["length"] == 256, "value"].to_numpy()
-    assert three.loc[256, "value"] == np.median(values)
+    assert three.loc[256, "value"] == pytest.approx(np.mean(values)) != np.median(values)
     assert tuple(three.loc[256, ["low", "high"]]) == pytest.approx(t_interval(values))
+
+
+def test_the_interval_of_a_share_ends_at_0_and_1_and_that_of_a_loss_does_not(frame):
+    values = {0: 0.02, 1: 0.9, 2: 0.95, 3: 0.97, 4: 0.99}
+    for asked in (ACCURACY, LOSS):
+        one = [select(frame(run_rows("rope", seed)), length=64, **asked).iloc[:1].assign(value=x) for seed, x in values.items()]
+        curve = spread(pd.concat(one), "length").iloc[0]
+        low, high = t_interval(list(values.values()))
+        assert curve["value"] == pytest.approx(np.mean(list(values.values())))
+        assert (curve["low"], curve["high"]) == pytest.approx((low, min(high, 1) if asked is ACCURACY else high))
+
+
+def test_who_was_trained_is_what_the_plain_reading_of_the_same_protocol_says(frame):
+    plain, lost = run_rows("rope"), run_rows("rope", extension="pi", factor=8, status="not trained")
+    assert labels(select(frame(plain + lost), **ACCURACY)) == ["rope", "rope + pi x8"]
+    assert judged(frame(plain + lost)).eq("ok").all()
+    assert "not trained" not in summary(frame(plain + lost)).loc["rope + pi x8", "verdict"]
+    for other in (run_rows("rope", status="not trained"), run_rows("rope", 1), run_rows("rope", data="text")):
+        assert "rope + pi x8 – not trained" in labels(select(frame(other + lost), **ACCURACY))
+    one = [row | ({"status": "not trained"} if row.get("protocol") == "padded" else {}) for row in plain]
+    assert {s.status for s in series(select(frame(one + lost), task="kv", protocol="padded"))} == {"not trained"}
+    assert {s.status for s in series(select(frame(one + lost), **ACCURACY))} == {"ok"}
+    diverged = [row | {"status": "diverged"} for row in lost]
+    assert judged(frame(plain + diverged)).eq("diverged").sum() == len(lost)
 
 
 def test_corpora_are_not_mixed(frame):
