@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from extrap.gpt import GPT
 from extrap.scheme import Scheme, Where, weights
@@ -127,6 +128,14 @@ class Glass:
         x, hidden = self._rooted(tokens)
         logits = self.model.logits(hidden[:, -1]).gather(1, targets.to(hidden.device)[:, None])
         return torch.autograd.grad(logits.sum(), x)[0].norm(dim=-1)
+
+    def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        """() the mean loss, nats per token, of targets (B, T); its gradients by all weights are made and let go."""
+        with torch.enable_grad():
+            logits = self.model(tokens.to(self._device))
+            nll = F.cross_entropy(logits.flatten(0, 1).float(), targets.to(self._device).flatten())
+            torch.autograd.grad(nll, [p for p in self.model.parameters() if p.requires_grad], allow_unused=True)
+        return nll.detach()
 
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
         scheme = self.scheme if self.causal else Defined(self.scheme, causal=False)

@@ -64,6 +64,9 @@ class Inside(Protocol):
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """(B, T) norms of the derivative of the last position's logit of targets (B,)."""
 
+    def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        """() the mean loss of targets (B, T), after a backward pass to all weights."""
+
 
 class Diagnostic(Task):
     """A task that looks inside: `run` is handed an Inside. Extensions that are no model of their own have none and are refused."""

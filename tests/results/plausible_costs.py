@@ -1,0 +1,42 @@
+"""Plausible rows of what schemes and fine-tuning cost: speed, and passkeys after some steps of tuning."""
+
+from tests.results.plausible import L, run_rows
+from tests.results.plausible_suite import IDENTITY
+
+
+def speed_rows(schemes=("rope", "alibi"), seeds=(0,)):
+    for rank, scheme in enumerate(schemes, 1):
+        for seed in seeds:
+            identity = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
+            for n in (L, 4 * L) if scheme != "learned" else (L,):
+                for protocol, metric, value in (
+                    ("read", "tokens_per_second", 4e6 / n / rank + seed),
+                    ("train", "tokens_per_second", 1e6 / n / rank + seed),
+                    ("train", "bytes_per_token", 13000.0 * rank),
+                ):
+                    where = {"task": "speed", "protocol": protocol, "length": n, "metric": metric, "value": value, "status": "ok"}
+                    bounds = {"low": 0.9 * value, "high": 1.2 * value, "n": 7} if metric == "tokens_per_second" else {}
+                    yield identity | where | bounds | {"tokens": 4096}
+
+
+def passkey_rows(seeds=(0, 1)):
+    """PI and YaRN untuned and after 50 and 100 steps, for 8 times the training length; one run for 2 times that is not shown."""
+    for seed in seeds:
+        plain = {name: run_rows("rope", seed)[0][name] for name in IDENTITY}
+        for method, start in (("pi", 10), ("yarn", 200)):
+            yield from k_max(plain | {"extension": method, "factor": 8.0, "config": method}, start + seed)
+            for steps, label in ((50, "rope-full-steps-50-{}-x8"), (100, "rope-full-{}-x8")):
+                name = label.format(method)
+                tuned = plain | {"scheme": name, "run": f"{name}-cafe0123-s{seed}", "extension": method, "factor": 8.0, "config": name}
+                yield from k_max(tuned, start + 2 * steps + seed)
+                for at in (steps // 2, steps):
+                    yield tuned | {"extension": "direct", "factor": 1.0, "task": "train", "protocol": "text", "axis": "step", "at": at,
+                                   "metric": "nll", "value": 2.0, "status": "ok"}  # fmt: skip
+        other = plain | {"scheme": "rope-full-pi-x2", "run": f"rope-full-pi-x2-cafe0123-s{seed}", "extension": "pi", "factor": 2.0}
+        yield from k_max(other, 99)
+
+
+def k_max(identity, value):
+    for n in (L, 8 * L):
+        where = {"task": "haystack", "protocol": "passkey", "length": n, "metric": "k_max", "n": 10, "status": "ok"}
+        yield identity | where | {"value": value if n > L else L - 2}
