@@ -8,8 +8,11 @@ from extrap import figures
 from extrap.figures import length_generalisation, length_table, reciprocal_rank
 from extrap.figures.look import UNTRAINED
 from extrap.series import select, series
+from extrap.tasks.haystack import Haystack
 from tests.results.plausible import DEPTHS, L
 from tests.results.plausible_suite import family, suite_rows, suite_study
+from tests.tasks.hand import Texts, measure, window
+from tests.tasks.test_haystack import reader
 
 ALL = figures.available()
 
@@ -182,3 +185,27 @@ def test_training_lengths_are_lines_of_one_panel(frame):
     squares = [x for x in panels["rope"].lines if x.get_marker() == "s"]
     assert [x.get_xdata().tolist() for x in squares] == [[64]]
     assert not figures.served(ALL["loss_train_length"], rows[rows["train_length"] == 64])
+
+
+def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
+    """From a reader to the cells of the figure: what lies fewer tokens back than it sees is found, and nothing else."""
+    sees, short = 40, 32
+    task = Haystack(multiples=(1, 2, 4), depths=(0, 0.25, 0.5, 0.75, 1), trials=6, distances=4, passkey_trials=2)
+    measured = measure(task, reader(window(sees)), Texts([np.arange(4000) % 251]), short).rows
+    identity = {
+        "run": "near-cafe0123-s0",
+        "study": "demo",
+        "scheme": "near",
+        "data": "mixture",
+        "extension": "direct",
+        "factor": 1,
+        "seed": 0,
+    }
+    identity |= {"train_length": short, "task": "haystack", "params": 1, "corpus": "0123456789ab", "config": "a", "commit": "0" * 40}
+    (panel,) = [p for p in drawn("haystack_heatmap", frame([identity | row for row in measured])).axes if p.get_title() == "near · single"]
+    mesh = next(c for c in panel.collections if hasattr(c, "get_array") and c.get_array() is not None)
+    n = np.array([short, 2 * short, 4 * short])
+    # One needle: its key is token 1 + round(depth (n - 4)), the query token n - 1.
+    distance = n - 2 - np.round(np.array([[0], [0.25], [0.5], [0.75], [1]]) * (n - 4))
+    np.testing.assert_array_equal(mesh.get_array(), distance < sees)
+    assert 0 < (distance < sees).sum() < distance.size
