@@ -1,7 +1,8 @@
 """Scores of the needle tasks by length, as a table: how long a context does a scheme use, by one number?
 
 The score of multikey and single is the mean accuracy over depths, of multivalue and multiquery the share of needles found. A length is
-effective where the mean over tasks reaches 85.6 %, and so at every shorter one (RULER, arXiv 2404.06654). Means over seeds.
+effective where the mean over tasks reaches 85.6 %, and so at every shorter one (RULER, arXiv 2404.06654). Means over seeds. Grey: not
+trained; a task that no series was trained for is left out of the mean.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ from matplotlib import colormaps
 from extrap.figures.axis import note
 from extrap.figures.layout import entitle, panels
 from extrap.figures.look import look
-from extrap.series import select, series
+from extrap.series import judged, select, series
 
 NEEDS = {"task": "haystack", "protocol": "single", "metric": "accuracy", "seen": "retrieval"}
 TASKS = {"single": "accuracy", "multikey": "accuracy", "multivalue": "recall", "multiquery": "recall"}
@@ -19,8 +20,11 @@ CELL, LINE = 0.36, 0.2
 
 
 def draw(rows):
-    found = series(select(rows, task="haystack", seen="retrieval").assign(status="ok"))
-    tables = {s.label: scores(s.rows) for s in found}
+    rows = select(rows, task="haystack", seen="retrieval")
+    found = series(rows.assign(mark=judged(rows), status="ok"))
+    trained = {(s.label, task) for s in found for task in TASKS if (s.rows.loc[s.rows["protocol"] == task, "mark"] == "ok").any()}
+    learned = {task for _, task in trained} or {*TASKS}
+    tables = {s.label: scores(s.rows, learned) for s in found}
     lengths = sorted({n for table in tables.values() for n in table.columns})
     blocks = ["mean", *(task for task in TASKS if any(task in table.index for table in tables.values()))]
     columns, left = len(blocks) * (len(lengths) + 0.5), 0.3 + 0.062 * max(map(len, tables))
@@ -37,18 +41,20 @@ def draw(rows):
             for i, s in enumerate(found):
                 table = tables[s.label]
                 if block in table.index and length in table.columns and not np.isnan(table.loc[block, length]):
-                    _cell(panel, x + j, i, float(table.loc[block, length]))
+                    counted = learned if block == "mean" else {block}
+                    _cell(panel, x + j, i, float(table.loc[block, length]), any((s.label, task) in trained for task in counted))
     _text(panel, columns + 0.6, -0.5, "effective", fontsize=6.5)
     for i, s in enumerate(found):
         panel.text(-0.3, i + 0.5, s.label, ha="right", va="center", fontsize=7.5, color=look(s).text)
         _text(panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold")
-    marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is"
-    entitle(figure, "Needles by length (tokens)", f"{note(rows[rows['task'] == 'haystack'])} · means over seeds · {marks}")
+    marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is; grey: not trained"
+    left_out = f", left out of the mean: {', '.join(task for task in TASKS if task not in learned)}" if len(learned) < len(TASKS) else ""
+    entitle(figure, "Needles by length (tokens)", f"{note(rows)} · means over seeds · {marks}{left_out}")
     return figure
 
 
-def scores(rows):
-    """(task, length): mean over seeds; a first line holds the mean over tasks where all are there."""
+def scores(rows, counted=frozenset(TASKS)):
+    """(task, length): mean over seeds; a first line holds the mean over the `counted` tasks where all are there."""
     parts = []
     for task, metric in TASKS.items():
         here = rows[(rows["protocol"] == task) & (rows["metric"] == metric)]
@@ -56,7 +62,8 @@ def scores(rows):
     every = {
         task: part.groupby(["run", "length"])["value"].mean().unstack().mean() for task, part in zip(TASKS, parts, strict=True) if len(part)
     }
-    mean = sum(every.values()) / len(every)
+    parts = [values for task, values in every.items() if task in counted]
+    mean = sum(parts) / len(parts)
     return mean.to_frame("mean").assign(**every).T
 
 
@@ -66,11 +73,12 @@ def effective(mean) -> str:
     return f"{reached[reached].index.max():g}" if reached.any() else f"<{mean.index.min():g}"
 
 
-def _cell(panel, x, i, value: float) -> None:
-    panel.fill_between([x + 0.04, x + 0.96], i + 0.06, i + 0.94, color=colormaps["viridis"](value), linewidth=0)
-    ink = "white" if value < 0.6 else "black"
+def _cell(panel, x, i, value: float, trained: bool) -> None:
+    colour = colormaps["viridis"](value) if trained else colormaps["Greys"](value / 2)
+    panel.fill_between([x + 0.04, x + 0.96], i + 0.06, i + 0.94, color=colour, linewidth=0)
+    ink = "white" if trained and value < 0.6 else "black"
     _text(panel, x + 0.5, i + 0.5, f"{100 * value:.0f}", color=ink, fontsize=6.5)
-    if value >= THRESHOLD:
+    if trained and value >= THRESHOLD:
         panel.plot([x + 0.22, x + 0.78], [i + 0.84, i + 0.84], color=ink, linewidth=0.8, label="_threshold")
 
 

@@ -18,7 +18,12 @@ from extrap.series import select
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {"nonoverlap": "non-overlapping windows", "last_segment": "same last segment"}
 FAMILY = ("direct", "pi", "ntk", "yarn")
+OF, MAKE = " of several methods", " extension=direct,pi,ntk,yarn extension.factor=8 -m"
 LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (5, 1.2, 1, 1.2)))
+
+
+def enough(rows) -> bool:
+    return bool((rows["extension"] != "direct").any())
 
 
 def draw(rows):

@@ -16,7 +16,11 @@ from extrap.methods import compared, methods, order, target, title, value
 from extrap.series import select
 
 NEEDS = {"task": "repeat", "metric": "accuracy"}
-MAKE = " data=repeat"
+OF, MAKE = " of several methods", " data=repeat extension=direct,pi,ntk,yarn extension.factor=8 -m"
+
+
+def enough(rows) -> bool:
+    return bool((rows["extension"] != "direct").any())
 
 
 def draw(rows):

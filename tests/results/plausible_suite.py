@@ -38,6 +38,23 @@ def multidoc(scheme, seed, **more):
         yield where | {"metric": "accuracy"} | rate(p) | more
 
 
+def retrieved(scheme, seed, **more):
+    for documents in (1, 5, 40):
+        where = {"task": "multidoc", "protocol": "retrieved", "length": 4 + 4 * documents, "axis": "documents", "at": documents}
+        handed = 1 - 0.9**documents
+        yield where | {"metric": "handed"} | rate(handed) | more
+        yield where | {"metric": "accuracy"} | rate(handed * SHAPES[scheme][2] - 0.01 * seed) | more
+
+
+def repeats(scheme, seed, **more):
+    _, growth, *_ = SHAPES[scheme]
+    for protocol, ease in (("nonrepeated", 0.5), ("later", 0.9)):
+        for m in (1, 2, 4, 8) if scheme != "learned" else (1,):
+            where = {"task": "repeat", "protocol": protocol, "length": m * L, "metric": "accuracy"}
+            if protocol == "nonrepeated" or m > 1:
+                yield where | rate(ease - math.log2(m) * math.log(growth) / 4 + 0.01 * seed) | more
+
+
 def lost_in_the_middle(scheme, seed, **more):
     _, _, start, loss, bend = SHAPES[scheme]
     for protocol, ease, records in ((p, e, k) for p, e in (("last", 1.0), ("both", 0.3)) for k in (1, 2, 75, 140, 300)):
@@ -107,7 +124,7 @@ def suite_rows(scheme, seed=0):
     identity = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
     mark = {"status": "ok" if SHAPES[scheme][2] >= 0.9 else "not trained"}
     rows = [*multidoc(scheme, seed, **mark), *haystack(scheme, seed, **mark), *positions(scheme), *contexts(scheme)]
-    rows += [*lost_in_the_middle(scheme, seed, **mark)]
+    rows += [*lost_in_the_middle(scheme, seed, **mark), *retrieved(scheme, seed, **mark), *repeats(scheme, seed, **mark)]
     rows += [*algorithms(scheme, seed), *grid("kv-query", {"last": 1.0, "both": 0.2}, (1, 2, 4, 8), scheme, seed, **mark)]
     rows += [row for row in grid("kv-query", {"first": 0.3}, (1, 2, 4, 8), scheme, seed, status="not trained") if row["metric"] != "chance"]
     return [identity | row for row in rows]

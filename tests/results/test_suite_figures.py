@@ -209,3 +209,37 @@ def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
     distance = n - 2 - np.round(np.array([[0], [0.25], [0.5], [0.75], [1]]) * (n - 4))
     np.testing.assert_array_equal(mesh.get_array(), distance < sees)
     assert 0 < (distance < sees).sum() < distance.size
+
+
+def test_a_task_that_none_was_trained_for_is_grey_and_not_in_the_mean(one):
+    failed = one["protocol"].eq("multivalue") & one["task"].eq("haystack")
+    rows = one.assign(status=one["status"].mask(failed, "not trained"))
+    mine = select(rows, task="haystack", scheme="rope")
+    every, counted = length_table.scores(mine), length_table.scores(mine, {"single", "multikey", "multiquery"})
+    assert counted.loc["mean", 256] == pytest.approx(every.loc[["single", "multikey", "multiquery"], 256].mean())
+    assert counted.loc["mean", 256] != pytest.approx(every.loc["mean", 256])
+    assert counted.loc["multivalue", 256] == every.loc["multivalue", 256]
+    figure = drawn("length_table", rows)
+    assert "left out of the mean: multivalue" in " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    greys = [c for c in figure.axes[0].collections if len({*np.round(c.get_facecolor()[0][:3], 3)}) == 1]
+    untrained = select(rows, task="haystack", scheme="learned")
+    assert len(greys) == (~np.isnan(length_table.scores(untrained))).to_numpy().sum() + 2 * 4, "the untrained scheme, and two of multivalue"
+
+
+def test_copies_and_running_text_are_curves_over_length(one):
+    running, copies = drawn("repeat_length", one).axes[:2]
+    for panel, protocol in ((running, "nonrepeated"), (copies, "later")):
+        rows = select(one, task="repeat", protocol=protocol, metric="accuracy", scheme="alibi").sort_values("length")
+        assert line(panel, "alibi").get_xydata().tolist() == rows[["length", "value"]].to_numpy(float).tolist()
+
+
+def test_a_reader_stands_beside_what_it_was_handed(one):
+    (panel,) = drawn("reader_saturation", one).axes
+    rows = select(one, task="multidoc", protocol="retrieved", scheme="rope").sort_values("at")
+    assert line(panel, "rope").get_ydata().tolist() == rows[rows["metric"] == "accuracy"]["value"].tolist()
+    assert line(panel, "handed over").get_ydata().tolist() == pytest.approx(rows[rows["metric"] == "handed"]["value"].tolist())
+
+
+def test_methods_of_reading_further_need_more_than_one(one):
+    for name in ("loss_methods", "repeat_methods"):
+        assert not figures.served(ALL[name], one) and "several methods" in figures.needed(ALL[name])
