@@ -1,7 +1,7 @@
 """Plausible rows of what schemes and fine-tuning cost: speed, and passkeys after some steps of tuning."""
 
 from tests.results.plausible import L, run_rows
-from tests.results.plausible_suite import IDENTITY
+from tests.results.plausible_suite import IDENTITY, grid
 
 
 def speed_rows(schemes=("rope", "alibi"), seeds=(0,)):
@@ -40,3 +40,18 @@ def k_max(identity, value):
     for n in (L, 8 * L):
         where = {"task": "haystack", "protocol": "passkey", "length": n, "metric": "k_max", "n": 10, "status": "ok"}
         yield identity | where | {"value": value if n > L else L - 2}
+
+
+def query_rows(schemes=("alibi", "rope"), seeds=(0,)):
+    """The forms of the query, asked of a base and of what it was tuned to; the base never learned the query in front."""
+    learned = {"": ("last",), "last": ("last",), "both": ("last", "both"), "first": ("first",)}
+    for scheme in schemes:
+        for seed in seeds:
+            plain = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
+            for rank, (form, knows) in enumerate(learned.items()):
+                label = f"{scheme}-full-steps-1000-query-{form}-direct-x1" if form else scheme
+                identity = plain | {"scheme": label, "run": f"{label}-cafe0123-s{seed}"}
+                for protocol in ("last", "both", "first"):
+                    more = {"status": "ok" if protocol in knows else "not trained"}
+                    for row in grid("kv-query", {protocol: 0.2 * (1 + rank)}, (1, 2, 4), scheme, seed, **more):
+                        yield identity | row | ({"protocol": protocol} if row["metric"] == "chance" else {})

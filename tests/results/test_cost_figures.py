@@ -3,9 +3,10 @@
 import pytest
 
 from extrap import figures
-from extrap.figures import passkey_tuning, speed
+from extrap.figures import passkey_tuning, query_tuned, speed
+from extrap.series import select
 from tests.results.plausible import L, run_rows
-from tests.results.plausible_costs import passkey_rows, speed_rows
+from tests.results.plausible_costs import passkey_rows, query_rows, speed_rows
 
 
 def test_bars_are_thousand_tokens_a_second(frame):
@@ -31,3 +32,26 @@ def test_k_max_stands_at_the_steps_of_tuning(frame):
     assert curves["PI"] == [[0, 10.5], [50, 110.5], [100, 210.5]] and curves["YaRN"] == [[0, 200.5], [50, 300.5], [100, 400.5]]
     assert curves["furthest"][0][1] == 8 * L - 2
     assert not figures.served(passkey_tuning, frame([row for row in passkey_rows() if "full" not in row["scheme"]] + run_rows("rope")))
+
+
+def test_every_tuned_model_is_asked_as_it_was_tuned(frame):
+    rows = frame(query_rows())
+    figure = query_tuned.draw(rows)
+    assert [panel.get_ylabel().split("\n")[0] for panel in figure.axes[::3]] == ["alibi", "rope"]
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in figure.axes[1].lines}
+    for name, label, form in (
+        ("base, query last", "alibi", "last"),
+        ("tuned: query first", "alibi-full-steps-1000-query-first-direct-x1", "first"),
+    ):
+        here = select(rows, task="kv-query", protocol=form, metric="accuracy", scheme=label)
+        here = here[here["length"] == 2 * L].sort_values("depth")
+        assert drawn[name] == here[["depth", "value"]].to_numpy().tolist()
+    assert len(drawn) == 4 and not [label for label in drawn if "not trained" in label]
+    untuned = [row for row in query_rows() if "full" not in row["scheme"]]
+    assert not figures.served(query_tuned, frame(untuned))
+
+
+def test_a_tuned_run_that_fails_its_own_gate_is_said_to(frame):
+    failed = [row | ({"status": "not trained"} if "query-first" in row["scheme"] else {}) for row in query_rows(("rope",))]
+    labels = {line.get_label() for line in query_tuned.draw(frame(failed)).axes[0].lines}
+    assert "tuned: query first – not trained" in labels and "tuned: first and last" in labels

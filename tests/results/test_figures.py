@@ -11,7 +11,7 @@ from extrap.figures.look import UNTRAINED, scheme_look
 from extrap.series import select
 from tests.results import plausible
 from tests.results.plausible import L, run_rows
-from tests.results.plausible_costs import passkey_rows, speed_rows
+from tests.results.plausible_costs import passkey_rows, query_rows, speed_rows
 from tests.results.plausible_extension import extension_rows
 from tests.results.plausible_inside import inside_rows
 from tests.results.plausible_suite import family, suite_study
@@ -59,7 +59,7 @@ def serving(frame, small):
         frame(suite_study()),
         frame(family()),
         frame(inside_rows(("rope", "kerple-log"), ("mixture",))),
-        frame([*speed_rows(), *passkey_rows()]),
+        frame([*speed_rows(), *passkey_rows(), *query_rows()]),
     )
     return lambda name: next(rows for rows in studies if figures.served(ALL[name], rows))
 
