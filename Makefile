@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo suite zoo why extension analytic audit readme bench torture test lint format clean
+.PHONY: help setup demo suite suite-tuned zoo why extension analytic audit readme bench torture test lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -25,6 +25,11 @@ suite: $(STAMP)  ## train four schemes for every retrieval task, three seeds, an
 	$(BIN)/extrap experiment=suite
 	$(BIN)/extrap-plot suite
 	$(BIN)/extrap-table suite
+
+suite-tuned: $(STAMP)  ## tune the demo's models on with the query first, last or both, and ask where the record may stand
+	$(BIN)/extrap experiment=suite-tuned
+	$(BIN)/extrap-plot suite-tuned query_tuned
+	$(BIN)/extrap-table suite-tuned
 
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo

@@ -1,15 +1,17 @@
 """Perplexity against evaluation length, by protocol: which schemes read on beyond the length they were trained on.
 
 exp of the mean loss per token; a run past a finite table is absent, a run that saw no text left out. Conventions of ALiBi (arXiv
-2108.12409, figure 1) with length in log2 and perplexity in log.
+2108.12409, figure 1) with length in log2 and perplexity in log; small, the same on linear axes, cut off at CUT times the least.
 """
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from extrap.figures.axis import length_axis, mark_training, perplexity_axis, spread_note
 from extrap.figures.curve import curve
 from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.look import look
+from extrap.series import select, series, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {
@@ -17,6 +19,9 @@ PROTOCOLS = {
     "sliding": "sliding window",
     "last_segment": "same last segment, growing context",
 }
+
+
+CUT = 3
 
 
 def draw(rows):
@@ -39,6 +44,20 @@ def draw(rows):
         panel.set_ylim(low, high)
         panel.tick_params(labelleft=panel is axes[0, 0])
         label_ends(panel, named)
+    _linear(axes[0, 0], [(s, s.rows[s.rows["protocol"] == shown[0]]) for s in found])
     axes[0, 0].set_ylabel("perplexity per token")
     entitle(figure, "Perplexity beyond the training length", spread_note(rows, "bands: 95 % bootstrap over documents"))
     return figure
+
+
+def _linear(panel, parts) -> None:
+    """The curves once more in the empty corner, as linear axes show them: who explodes leaves the frame."""
+    inset = panel.inset_axes((0.14, 0.72, 0.3, 0.26))
+    means = [(s, np.exp(spread(part, "length")["value"])) for s, part in parts if len(part)]
+    for s, values in means:
+        inset.plot(values.index, values, **look(s).stroke | {"linewidth": 0.9, "markersize": 1.5, "label": "_linear"})
+    least = min(values.min() for _, values in means)
+    inset.set(ylim=(0, CUT * least), xticks=[values.index[-1] for _, values in means][:1])
+    inset.tick_params(labelsize=5, length=1.5, pad=1)
+    inset.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    inset.grid(visible=False)
