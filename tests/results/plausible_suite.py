@@ -55,6 +55,16 @@ def repeats(scheme, seed, **more):
                 yield where | rate(ease - math.log2(m) * math.log(growth) / 4 + 0.01 * seed) | more
 
 
+def serial(scheme, seed, **more):
+    _, _, start, loss, bend = SHAPES[scheme]
+    for m in (1, 2) if scheme != "learned" else (1,):
+        where, records = {"task": "kv-serial", "protocol": "records", "length": m * L}, m * L // 2 - 1
+        for index in range(records):
+            end = min(index, records - 1 - index) / records
+            yield where | {"axis": "index", "at": index, "metric": "accuracy"} | rate(start - (loss + bend * end) * (m - 1)) | more
+        yield where | {"metric": "guess", "value": 1 / records} | more
+
+
 def lost_in_the_middle(scheme, seed, **more):
     _, _, start, loss, bend = SHAPES[scheme]
     for protocol, ease, records in ((p, e, k) for p, e in (("last", 1.0), ("both", 0.3)) for k in (1, 2, 75, 140, 300)):
@@ -125,6 +135,7 @@ def suite_rows(scheme, seed=0):
     mark = {"status": "ok" if SHAPES[scheme][2] >= 0.9 else "not trained"}
     rows = [*multidoc(scheme, seed, **mark), *haystack(scheme, seed, **mark), *positions(scheme), *contexts(scheme)]
     rows += [*lost_in_the_middle(scheme, seed, **mark), *retrieved(scheme, seed, **mark), *repeats(scheme, seed, **mark)]
+    rows += [*serial(scheme, seed, **mark)]
     rows += [*algorithms(scheme, seed), *grid("kv-query", {"last": 1.0, "both": 0.2}, (1, 2, 4, 8), scheme, seed, **mark)]
     rows += [row for row in grid("kv-query", {"first": 0.3}, (1, 2, 4, 8), scheme, seed, status="not trained") if row["metric"] != "chance"]
     return [identity | row for row in rows]

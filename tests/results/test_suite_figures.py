@@ -243,3 +243,12 @@ def test_a_reader_stands_beside_what_it_was_handed(one):
 def test_methods_of_reading_further_need_more_than_one(one):
     for name in ("loss_methods", "repeat_methods"):
         assert not figures.served(ALL[name], one) and "several methods" in figures.needed(ALL[name])
+
+
+def test_the_serial_curve_is_at_every_index(one):
+    figure = drawn("kv_serial", one)
+    assert [panel.get_title() for panel in figure.axes] == ["training length (64 tokens, 31 records)", "2x (128 tokens, 63 records)"]
+    rows = select(one, task="kv-serial", scheme="alibi", metric="accuracy")
+    rows = rows[rows["length"] == 2 * L].sort_values("at")
+    assert line(figure.axes[1], "alibi").get_xydata().tolist() == rows[["at", "value"]].to_numpy(float).tolist()
+    assert set(line(figure.axes[1], "guess").get_ydata()) == {1 / 63} and len(rows) == 63
