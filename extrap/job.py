@@ -1,35 +1,32 @@
 """One configuration made into objects: what to train, on what, and how to measure it. Building it is the check of its options."""
 
 import re
-import warnings
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from extrap.applicable import applicable, changed, node
+from extrap import checks
+from extrap.applicable import changed, node
 from extrap.build import build, check_arguments
 from extrap.dashboard import Dashboard
 from extrap.dashboard.page import Page
 from extrap.data.corpus import Corpus, Encoded
 from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import NotApplicable, UserError
+from extrap.errors import UserError
 from extrap.extension import Extension
 from extrap.gpt import GPT
-from extrap.limits import check_memory, check_model, check_scheme
+from extrap.limits import check_model, check_scheme
 from extrap.optim import Optim
 from extrap.runs import Run
 from extrap.scheme import Scheme, Shape
-from extrap.task import Diagnostic, Task
 from extrap.tuned import Tuned
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
-LONGEST = 220  # characters of a file's name without its ending; file systems take 255 bytes, and what is being written has a longer name
 NEEDED = ("study", "seed", "stage", "threads", "label", "plugins", "keep_going", "scheme", "extension", "finetune", "model", "data",
           "task", "train", "trainer", "logger")  # fmt: skip
 RESULTS = Path("results")
@@ -147,18 +144,7 @@ class Job:
 
     @cached_property
     def _asked(self) -> tuple[dict[str, Any], dict[str, UserError]]:
-        """Tasks, and with keep_going=true what is wrong with others. Raises UserError where one cannot be asked, or with it none."""
-        tasks, refused = {}, {}
-        for name in self.task_names:
-            try:
-                task = build(self.config["task"][name], f"task.{name}", self.config["plugins"], Task)
-                task.check(self.corpus, self.vocabulary, self.length)
-                tasks[name] = task
-            except UserError as error:
-                refused[name] = error
-                if not self.config["keep_going"] or len(refused) == len(self.task_names):
-                    raise
-        return tasks, refused
+        return checks.asked(self)
 
     @property
     def tasks(self) -> dict[str, Any]:
@@ -224,42 +210,5 @@ class Job:
         return RESULTS / self.study
 
     def check(self) -> None:
-        """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing.
-
-        Warns of tasks that are left out.
-        """
-        _ = self.optim, self.batches, self.extension, self.trainer, self.dashboard
-        check_memory(self.params)
-        self._check_names()
-        for error in self.refused.values():
-            warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
-        self._check_pair()
-        if self.tuned is not None:
-            self.tuned.check()
-
-    def _check_names(self) -> None:
-        """Raises UserError for choices that would not make one name of a file below the folders of runs and results."""
-        for option, value in (("data", self.data_name), ("extension", self.extension_stem)):
-            if not STEM.fullmatch(value):
-                raise UserError(f"{option}={value}: its name and changed options become names of files; use fewer of them, and no slashes")
-        for task in self.task_names:
-            most = max(len(f"{name}__{self.extension_stem}__{task}") for name in (self.study, self.run.name))
-            if most > LONGEST:
-                raise UserError(f"label={self.label} study={self.study} task.{task}: a file name of {most} characters; shorten one")
-
-    def _check_pair(self) -> None:
-        """Raises NotApplicable, with what works instead, for an extension that makes no sense on the scheme."""
-        model = self.model("meta")
-        try:
-            extended = self.extension(model)
-        except NotApplicable as error:
-            raise NotApplicable(f"extension={self.choices['extension']}: {error.why}", partial(self._instead, model)) from None
-        inside = [name for name, task in self.tasks.items() if isinstance(task, Diagnostic)]
-        if inside and not isinstance(extended, GPT):
-            raise NotApplicable(
-                f"task={inside[0]}: looks inside a model, and extension={self.choices['extension']} reads with several windows of one; "
-                "leave one of the two out"
-            )
-
-    def _instead(self, model: GPT) -> str:
-        return f"with scheme={self.choices['scheme']} work {', '.join(applicable(model, self.config['plugins']))}"
+        """Raises UserError for anything in the configuration that cannot work. Reads the corpus, builds the model, trains nothing."""
+        checks.check(self)

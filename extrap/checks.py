@@ -1,0 +1,75 @@
+"""What is looked at before any work starts, so that a mistake costs seconds: every option, every name of a file, every task."""
+
+import re
+import warnings
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from extrap.applicable import applicable
+from extrap.build import build
+from extrap.errors import NotApplicable, UserError
+from extrap.gpt import GPT
+from extrap.limits import check_memory
+from extrap.task import Diagnostic, Task
+
+if TYPE_CHECKING:
+    from extrap.job import Job
+
+STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
+LONGEST = 220  # characters of a file's name without its ending; file systems take 255 bytes, and what is being written has a longer name
+
+
+def check(job: "Job") -> None:
+    """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
+    _ = job.optim, job.batches, job.extension, job.trainer, job.dashboard
+    check_memory(job.params)
+    _names(job)
+    for error in job.refused.values():
+        warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
+    _pair(job)
+    if job.tuned is not None:
+        job.tuned.check()
+
+
+def asked(job: "Job") -> tuple[dict[str, Any], dict[str, UserError]]:
+    """Tasks by name, and with keep_going=true what is wrong with others. Raises UserError where one cannot be asked, or with it none."""
+    tasks, refused = {}, {}
+    for name in job.task_names:
+        try:
+            task = build(job.config["task"][name], f"task.{name}", job.config["plugins"], Task)
+            task.check(job.corpus, job.vocabulary, job.length)
+            tasks[name] = task
+        except UserError as error:
+            refused[name] = error
+            if not job.config["keep_going"] or len(refused) == len(job.task_names):
+                raise
+    return tasks, refused
+
+
+def _names(job: "Job") -> None:
+    """Raises UserError for choices that would not make one name of a file below the folders of runs and results."""
+    for option, value in (("data", job.data_name), ("extension", job.extension_stem)):
+        if not STEM.fullmatch(value):
+            raise UserError(f"{option}={value}: its name and changed options become names of files; use fewer of them, and no slashes")
+    for task in job.task_names:
+        most = max(len(f"{name}__{job.extension_stem}__{task}") for name in (job.study, job.run.name))
+        if most > LONGEST:
+            raise UserError(f"label={job.label} study={job.study} task.{task}: a file name of {most} characters; shorten one")
+
+
+def _pair(job: "Job") -> None:
+    """Raises NotApplicable, with what works instead, for an extension that makes no sense on the scheme."""
+    model, name = job.model("meta"), job.choices["extension"]
+    try:
+        extended = job.extension(model)
+    except NotApplicable as error:
+        raise NotApplicable(f"extension={name}: {error.why}", partial(_instead, job, model)) from None
+    inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
+    if inside and not isinstance(extended, GPT):
+        raise NotApplicable(
+            f"task={inside[0]}: looks inside a model, and extension={name} reads with several windows of one; leave one of the two out"
+        )
+
+
+def _instead(job: "Job", model: GPT) -> str:
+    return f"with scheme={job.choices['scheme']} work {', '.join(applicable(model, job.config['plugins']))}"
