@@ -112,8 +112,12 @@ def _missing(study: str, chosen: list[Series], tasks: list[str]) -> str:
 
 
 def _untrained(s: Series) -> str | None:
-    failed = s.rows[s.rows["mark"] != "ok"][["task", "seed", "mark"]].drop_duplicates().sort_values(["task", "seed"])
-    said = [f"{task} seed {seed} {mark}" for task, seed, mark in failed.itertuples(index=False)]
+    """Protocols are named where they are not all of the task."""
+    failed, said = s.rows[s.rows["mark"] != "ok"], []
+    for (task, mark), part in failed.groupby(["task", "mark"]):
+        every, these = ({*rows["protocol"]} - {""} for rows in (s.rows[s.rows["task"] == task], part))
+        which = f" {', '.join(sorted(these))}" if these < every else ""
+        said.append(f"{task}{which} seed {', '.join(map(str, sorted(part['seed'].unique())))} {mark}")
     return f"{s.label}: {', '.join(said)}; no statement about length rests on these" if said else None
 
 

@@ -41,7 +41,7 @@ def text(rows: pd.DataFrame) -> str:
     losses = ("training loss", [(f"trained {part}", part, _loss) for part in PARTS])
     steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
-    chance = select(rows, metric="chance")["value"].max()
+    chance = select(rows, task="kv", metric="chance")["value"].max()
     return "\n".join([
         f"Study {', '.join(sorted(rows['study'].unique()))}, trained at L = {length} tokens; 1x = L",
         "",

@@ -268,3 +268,11 @@ def test_the_table_fits_a_terminal_and_needs_no_torch(tmp_path, capsys):
     assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 120
     code = "import sys, extrap.compare; sys.exit('torch' in sys.modules or 'hydra' in sys.modules or 'matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_protocol_that_was_not_learned_is_named(tmp_path):
+    runs = [run_rows(scheme, seed) for seed in (0, 1) for scheme in ("rope", "alibi")]
+    lost = {"status": "not trained"}
+    runs = [[row | (lost if (row["scheme"], row.get("protocol")) == ("rope", "padded") else {}) for row in run] for run in runs]
+    text = compare.text(study(tmp_path, runs), "demo", ["rope", "alibi"], [])
+    assert "rope: kv padded seed 0, 1 not trained; no statement" in text and "alibi:" not in text
