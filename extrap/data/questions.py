@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.vocabulary import Vocabulary
-from extrap.digest import digest
+from extrap.digest import Placed
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(Placed):
     """n questions of one length and depth whose answers have a tokens.
 
     tokens (n, length) int64: what is read, the contexts and all but the last token of each answer, so that the last a predictions
@@ -24,11 +24,6 @@ class Questions:
     values: np.ndarray
     index: int
     distance: int
-
-    @property
-    def places(self) -> dict[str, int]:
-        """What is the same in all questions, and which questions these are."""
-        return {"index": self.index, "distance": self.distance, "drawn": digest(self.tokens, self.answers)}
 
 
 class Form(ABC):

@@ -18,14 +18,14 @@ import numpy as np
 from extrap.data.keyvalue import check_keys, most
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.digest import digest
+from extrap.digest import Placed
 from extrap.errors import UserError
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
-class Trials:
+class Trials(Placed):
     """n trials of one length and depth.
 
     tokens (n, length) int64; answers (n,) value ids; values (n, records) all value ids in the context; index: of the gold record
@@ -37,11 +37,6 @@ class Trials:
     values: np.ndarray
     index: int
     distance: int
-
-    @property
-    def places(self) -> dict[str, int]:
-        """What is the same in all trials, and which trials these are."""
-        return {"index": self.index, "distance": self.distance, "drawn": digest(self.tokens, self.answers)}
 
 
 class Layout(ABC):

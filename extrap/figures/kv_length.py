@@ -6,11 +6,9 @@ depths; three and more have a t-interval.
 
 import numpy as np
 
-from extrap.figures.axis import length_axis, mark_training, spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.lengths import length_figure
 from extrap.rows import one_corpus
-from extrap.series import select, series
+from extrap.series import select
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
 PROTOCOLS = {"records": "records: pairs grow with length", "padded": "padded: fixed pairs, more filler"}
@@ -24,20 +22,4 @@ def means(rows):
 
 
 def draw(rows):
-    rows = means(rows)
-    shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
-    found, train_lengths = series(rows), sorted(rows["train_length"].unique())
-    room = label_room([f"{s.label} (to 64)" for s in found])
-    figure, axes = panels((1, len(shown)), (2.6, label_height(len(found), 2.5)), right=room, gap=0.25, top=0.86)
-    for panel, protocol in zip(axes[0], shown, strict=True):
-        ends = [curve(panel, s, s.rows[s.rows["protocol"] == protocol], "length", within=(0, 1)) for s in found]
-        length_axis(panel, rows["length"], train_lengths)
-        mark_training(panel, train_lengths)
-        panel.set_ylim(-0.03, 1.05)
-        panel.set_title(PROTOCOLS[protocol], pad=16)
-        panel.tick_params(labelleft=panel is axes[0, 0])
-        if panel is axes[0, -1]:
-            label_ends(panel, ends)
-    axes[0, 0].set_ylabel("accuracy, mean over depths")
-    entitle(figure, "Retrieval accuracy by length", spread_note(rows, "no interval"))
-    return figure
+    return length_figure(means(rows), PROTOCOLS, "accuracy, mean over depths", "Retrieval accuracy by length", "no interval")
