@@ -7,7 +7,7 @@ has more to read than it can use. Conventions of Lost in the Middle (arXiv 2307.
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from extrap.figures.axis import QUIET, spread_note
+from extrap.figures.axis import spread_note
 from extrap.figures.curve import curve
 from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
 from extrap.series import select, series
@@ -20,9 +20,9 @@ def draw(rows):
     handed = select(rows, **NEEDS | {"metric": "handed"}).groupby("at")["value"].mean()
     rows = select(rows, **NEEDS)
     found, counts = series(rows), np.unique(rows["at"])
-    figure, axes = panels((1, 1), (3.4, label_height(len(found), 2.5)), right=label_room([s.label for s in found]), gap=0, top=0.6)
+    figure, axes = panels((1, 1), (4.6, label_height(len(found), 2.5)), right=label_room([s.label for s in found]), gap=0, top=0.6)
     panel = axes[0, 0]
-    panel.plot(handed.index, handed, color=QUIET, linestyle=(0, (4, 2)), linewidth=1, label="handed over", zorder=4)
+    panel.plot(handed.index, handed, color="black", linestyle=(0, (4, 2)), linewidth=1.2, label="handed over", zorder=5)
     ends = [curve(panel, s, s.rows, "at", within=(0, 1)) for s in found]
     panel.set_xscale("log", base=2)
     panel.xaxis.set_major_locator(FixedLocator(counts))
