@@ -18,7 +18,7 @@ def draw(rows):
     rows = select(rows, **NEEDS)
     found, lengths = series(rows), sorted(rows["length"].unique())[:4]
     room = label_room([s.label for s in found])
-    figure, axes = panels((1, len(lengths)), (3.0, label_height(len(found), 2.2)), right=room, gap=room + 0.15, top=0.6)
+    figure, axes = panels((1, len(lengths)), (3.0, label_height(len(found), 2.2)), right=room, gap=room + 0.4, top=0.6)
     for panel, n in zip(axes[0], lengths, strict=True):
         here = rows[rows["length"] == n]
         panel.axhline(guesses[n], color=QUIET, linestyle=(0, (1, 4)), linewidth=0.9, label="guess", zorder=1.5)
