@@ -20,7 +20,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 from extrap.extension import Extension
 from extrap.gpt import GPT
-from extrap.limits import check_model, check_scheme
+from extrap.limits import check_model, check_named, check_scheme
 from extrap.optim import Optim
 from extrap.runs import Run
 from extrap.scheme import Scheme, Shape
@@ -88,6 +88,7 @@ class Job:
     @cached_property
     def shape(self) -> Shape:
         m = self.config["model"]
+        check_named(m)
         check_arguments(GPT, m, "model", ("scheme", "vocab"))
         check_model(m)
         check_scheme(self.config["scheme"])

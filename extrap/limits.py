@@ -12,6 +12,14 @@ MOST = 2**22
 BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
 
 
+def check_named(options: Any) -> None:
+    """Raises UserError for what a file of configuration may hold in place of a model's options, and where one of them is missing."""
+    if not isinstance(options, Mapping) or not options:
+        raise UserError(f"model={options}: must be the options of a model; choose one of conf/model, such as model=tiny")
+    if missing := [name for name in (*WHOLE, "norm", "ratio", "dropout") if name not in options]:
+        raise UserError(f"model.{missing[0]}: missing; give it, or choose one of conf/model, such as model=tiny")
+
+
 def check_model(options: Mapping[str, Any]) -> None:
     """Raises UserError for a width, a depth, a ratio or a dropout that no model has. Types are checked already."""
     for name, most in WHOLE.items():

@@ -26,6 +26,7 @@ def obstacle(timeout: float) -> str | None:
 
 def _unanswered(url: str, timeout: float) -> str | None:
     found: list[str | None] = []
+    late = f"{url} does not answer within {timeout:g} s"
 
     def ask() -> None:
         try:
@@ -34,10 +35,11 @@ def _unanswered(url: str, timeout: float) -> str | None:
         except urllib.error.HTTPError:  # an answer, too
             found.append(None)
         except OSError as error:
-            found.append(f"{url} cannot be reached ({getattr(error, 'reason', error)})")
+            reason = getattr(error, "reason", error)
+            found.append(late if isinstance(reason, TimeoutError) else f"{url} cannot be reached ({reason})")
 
     # A thread, because no time limit holds while a name is looked up.
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(timeout)
-    return found[0] if found else f"{url} does not answer within {timeout:g} s"
+    return found[0] if found else late

@@ -173,6 +173,9 @@ def _whole(folder: Path) -> bool:
 
 def _remove_left(cache: Path) -> None:
     for left in cache.glob(".writing-*"):
-        newest = max((path.stat().st_mtime for path in (left, *left.iterdir())), default=0.0)
+        try:
+            newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
+        except FileNotFoundError:  # its writer has just finished
+            continue
         if newest < time.time() - LEFT:
             shutil.rmtree(left, ignore_errors=True)

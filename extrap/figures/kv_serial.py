@@ -1,4 +1,4 @@
-"""The serial position curve: retrieval accuracy at every index of the asked record, a panel per length: how wide are the ends?
+"""Retrieval accuracy at every index of the asked record (serial position), a panel per length: how wide are the ends?
 
 Conventions of Lost in the Middle (arXiv 2307.03172, figure 7), at every index in place of a few depths.
 """

@@ -7,13 +7,14 @@ import pty
 import socket
 import subprocess
 import sys
+import urllib.error
 from pathlib import Path
 
 import pytest
 
 from extrap import rows
 from extrap.__main__ import work
-from extrap.dashboard import WandB, command, view, workspace
+from extrap.dashboard import WandB, command, online, view, workspace
 from extrap.dashboard.page import Page
 from extrap.evaluate import evaluate
 from extrap.runs import read_json
@@ -197,6 +198,16 @@ CASES = [
     ({"WANDB_MODE": "offline", "WANDB_API_KEY": "a" * 40}, "WANDB_MODE=offline in the environment"),
 ]
 """Environments without a server that would take the run, and what is said of each. SILENT: a server that takes calls and never answers."""
+
+
+def test_a_call_that_is_not_taken_in_time_is_told_as_one_that_is_not_answered(monkeypatch) -> None:
+    """On a busy machine it depends on the clock which of the two gives up first."""
+
+    def late(*_, **__):
+        raise urllib.error.URLError(TimeoutError("timed out"))
+
+    monkeypatch.setattr(online.urllib.request, "urlopen", late)
+    assert online._unanswered("http://there", 2) == "http://there does not answer within 2 s"
 
 
 def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
