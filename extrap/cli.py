@@ -123,7 +123,7 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
 
 def _end(code: int, text: str) -> None:
     with suppress(OSError):  # stderr may lie on the disk that is full
-        for line in text.splitlines():
+        for line in text.split("\n"):  # other ends of lines are shown as they are written
             print(f"extrap: {printable(line)}", file=sys.stderr)
     progress.failed(text)
     raise SystemExit(code) from None

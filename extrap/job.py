@@ -159,6 +159,9 @@ class Job:
 
     @cached_property
     def trainer(self) -> dict[str, Any]:
+        if not isinstance(self.config["trainer"], dict):
+            what = f"trainer={self.config['trainer']}"
+            raise UserError(f"{what}: must be arguments of a trainer; choose one of conf/trainer, such as trainer=cpu")
         return dict(self.config["trainer"])
 
     @cached_property

@@ -146,7 +146,7 @@ def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
         said = explain(error, [], conf_dir()) or ""
     else:
         return
-    assert said and (len(said.splitlines()) == 1 or any("\n" in str(value) for value in changed.values()))
+    assert said and (len(said.split("\n")) == 1 or any("\n" in str(value) for value in changed.values()))
 
 
 @pytest.fixture(scope="module")
