@@ -23,13 +23,13 @@ demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print it
 
 suite: $(STAMP)  ## train four schemes for every retrieval task, three seeds, and ask them all of it
 	$(BIN)/extrap experiment=suite
+	$(BIN)/extrap -m study=suite data=suite train.steps=4000 scheme=rope,alibi,kerple-log,t5 'task=[speed]' hydra.launcher.n_jobs=1
 	$(BIN)/extrap-plot suite
 	$(BIN)/extrap-table suite
 
 suite-tuned: $(STAMP)  ## tune the demo's models on with the query first, last or both, and ask where the record may stand
 	$(BIN)/extrap experiment=suite-tuned
 	$(BIN)/extrap-plot suite-tuned query_tuned
-	$(BIN)/extrap-table suite-tuned
 
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo

@@ -45,7 +45,7 @@ def told(rows) -> pd.DataFrame:
 def draw(rows):
     rows = told(rows)
     parents, multiples = sorted(rows["parent"].unique()), [m for m in MULTIPLES if m in set(rows["multiple"])]
-    room = label_room([f"{name} – not trained" for name, _ in LINES.values()])
+    room = label_room([f"{name} (2 of 3 seeds)" for name, _ in LINES.values()])
     figure, axes = panels((len(parents), len(multiples)), (1.95, 1.5), right=room, gap=0.18, between=0.32, left=0.95)
     for (i, j), panel in np.ndenumerate(axes):
         here = rows[(rows["parent"] == parents[i]) & (rows["multiple"] == multiples[j])]
@@ -64,10 +64,11 @@ def draw(rows):
 
 
 def _curve(panel, rows, name: str, style: Look) -> End:
-    """Grey where the run fails its gate within the training length."""
+    """The seeds that pass their gate within the training length, said where they are not all; grey where none does."""
     if (rows["status"] != "ok").all():
         style, name = Look(UNTRAINED, style.line, style.marker), f"{name} – not trained"
-    rows = rows[(rows["status"] == "ok") | (rows["status"] != "ok").all()]
+    elif (passed := rows[rows["status"] == "ok"])["run"].nunique() < (every := rows["run"].nunique()):
+        rows, name = passed, f"{name} ({passed['run'].nunique()} of {every} seeds)"
     middle = spread(rows, "depth")
     bars = np.abs([middle["value"] - middle["low"], middle["high"] - middle["value"]])
     panel.errorbar(middle.index, middle["value"], bars, fmt="none", ecolor=style.colour, elinewidth=0.8, alpha=0.7)

@@ -55,3 +55,12 @@ def test_a_tuned_run_that_fails_its_own_gate_is_said_to(frame):
     failed = [row | ({"status": "not trained"} if "query-first" in row["scheme"] else {}) for row in query_rows(("rope",))]
     labels = {line.get_label() for line in query_tuned.draw(frame(failed)).axes[0].lines}
     assert "tuned: query first – not trained" in labels and "tuned: first and last" in labels
+
+
+def test_seeds_that_fail_are_left_out_and_counted(frame):
+    lost = {"status": "not trained"}
+    rows = [row | (lost if (row["scheme"], row["seed"]) == ("rope", 1) else {}) for row in query_rows(("rope",), (0, 1, 2))]
+    lines = {line.get_label(): line.get_xydata() for line in query_tuned.draw(frame(rows)).axes[0].lines}
+    alone = query_tuned.draw(frame([row for row in rows if row["seed"] != 1])).axes[0].lines
+    expected = next(line for line in alone if line.get_label() == "base, query last").get_xydata()
+    assert lines["base, query last (2 of 3 seeds)"].tolist() == expected.tolist() and "tuned: query last" in lines
