@@ -58,7 +58,7 @@ class Live:
         self._jobs, self._n_jobs, self._next = jobs, n_jobs, 0.0
 
     def started(self, job: Process) -> None:
-        pass
+        self._next = 0.0
 
     def ended(self, job: Process) -> None:
         if job.state is State.FAILED:

@@ -9,7 +9,7 @@ import pytest
 from extrap.sweep import cores, pool
 from extrap.sweep.names import file_name, labels
 from extrap.sweep.process import Process, State
-from extrap.sweep.status import Lines, clock, line, summary, time_left
+from extrap.sweep.status import Lines, Live, clock, line, summary, time_left
 
 
 def job(tmp_path: Path, label: str, state: State, seconds: float = 0.0, began: float = 0.0, reason: str = "") -> Process:
@@ -21,6 +21,22 @@ def test_line_counts_and_shows_what_runs(tmp_path: Path) -> None:
     running._report.write_text(json.dumps({"phase": "train", "done": 9, "total": 20, "note": "loss 2.1"}), encoding="utf-8")
     jobs = [job(tmp_path, "a", State.SKIPPED), job(tmp_path, "b", State.FAILED), running, job(tmp_path, "c", State.WAITING)]
     assert line(jobs, 2) == "0/4 done, 1 skipped, 1 failed | t5: train 45 % loss 2.1"
+
+
+def test_a_started_job_is_shown_at_once_however_short_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)  # no time passes between what happens here
+    jobs = [job(tmp_path, "a", State.RUNNING, began=100), job(tmp_path, "b", State.WAITING)]
+    live = Live(jobs, 1)
+    live.tick()
+    jobs[0].state, jobs[0].reason = State.FAILED, "no"
+    live.ended(jobs[0])
+    live.tick()
+    jobs[1].state = State.RUNNING
+    live.started(jobs[1])
+    live.tick()
+    live.tick()
+    drawn = capsys.readouterr().err.split("\r\x1b[2K")[1:]
+    assert drawn == ["0/2 done | a: starting", "failed a: no\n", "0/2 done, 1 failed", "0/2 done, 1 failed | b: starting"]
 
 
 def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
