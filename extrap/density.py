@@ -16,7 +16,7 @@ ALL = -1
 
 
 def costs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1 in the same runs, median over seeds.
+    """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1 in the same runs, mean over seeds.
 
     Loss: windows of the training length; accuracy: records, mean over depths. From rows of extension=pi-pair.
     Raises UserError for mixed corpora.
@@ -30,10 +30,10 @@ def costs(rows: pd.DataFrame) -> pd.DataFrame:
         part = part.groupby(["pair", "factor", "run"], as_index=False)["value"].mean()
         plain = part[(part["pair"] == ALL) & (part["factor"] == 1)].set_index("run")["value"]
         part["cost"] = (part["value"] - part["run"].map(plain)) * (1 if metric == "nll" else -1)
-        medians = part.groupby(["pair", "factor"], as_index=False)["cost"].median()
-        ones = pd.DataFrame({"pair": medians["pair"].unique(), "factor": 1.0, "cost": 0.0})
-        medians = pd.concat([ones[~ones["pair"].isin(medians.loc[medians["factor"] == 1, "pair"])], medians])
-        found.append(medians.rename(columns={"factor": "k"}).assign(metric=metric).sort_values(["pair", "k"]))
+        means = part.groupby(["pair", "factor"], as_index=False)["cost"].mean()
+        ones = pd.DataFrame({"pair": means["pair"].unique(), "factor": 1.0, "cost": 0.0})
+        means = pd.concat([ones[~ones["pair"].isin(means.loc[means["factor"] == 1, "pair"])], means])
+        found.append(means.rename(columns={"factor": "k"}).assign(metric=metric).sort_values(["pair", "k"]))
     return pd.concat(found, ignore_index=True)
 
 

@@ -36,7 +36,7 @@ class Finding(NamedTuple):
 
 
 class Study:
-    """Medians over seeds by method, of the first scheme in the alphabet; numbers that are not there are None."""
+    """Means over seeds by method, of the first scheme in the alphabet; numbers that are not there are None."""
 
     def __init__(self, rows: pd.DataFrame):
         rows = methods(rows)
@@ -53,7 +53,7 @@ class Study:
 
     def one(self, *asked, **more) -> float | None:
         found = self.runs(*asked, **more)
-        return float(found.median()) if len(found) else None
+        return float(found.mean()) if len(found) else None
 
     def compare(self, expected: str, test: Callable[..., bool], **values: float | None) -> Finding:
         numbers = ", ".join(f"{name.replace('_', ' ')} {'-' if value is None else f'{value:.3f}'}" for name, value in values.items())

@@ -127,6 +127,16 @@ def bootstrap_share(correct) -> tuple[float, float, float]:
     return share, *bootstrap_mean(correct.sum(1), np.full(trials, correct.shape[1]))
 
 
+def bootstrap_of(statistic, values, samples: int = 2000, seed: int = 0):
+    """(low, high) of a statistic of means under resampling of units. values: (units, ...); statistic: (samples, ...) -> (samples,).
+
+    An interval of width 0 where all units agree.
+    """
+    values = np.asarray(values, float)
+    means = np.tensordot(times_drawn(len(values), samples, seed), values, 1) / len(values)
+    return _percentiles(statistic(means), len(values))
+
+
 @lru_cache(maxsize=4)
 def times_drawn(units: int, samples: int, seed: int) -> np.ndarray:
     """(samples, units): how often each unit is drawn in each resample; kept, as many cells of a study share it."""

@@ -8,7 +8,7 @@ last, right before the queries. Passkey contexts have one needle in a sentence t
 2404.06654 (several), Landmark Attention, arXiv 2305.16300, and Position Interpolation, arXiv 2306.15595 (passkey).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,11 +97,11 @@ def passkey_distances(length: int, distances: int) -> list[int]:
     return sorted({int(k) for k in np.round(np.linspace(2, length - 2, distances))})
 
 
-def k_max(distances: Iterable[int], success: Iterable[float], share: float = 0.2) -> int:
-    """The largest distance k such that at every distance up to k at least that share of the trials succeeds; 0 where there is none."""
-    largest = 0
-    for k, rate in sorted(zip(distances, success, strict=True)):
-        if rate < share:
-            break
-        largest = k
-    return largest
+def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:
+    """The largest distance k such that at every distance up to k at least that share of the trials succeeds; 0 where there is none.
+
+    distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to rounding.
+    """
+    order = np.argsort(distances)
+    reached = (np.asarray(success)[..., order] >= share - 1e-9).cumprod(-1).sum(-1)
+    return np.array([0, *np.asarray(distances)[order]])[reached]

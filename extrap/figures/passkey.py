@@ -27,5 +27,5 @@ def draw(rows):
     panel.set_ylim(-0.03 * lengths.max(), 1.05 * lengths.max())
     panel.set_ylabel("k_max (tokens)")
     label_ends(panel, ends)
-    entitle(figure, "Passkey: how far back it is found", spread_note(rows, "no interval"))
+    entitle(figure, "Passkey: how far back it is found", spread_note(rows, "bootstrap over trials"))
     return figure

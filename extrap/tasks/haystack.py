@@ -24,6 +24,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.digest import drawn
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
+from extrap.stats import bootstrap_of
 from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
 
 
@@ -34,11 +35,13 @@ class Haystack(Task):
     [.25, .75]; trials: of each cell; needles: in a context of every protocol with several; distances, passkey_trials: of passkey, evenly
     from 2 to length - 2 tokens; batch_tokens: tokens per forward, which changes speed and memory only. Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance    as in extrap.tasks.kv
+    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance    as in extrap.tasks.kv; restricted of multivalue
+              and multiquery is recall among value ids alone, format that of multiquery (of multivalue every value is an answer)
     recall    multivalue: is the value of a needle among the m most likely tokens, m the number of values; multiquery: is the answer to
               its query, after the right answers to those before, the most likely token; by needle, and the share without a depth
     all       every needle of the trial; of multiquery it is the exact match of greedy decoding
-    k_max     passkey: the largest distance such that at every distance up to it at least a fifth of the trials succeed, in tokens
+    k_max     passkey: the largest distance such that at every distance up to it at least a fifth of the trials succeed, in tokens;
+              bootstrap over trials, each with all its distances
     gate      mean accuracy or recall at the training length; below 0.9 the rows of the protocol have the status `not trained`
 
     What data=mixture trains covers all but multivalue, which extrap.data.multivalue trains. An answer of several tokens is never
@@ -113,10 +116,11 @@ class Haystack(Task):
     def _several(self, stream: np.ndarray, result: Result, where: dict, model: Model, vocabulary: Vocabulary) -> None:
         form = several_values if where["protocol"] == "multivalue" else several_queries
         trials = form(vocabulary, stream, SEED, where["length"], self.needles, range(self.trials))
-        named = self._named(model, trials)
-        for i, depth in enumerate(trials.depths):
-            distance = int(trials.distances[i])
-            report(result, where | {"depth": depth, "axis": "distance", "at": distance}, {"recall": named[:, i]}, {"distance": distance})
+        found = self._named(model, trials, vocabulary.value_ids)
+        named = found["recall"]
+        for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
+            cell = where | {"depth": depth, "axis": "distance", "at": at}
+            report(result, cell, {metric: hits[:, i] for metric, hits in found.items()}, {"distance": at})
         report(result, where, {"all": named.all(1)}, {})
         report_gate(result, where, named)
         share = result.rows[-1] | {"metric": "recall"}
@@ -126,17 +130,21 @@ class Haystack(Task):
             result.rows.append(where | {"metric": "guess", "value": guess(self.needles, vocabulary.values)})
 
     @torch.no_grad()
-    def _named(self, model: Model, trials: Needles) -> np.ndarray:
-        """(n, m) bool: which needles are found, in the order of their places."""
-        m, queries, found = self.needles, max(1, trials.asked.shape[1]), []
+    def _named(self, model: Model, trials: Needles, values: range) -> dict[str, np.ndarray]:
+        """{metric: (n, m) bool}: which needles are found, in the order of their places."""
+        queries, said = max(1, trials.asked.shape[1]), []
+        most = self.needles if queries == 1 else 1
         for rows in batches(len(trials.tokens), trials.tokens.shape[1], self.batch_tokens):
             logits = model(torch.from_numpy(trials.tokens[rows]), last=2 * queries - 1)[:, ::2]
-            said = logits.topk(m, -1).indices if queries == 1 else logits.argmax(-1, keepdim=True)
-            found.append(said.cpu().numpy())
-        said = np.concatenate(found)  # (n, queries, tokens that are named)
+            of_values = logits[..., values.start : values.stop].topk(most, -1).indices + values.start
+            said.append(torch.stack([logits.topk(most, -1).indices, of_values]).cpu().numpy())
+        full, restricted = np.concatenate(said, 1)  # (n, queries, tokens that are named)
         if queries > 1:
-            said = np.take_along_axis(said, trials.asked.argsort(1)[:, :, None], 1)
-        return (trials.answers[:, :, None] == said).any(2)
+            places = trials.asked.argsort(1)[:, :, None]
+            full, restricted = (np.take_along_axis(named, places, 1) for named in (full, restricted))
+        answers = trials.answers[:, :, None]
+        found = {"recall": (answers == full).any(2), "restricted": (answers == restricted).any(2)}
+        return found | ({"format": (full == trials.answers[:, None]).any(2)} if queries > 1 else {})
 
     def _passkey(self, result: Result, where: dict, model: Model, vocabulary: Vocabulary) -> None:
         n, success = where["length"], []
@@ -148,5 +156,8 @@ class Haystack(Task):
             cell = {"depth": depth, "axis": "distance", "at": distance}
             report(result, where | cell, {"accuracy": found["accuracy"]}, {"distance": trials.distance})
             success.append(found["accuracy"])
-        report_gate(result, where, np.stack(success, 1))
-        result.rows.append(where | {"metric": "k_max", "value": k_max(at, np.mean(success, 1)), "n": self.passkey_trials})
+        right = np.stack(success, 1)
+        report_gate(result, where, right)
+        low, high = bootstrap_of(partial(k_max, at), right)
+        furthest = {"metric": "k_max", "value": int(k_max(at, right.mean(0))), "low": low, "high": high, "n": self.passkey_trials}
+        result.rows.append(where | furthest)

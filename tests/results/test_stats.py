@@ -78,6 +78,16 @@ def test_bootstrap_is_seeded_and_shares_resamples_between_columns():
     assert not np.array_equal(stats.bootstrap_mean(sums, counts, seed=5), (low, high))
 
 
+def test_bootstrap_of_a_statistic_is_that_of_its_resampled_means():
+    values = np.random.default_rng(3).random((12, 3))
+    low, high = stats.bootstrap_mean(values, np.ones_like(values))
+    for column in range(3):
+        assert stats.bootstrap_of(lambda means, column=column: means[:, column], values) == (low[column], high[column])
+    resampled = [values[np.random.default_rng(i).integers(12, size=12)].mean(0).max() for i in range(4000)]
+    tail = 100 * stats.expanded(12)
+    assert stats.bootstrap_of(lambda means: means.max(1), values) == pytest.approx(np.percentile(resampled, [tail, 100 - tail]), abs=0.02)
+
+
 @pytest.mark.parametrize(("sums", "counts"), [([], []), ([1.0], [1.0, 2.0]), (1.0, 1.0)])
 def test_bootstrap_refuses_other_shapes(sums, counts):
     with pytest.raises(ValueError, match="bootstrap_mean needs"):

@@ -108,6 +108,45 @@ def test_guessing_values_is_chance():
     assert set(values(result, "k_max").values()) == {0}
 
 
+def test_needles_with_several_answers_are_scored_three_ways():
+    """A reader that likes a letter best and then the values of the context: never right in the full vocabulary, always among values."""
+
+    def shy(tokens, last):
+        out = reader()(tokens, last)
+        out[..., 65:69] = 2.0
+        return out
+
+    found = measure(task(), shy, TEXT, L)
+    for protocol in ("multivalue", "multiquery"):
+        said = {m: {v for (p, _, _), v in cells(found, m).items() if p == protocol} for m in ("recall", "restricted", "format")}
+        assert said == {"recall": {0.0}, "restricted": {1.0}, "format": {0.0} if protocol == "multiquery" else set()}
+
+    def mixed(tokens, last):
+        """The first value of the context, whatever is asked."""
+        out = torch.zeros(len(tokens), last, VOCABULARY.size)
+        at = (tokens >= VOCABULARY.value_ids.start).int().argmax(1)
+        out[torch.arange(len(tokens)), :, tokens[torch.arange(len(tokens)), at]] = 1.0
+        return out
+
+    found = measure(task(), mixed, TEXT, L)
+    at_start = max(d for p, n, d in cells(found, "recall") if (p, n) == ("multiquery", L))
+    assert cells(found, "recall")["multiquery", L, at_start] == 1.0 > max(v for (p, _, d), v in cells(found, "recall").items() if d == 2)
+    assert {v for (p, _, _), v in cells(found, "format").items() if p == "multiquery"} == {1.0}
+
+
+def test_the_interval_of_the_furthest_passkey():
+    """Trials that agree leave no width; some that see further than others leave one around the value."""
+    furthest = {r["length"]: r for r in measure(task(), reader(window(20)), TEXT, L).rows if r["metric"] == "k_max"}
+    assert all(r["low"] == r["value"] == r["high"] for r in furthest.values())
+
+    def wavering(tokens, last):
+        far, near = reader(window(24))(tokens, last), reader(window(12))(tokens, last)
+        return torch.where((tokens[:, 1:].sum(1) % 5 == 0)[:, None, None], far, near)
+
+    rows = [r for r in measure(task(passkey_trials=20, batch_tokens=10**6), wavering, TEXT, L).rows if r["metric"] == "k_max"]
+    assert any(r["low"] < r["high"] for r in rows) and all(r["low"] <= r["value"] <= r["high"] for r in rows)
+
+
 def test_intervals_items_and_distances():
     result = measure(task(multiples=(1,)), reader(window(20)), TEXT, L)
     for row in result.rows:
