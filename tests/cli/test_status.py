@@ -23,7 +23,9 @@ def test_line_counts_and_shows_what_runs(tmp_path: Path) -> None:
     assert line(jobs, 2) == "0/4 done, 1 skipped, 1 failed | t5: train 45 % loss 2.1"
 
 
-def test_a_started_job_is_shown_at_once_however_short_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_started_job_is_shown_at_once_however_short_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 100.0)  # no time passes between what happens here
     jobs = [job(tmp_path, "a", State.RUNNING, began=100), job(tmp_path, "b", State.WAITING)]
     live = Live(jobs, 1)
