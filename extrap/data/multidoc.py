@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.curriculum import check_shares, counts, late
+from extrap.data.curriculum import Rising, counts
 from extrap.data.documents import RELATIONS, Facts, Template
-from extrap.data.part import Part
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
@@ -20,7 +19,7 @@ FEWEST = 2  # with one document there is nothing to choose from
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiDocument(Part):
+class MultiDocument(Rising):
     """Training sequences of multi-document question answering.
 
     size: sequences per step; weight: of their mean loss in the sum; facts: of a document, each with a relation of its own.
@@ -34,16 +33,14 @@ class MultiDocument(Part):
     size: int = 64
     weight: float = 2.0
     facts: int = 1
-    easy_until: float = 0.6
-    late_from: float = 0.75
     prefix: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1 <= self.facts <= len(RELATIONS):
             raise ValueError(f"facts={self.facts}: from 1 to {len(RELATIONS)}, a relation each")
         if not 0 <= self.prefix <= 1:
             raise ValueError(f"prefix={self.prefix}: a share from 0 to 1")
-        check_shares(self.easy_until, self.late_from)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         most = Template.of(vocabulary, self.facts).most(length)
@@ -60,7 +57,7 @@ class MultiDocument(Part):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers; progress: share of training done."""
         template = Template.of(vocabulary, self.facts)
-        done = late(progress, self.easy_until, self.late_from)
+        done = self.late(progress)
         documents = counts(rng, self.size, FEWEST, template.most(length), done)
         room = length - 1 - template.question_width - documents * template.width
         filler = np.where(rng.random(self.size) < done * self.prefix, rng.integers(room + 1), 0)

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.curriculum import check_shares, counts, late
+from extrap.data.curriculum import Rising, counts
 from extrap.data.keyvalue import most
-from extrap.data.part import Part
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiValue(Part):
+class MultiValue(Rising):
     """Training sequences of keys with several values each.
 
     size: sequences per step; weight: of their mean loss in the sum; values: the most records of a key, whose number is drawn from 1
@@ -32,16 +31,14 @@ class MultiValue(Part):
     size: int = 32
     weight: float = 1.0
     values: int = 4
-    easy_until: float = 0.6
-    late_from: float = 0.75
     scattered: float = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.values < 1:
             raise ValueError(f"values={self.values}: at least 1")
         if not 0 <= self.scattered <= 1:
             raise ValueError(f"scattered={self.scattered}: a share from 0 to 1")
-        check_shares(self.easy_until, self.late_from)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.values > min(most(length), vocabulary.values):
@@ -56,7 +53,7 @@ class MultiValue(Part):
         self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers; progress: share of training done."""
-        done = late(progress, self.easy_until, self.late_from)
+        done = self.late(progress)
         text = windows(rng, stream, self.size, length)
         each = rng.integers(1, self.values + 1, self.size)
         filled = rng.random(self.size) < done * self.scattered

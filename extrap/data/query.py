@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.curriculum import check_shares, counts, late
+from extrap.data.curriculum import Rising, counts
 from extrap.data.keyvalue import FEWEST, check_keys
-from extrap.data.part import Part
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
 from extrap.errors import UserError
@@ -29,7 +28,7 @@ def most_asked_first(length: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query(Part):
+class Query(Rising):
     """Training sequences with the asked keys in front.
 
     size: sequences per step; weight: of their mean loss in the sum; first: share of `first`, the others are `both`.
@@ -43,13 +42,11 @@ class Query(Part):
     size: int = 16
     weight: float = 1.0
     first: float = 0.5
-    easy_until: float = 0.6
-    late_from: float = 0.75
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 0 <= self.first <= 1:
             raise ValueError(f"first={self.first}: a share of the sequences, from 0 to 1")
-        check_shares(self.easy_until, self.late_from)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if most_asked_first(length) < FEWEST:
@@ -61,7 +58,7 @@ class Query(Part):
     ) -> tuple[np.ndarray, np.ndarray]:
         sequences = np.empty((self.size, length + 1), np.int64)
         scored = np.zeros((self.size, length + 1), bool)
-        progress = late(progress, self.easy_until, self.late_from)
+        progress = self.late(progress)
         every = counts(rng, self.size, FEWEST, most_asked_first(length), progress)
         cues = windows(rng, stream, self.size, 1)[:, 0]
         for row, score, records, cue in zip(sequences, scored, every, cues, strict=True):

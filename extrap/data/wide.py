@@ -15,8 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.curriculum import check_shares, counts, late
-from extrap.data.part import Part
+from extrap.data.curriculum import Rising, counts
 from extrap.data.questions import Form, Questions
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
@@ -82,7 +81,7 @@ class WideForm(Form):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wide(Part):
+class Wide(Rising):
     """size: sequences per step; weight: of their mean loss in the sum; width, pool: as in WideForm.
 
     easy_until, late_from: shares of training; until the first the number of records is log-uniform, from the second on uniform, and
@@ -93,11 +92,6 @@ class Wide(Part):
     weight: float = 2.0
     width: int = 2
     pool: int = 16
-    easy_until: float = 0.6
-    late_from: float = 0.75
-
-    def __post_init__(self) -> None:
-        check_shares(self.easy_until, self.late_from)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         WideForm(self.width, self.pool).check(option, vocabulary, length)
@@ -105,7 +99,7 @@ class Wide(Part):
     def draw(
         self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        done, w = late(progress, self.easy_until, self.late_from), self.width
+        done, w = self.late(progress), self.width
         every = counts(rng, self.size, 2, WideForm(w, self.pool).records(length), done)
         sequences, scored = np.empty((self.size, length + 1), np.int64), np.zeros((self.size, length + 1), bool)
         for row, score, n in zip(sequences, scored, every, strict=True):
