@@ -24,9 +24,13 @@ def job(cfg: DictConfig):
     return Job({key: value for key, value in plain.items() if key != "hydra"}, dict(choices), opened)
 
 
-@cache
 def opened(source: Any) -> Any:
     """The corpus of a source, looked at once however many jobs of a sweep read it."""
+    return _opened(source, source.place)
+
+
+@cache
+def _opened(source: Any, place: str) -> Any:
     return source.open()
 
 

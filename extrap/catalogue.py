@@ -39,7 +39,7 @@ def table(conf: str | Path) -> pd.DataFrame:
     for path in sorted((Path(conf) / "scheme").glob("*.yaml"), key=lambda p: p.stem):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # advice on a scheme belongs to its training, not to this list
-            scheme = build(yaml.safe_load(path.read_text()), "scheme", shape=SHAPE)
+            scheme = build(yaml.safe_load(path.read_text(encoding="utf-8")), "scheme", shape=SHAPE)
         rows.append({"scheme": path.stem} | row(scheme))
     return pd.DataFrame(rows)
 
@@ -82,7 +82,7 @@ def main() -> None:
     if path is None:
         print(frame.drop(columns="source").to_string(index=False, max_colwidth=50))
     else:
-        path.write_text(inserted(path.read_text(), frame))
+        path.write_text(inserted(path.read_text(encoding="utf-8"), frame), encoding="utf-8")
 
 
 if __name__ == "__main__":

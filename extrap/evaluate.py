@@ -195,8 +195,9 @@ def _curve_rows(job: Job) -> list[dict]:
     return out
 
 
+@cache
 def commit() -> str:
-    """The commit of the program, with + where its code or configuration differs from it; the version where there is no git."""
+    """The commit of the program, looked at once: with + where its code or configuration differs from it; the version without git."""
     here = Path(__file__).parent
 
     def git(*words: str) -> str:

@@ -1,19 +1,36 @@
-"""What all tests share: one thread, and the components discovered from the configuration folder."""
+"""What all tests share: one thread, nothing of the user's environment, the same random numbers whichever test is next."""
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("WANDB_MODE", "offline")
+THEIRS = ("EXTRAP_", "HYDRA_", "WANDB_", "SLURM_", "SUBMITIT_", "TQDM_", "HF_", "XDG_", "MPL", "COLUMNS", "LINES")
+for name in [name for name in os.environ if name.startswith(THEIRS)]:
+    del os.environ[name]
+os.environ |= {"OMP_NUM_THREADS": "1", "WANDB_MODE": "offline"}
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers get that of the process that started them
+    os.environ["HOME"] = tempfile.mkdtemp(prefix="extrap-tests-")
+    atexit.register(shutil.rmtree, os.environ["HOME"], ignore_errors=True)
 
+import matplotlib.font_manager  # noqa: F401  lists the fonts now: a command that does and is slow says so where one line is expected
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 import extrap
 
 torch.set_num_threads(1)
+settings.register_profile("here", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("here")
 sys.path.append(str(Path(extrap.__file__).parent / "_plugins"))  # Hydra looks for plug-ins once, in whichever test needs it first
+
+
+@pytest.fixture(autouse=True)
+def drawn_alike() -> None:
+    torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def subjects(names: Iterable[str]) -> list[Subject]:
         close = get_close_matches(unknown[0], files, n=5, cutoff=0.5)
         known = f"did you mean {', '.join(close)}?" if close else f"choose among {', '.join(files)}"
         raise UserError(f"SCHEME={unknown[0]}: no such scheme; {known}")
-    return [Subject(name, yaml.safe_load(files[name].read_text())) for name in dict.fromkeys(names)]
+    return [Subject(name, yaml.safe_load(files[name].read_text(encoding="utf-8"))) for name in dict.fromkeys(names)]
 
 
 def measure(subject: Subject) -> dict[str, object]:

@@ -85,7 +85,8 @@ class WandB:
     def _init(self, page: Page, resume: str | None) -> Any:
         import wandb
 
-        quiet = wandb.Settings(silent=True, console="off", quiet=True, init_timeout=self.timeout, finish_timeout=UPLOAD)
+        patience = {"init_timeout": self.timeout} if self.mode == "online" else {}  # a server's; the disk has as long as it takes
+        quiet = wandb.Settings(silent=True, console="off", quiet=True, finish_timeout=UPLOAD, **patience)
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
             where |= {"project": self.project, "entity": self.entity, "id": page.kept_id()}

@@ -60,6 +60,10 @@ class Encoded:
     source: "Source"
     encoder: Encoder
 
+    @property
+    def place(self) -> str:
+        return self.source.place
+
     def open(self, cache: str | Path = "runs/.tokens") -> Corpus:
         return self.source.open(cache, self.encoder)
 
@@ -86,6 +90,11 @@ class Source(ABC):
     @abstractmethod
     def option(self) -> str:
         """The option and value that chose this source, for messages."""
+
+    @property
+    def place(self) -> str:
+        """What it reads whose meaning depends on the folder worked in, written so that it does not; empty where nothing does."""
+        return ""
 
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, bytes]]:

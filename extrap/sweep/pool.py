@@ -35,9 +35,10 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
         try:
             while (waiting or running) and not stop.asked:
                 while len(running) < n_jobs and (job := _next(waiting, status)):
+                    job.began, job.state = time.monotonic(), State.RUNNING
+                    status.started(job)  # before it can say anything, or end
                     job.start()
                     running.append(job)
-                    status.started(job)
                 running = _look(running, status)
                 time.sleep(TICK)
             if stop.asked:

@@ -59,6 +59,7 @@ class Live:
 
     def started(self, job: Process) -> None:
         self._next = 0.0
+        self.tick()
 
     def ended(self, job: Process) -> None:
         if job.state is State.FAILED:

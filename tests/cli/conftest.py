@@ -45,7 +45,7 @@ class Tiny:
 
     def __call__(self, *words: str) -> "subprocess.CompletedProcess[str]":
         process = self.start(*words)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(words, process.returncode, out, err)
 
     def events(self) -> list[str]:

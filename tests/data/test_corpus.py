@@ -7,6 +7,7 @@ import tempfile
 
 import pytest
 
+from extrap.__main__ import opened
 from extrap.data.corpora import reader
 from extrap.data.corpora.files import Files
 from extrap.data.corpus import cut, split_of
@@ -19,7 +20,7 @@ def folder(tmp_path):
     for i in range(40):
         path = tmp_path / "text" / ("ab"[i % 2]) / f"{i}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"document {i} naïve\n" * (i + 1))
+        path.write_text(f"document {i} naïve\n" * (i + 1), encoding="utf-8")
     return tmp_path / "text"
 
 
@@ -36,7 +37,7 @@ def test_a_folder_is_its_files_in_the_order_of_their_names(folder, cache):
     corpus = Files(path=str(folder)).open(cache)
     names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.txt"))
     for split, found in texts(corpus).items():
-        assert found == [(folder / name).read_text() for name in names if split_of(name, 0.25) == split]
+        assert found == [(folder / name).read_text(encoding="utf-8") for name in names if split_of(name, 0.25) == split]
     assert corpus.name == "text"
     assert corpus.option == f"data.corpus.path={folder}"
 
@@ -125,7 +126,7 @@ def test_changed_text_and_changed_options_are_noticed(folder, cache, monkeypatch
 def test_a_change_that_leaves_size_and_time_is_noticed_in_new_files(folder, cache):
     path = folder / "a" / "0.txt"
     before, times = Files(path=str(folder)).open(cache).sha256, (path.stat().st_atime_ns, path.stat().st_mtime_ns)
-    path.write_text(path.read_text().replace("document", "DOCUMENT"))
+    path.write_bytes(path.read_bytes().replace(b"document", b"DOCUMENT"))
     os.utime(path, ns=times)
     assert Files(path=str(folder)).open(cache).sha256 != before
 
@@ -143,6 +144,17 @@ def test_text_that_changes_while_it_is_read_is_read_again(folder, cache, monkeyp
         Files(path=str(folder)).open(cache)
     found = texts(Files(path=str(folder)).open(cache))
     assert "late" in found["train"] + found["validation"]
+
+
+def test_the_same_words_mean_other_text_in_another_folder(tmp_path, monkeypatch):
+    found = []
+    for name in ("one ", "two "):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(name * 50)
+        monkeypatch.chdir(tmp_path / name)
+        found.append(opened(Files(path="a.txt", document_tokens=8)))
+        assert opened(Files(path="a.txt", document_tokens=8)) is found[-1]
+    assert ["".join(texts(corpus)["train"][:1]) for corpus in found] == ["one " * 2, "two " * 2]
 
 
 def test_a_lost_map_is_built_again(folder, cache, monkeypatch):

@@ -11,7 +11,7 @@ def test_python_files_but_tests_and_small_ones(tmp_path, monkeypatch):
     sizes = {"nn/b.py": 2000, "a.py": 1024, "version.py": 1023, "testing/c.py": 5000, "_numpy/testing/d.py": 5000, "nn/e.pyi": 5000}
     for name, size in sizes.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text("é" * (size // 2) + "x" * (size % 2))
+        (tmp_path / name).write_bytes("é".encode() * (size // 2) + b"x" * (size % 2))
     monkeypatch.setattr(corpora_torch, "find_spec", lambda name: SimpleNamespace(submodule_search_locations=[str(tmp_path)]))
     assert [(name, len(text)) for name, text in Torch().documents()] == [("a.py", 1024), ("nn/b.py", 2000)]
     assert [name for name, _ in Torch(smallest=2000).documents()] == ["nn/b.py"]

@@ -8,7 +8,7 @@ NAMES = {
     "trainer=cpuu": "trainer=cpuu: no such trainer; did you mean cpu? choose one of cpu, ddp, fsdp, gpu",
     "logger=wandbb": "logger=wandbb: no such logger; did you mean wandb? choose one of none, wandb",
     "finetune=lorra": "finetune=lorra: no such finetune; did you mean lora? choose one of full, lora, none",
-    "experiment=demoo": "experiment=demoo: no such experiment; did you mean demo? choose one of demo, ",
+    "experiment=demoo": "experiment=demoo: no such experiment; did you mean demo? choose one of algorithmic, ",
     "task=[nll,kw]": "task=[nll,kw]: no such task; choose one of algorithmic, ",
     "task=kv_query": "task=kv_query: no such task; did you mean kv-query? choose one of ",
     "data/corpus=fils": "data/corpus=fils: no such corpus; did you mean files? choose one of files, hub, torch",

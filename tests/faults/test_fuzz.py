@@ -23,7 +23,9 @@ from extrap.paths import conf_dir
 from tests.faults import cases_runs
 from tests.faults.command import composed, set_in
 
-SOME = settings(max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SOME = settings(
+    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 FEW = settings(SOME, max_examples=80)
 
 

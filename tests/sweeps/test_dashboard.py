@@ -1,5 +1,6 @@
 """W&B, read back with its own reader: pages of jobs, pages made from rows, and every way of having no server."""
 
+import errno
 import json
 import math
 import os
@@ -175,29 +176,30 @@ import wandb
 from extrap.dashboard import WandB
 from extrap.dashboard.page import Page
 
-for number, more in enumerate(json.loads(sys.argv[1])):
+for number, (more, timeout) in enumerate(json.loads(sys.argv[1])):
     if os.fork():
         assert os.wait()[1] == 0
         continue
     os.environ |= more
-    began, board = time.monotonic(), WandB(mode="online", timeout=2)
+    began, board = time.monotonic(), WandB(mode="online", timeout=timeout)
     board.start(Page("demo", f"rope-cafe0123-s{number}", "direct", "rope", "mixture", 0, 64, ()))
     print(board.mode, board.run.settings.finish_timeout, time.monotonic() - began < 60, flush=True)
     board.finish()
     sys.exit()
 """
 
+REFUSED = OSError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 CASES = [
-    ({}, "no W&B key on this machine (`wandb login` stores one)"),
-    (
-        {"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "http://127.0.0.1:9"},
-        "http://127.0.0.1:9 cannot be reached ([Errno 111] Connection refused)",
-    ),
-    ({"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "SILENT"}, "SILENT does not answer within 2 s"),
-    ({"WANDB_API_KEY": "short"}, "WANDB_API_KEY invalid: API key must have 40+ characters, has 5."),
-    ({"WANDB_MODE": "offline", "WANDB_API_KEY": "a" * 40}, "WANDB_MODE=offline in the environment"),
+    ({}, 60, "no W&B key on this machine (`wandb login` stores one)"),
+    ({"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "CLOSED"}, 60, f"CLOSED cannot be reached ({REFUSED})"),
+    ({"WANDB_API_KEY": "a" * 40, "WANDB_BASE_URL": "SILENT"}, 2, "SILENT does not answer within 2 s"),
+    ({"WANDB_API_KEY": "short"}, 60, "WANDB_API_KEY invalid: API key must have 40+ characters, has 5."),
+    ({"WANDB_MODE": "offline", "WANDB_API_KEY": "a" * 40}, 60, "WANDB_MODE=offline in the environment"),
 ]
-"""Environments without a server that would take the run, and what is said of each. SILENT: a server that takes calls and never answers."""
+"""Environments without a server that would take the run, seconds given to it, and what is said of each.
+
+CLOSED: a port that takes no calls; SILENT: a server that takes calls and never answers.
+"""
 
 
 def test_a_call_that_is_not_taken_in_time_is_told_as_one_that_is_not_answered(monkeypatch) -> None:
@@ -212,15 +214,19 @@ def test_a_call_that_is_not_taken_in_time_is_told_as_one_that_is_not_answered(mo
 
 def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
     """On a terminal, where wandb would ask for a key and wait for the answer for ever."""
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
+    with socket.socket() as server, socket.socket() as closed:
+        said = json.dumps(CASES)
+        for word, end in (("SILENT", server), ("CLOSED", closed)):
+            end.bind(("127.0.0.1", 0))
+            said = said.replace(word, f"http://127.0.0.1:{end.getsockname()[1]}")
         server.listen()
-        cases = json.loads(json.dumps(CASES).replace("SILENT", f"http://127.0.0.1:{server.getsockname()[1]}"))
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("WANDB_", "NETRC"))}
+        cases = json.loads(said)
+        out = ("WANDB_", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+        kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(out)}
         near, far = pty.openpty()
         try:
             done = subprocess.run(
-                [sys.executable, "-c", ONLINE, json.dumps([environment for environment, _ in cases])],
+                [sys.executable, "-c", ONLINE, json.dumps([case[:2] for case in cases])],
                 cwd=tmp_path,
                 env=kept | {"PYTHONPATH": str(REPOSITORY), "HOME": str(tmp_path)},
                 stdin=far, capture_output=True, text=True, check=True, timeout=300,
@@ -231,7 +237,7 @@ def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["offline 120.0 True"] * len(cases)
     lines = [line for line in done.stderr.splitlines() if line.startswith("extrap: ")]
     end = "; going on offline, `wandb sync` sends the run later"
-    assert lines == [f"extrap: logger.mode=online: {reason}{end}" for _, reason in cases]
+    assert lines == [f"extrap: logger.mode=online: {reason}{end}" for *_, reason in cases]
     assert len(list(tmp_path.glob("wandb/offline-run-*"))) == len(cases)
 
 

@@ -47,7 +47,7 @@ def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Worker) -> None:
 
 def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(slurm: Worker, tmp_path: Path) -> None:
     sweep = slurm.start("-m", "name=a,b", "act=once", SLURM)
-    until(lambda: len(slurm.events()) == 2)
+    until(lambda: len(list((slurm.work / "runs").glob("*/first.txt"))) == 2)
     for task in (0, 1):
         os.kill(int((tmp_path / "cluster" / f"pid-{task}").read_text()), signal.SIGUSR2)
     _, err = sweep.communicate(timeout=300)
@@ -58,8 +58,8 @@ def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(sl
     assert not list((slurm.work / "runs").glob("*/failed.json"))
 
 
-def test_a_machine_without_slurm_is_told_in_one_line(worker: Worker) -> None:
-    done = worker("-m", "act=work", SLURM)
+def test_a_machine_without_slurm_is_told_in_one_line(worker: Worker, tmp_path: Path) -> None:
+    done = replace(worker, environment={"PATH": str(tmp_path)})("-m", "act=work", SLURM)
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
     assert line.startswith("extrap: hydra/launcher=slurm: ")

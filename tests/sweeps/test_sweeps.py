@@ -1,5 +1,7 @@
 """Sweeps of real processes over a study: side by side, failed, hung, started again."""
 
+from dataclasses import replace
+
 from extrap.runs import read_json
 from tests.sweeps.conftest import Worker
 
@@ -39,7 +41,7 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Worker) -> Non
 
 
 def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
-    hung = worker("-m", "act=once", "hydra.launcher.timeout_min=0.1")
+    hung = replace(worker, environment={"WORKER_JUMP": "6"})("-m", "act=once", "hydra.launcher.timeout_min=0.1")
     assert hung.returncode == 1
     line = "stopped after 0.1 min (hydra.launcher.timeout_min); the same command continues"
     assert f"  failed act=once: {line}" in hung.stderr.splitlines()

@@ -43,6 +43,10 @@ class Files(Source):
     def option(self) -> str:
         return f"data.corpus.path={self.path}"
 
+    @property
+    def place(self) -> str:
+        return os.path.abspath(self.path)
+
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
         plain = [path for path in paths if _kind(path) == "text"]
