@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo suite suite-tuned zoo why extension analytic audit readme bench torture test lint format clean
+.PHONY: help setup demo suite suite-tuned algorithmic zoo why extension analytic audit readme bench torture test lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -30,6 +30,10 @@ suite: $(STAMP)  ## train four schemes for every retrieval task, three seeds, an
 suite-tuned: $(STAMP)  ## tune the demo's models on with the query first, last or both, and ask where the record may stand
 	$(BIN)/extrap experiment=suite-tuned
 	$(BIN)/extrap-plot suite-tuned query_tuned
+
+algorithmic: $(STAMP)  ## train five schemes to copy, reverse, compare and remember, and ask longer strings
+	$(BIN)/extrap experiment=algorithmic
+	$(BIN)/extrap-plot algorithmic
 
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo

@@ -48,7 +48,7 @@ def _line(rows: pd.DataFrame) -> dict:
 
 
 def _mean(rows) -> float:
-    """Median over seeds of the mean over depths."""
+    """Mean over seeds of the mean over depths."""
     return float(rows.groupby("run")["value"].mean().mean())
 
 

@@ -1,4 +1,4 @@
-"""`extrap-table STUDY`: the perplexities and retrieval accuracies of a study in the terminal."""
+"""`extrap-table STUDY`: the perplexities, retrieval accuracies and gates of a study in the terminal."""
 
 import argparse
 from pathlib import Path
@@ -8,6 +8,7 @@ import pandas as pd
 
 from extrap.beside import beside
 from extrap.errors import UserError
+from extrap.gates import gates
 from extrap.rows import open_study, studies
 from extrap.series import select
 from extrap.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, summary
@@ -21,7 +22,7 @@ TITLES = {
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser("extrap-table", description="Print the perplexities and retrieval accuracies of a study.")
+    parser = argparse.ArgumentParser("extrap-table", description="Print the perplexities, retrieval accuracies and gates of a study.")
     parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the studies (default: results)")
     parser.add_argument("--beside", metavar="SCHEME", help="retrieval of every series beside that of one scheme, such as nope")
@@ -34,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def text(rows: pd.DataFrame) -> str:
-    """The summary as two aligned tables of at most about 120 columns."""
+    """The summary as aligned tables of at most about 120 columns, without what a study has nothing of."""
     table = summary(rows)
     perplexities = [(TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS]
     accuracies = [(TITLES[what], [(f"{what} {m}x", f"{m}x", _accuracy) for m in multiples]) for what, multiples in ACCURACIES.items()]
@@ -42,15 +43,41 @@ def text(rows: pd.DataFrame) -> str:
     steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     chance = select(rows, task="kv", metric="chance")["value"].max()
-    return "\n".join([
-        f"Study {', '.join(sorted(rows['study'].unique()))}, trained at L = {length} tokens; 1x = L",
-        "",
-        "Loss at the end of training in nats per token; perplexity per token",
-        *_aligned(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities]),
-        "",
-        "Retrieval accuracy" + (f" (chance {chance:.3f})" if not np.isnan(chance) else "") + "; gate: mean at 1x, 90 %",
-        *_aligned(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])]),
-    ])  # fmt: skip
+    sections = [[f"Study {', '.join(sorted(rows['study'].unique()))}, trained at L = {length} tokens; 1x = L"]]
+    if _holds(table, losses, *perplexities):
+        sections.append([
+            "Loss at the end of training in nats per token; perplexity per token",
+            *_aligned(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities]),
+        ])  # fmt: skip
+    if (table["verdict"] != "").any():
+        sections.append([
+            "Retrieval accuracy" + (f" (chance {chance:.3f})" if not np.isnan(chance) else "") + "; gate: mean at 1x, 90 %",
+            *_aligned(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])]),
+        ])  # fmt: skip
+    if len(learned := gates(rows[rows["task"] != "kv"])):
+        sections.append(["Gates of other tasks: accuracy within the training length; seeds that reach 90 %, where not all do"])
+        sections[-1] += _wrapped(learned)
+    return "\n\n".join("\n".join(section) for section in sections)
+
+
+def _holds(table: pd.DataFrame, *groups) -> bool:
+    return bool(table[[key for _, members in groups for key, *_ in members]].notna().any(axis=None))
+
+
+def _wrapped(table: pd.DataFrame, width: int = 120) -> list[str]:
+    """Lines of a table of text, its columns in as many blocks as the width asks for."""
+    blocks, first = [], 0
+    while first < table.shape[1]:
+        lines = []
+        for last in range(first + 1, table.shape[1] + 1):
+            columns = [_column(name, table[name], str.rjust) for name in table.columns[first:last]]
+            wider = [("  ".join(cells)).rstrip() for cells in zip(_column("task", table.index, str.ljust), *columns, strict=True)]
+            if lines and max(map(len, wider)) > width:
+                break
+            lines, end = wider, last
+        blocks.append(lines)
+        first = end
+    return [line for block in blocks for line in [*block, ""]][:-1]
 
 
 def compared(rows: pd.DataFrame, scheme: str) -> str:

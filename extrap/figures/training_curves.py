@@ -1,7 +1,9 @@
-"""Text loss and retrieval accuracy against training step, with the gate at 90 %: what was learned, and when.
+"""Loss on text and accuracy on what else was trained, against training step: what was learned, and when.
 
-A curve belongs to a run, whatever extensions it was evaluated under. Runs that miss the gate at evaluation are grey, dashed and named
-"not trained" in the retrieval panel. Runs that diverged are named under the figure, also those that have no point on any curve.
+A panel for each part of the training data. The gate at 90 % is that of retrieval; the answers of multivalue are drawn from several values,
+so that the best reader stays far below 1. A curve belongs to a run, whatever extensions it was evaluated under. Runs that miss the gate
+at evaluation are grey, dashed and named "not trained" in the retrieval panel. Runs that diverged are named under the figure, also those
+that have no point on any curve.
 """
 
 import pandas as pd
@@ -18,15 +20,19 @@ PANELS = (("text", "nll", "text loss (nats per token)"), ("retrieval", "accuracy
 
 def draw(rows):
     trained = select(rows, **NEEDS).assign(extension="direct", factor=1.0).drop_duplicates(["run", "protocol", "metric", "at"])
+    further = sorted({*trained["protocol"]} - {name for name, *_ in PANELS})
     parts = {}
-    for protocol, metric, title in PANELS:
+    for protocol, metric, title in (*PANELS, *((name, "accuracy", f"{name}: accuracy in training") for name in further)):
         part = select(trained, seen=protocol, protocol=protocol, metric=metric)
         if len(part):
             parts[title] = protocol, series(_judged(part, rows) if protocol == "retrieval" else part)
     rooms = [label_room([s.label for s in found]) for _, found in parts.values()]
     height = label_height(max(len(found) for _, found in parts.values()), 2.5)
-    figure, axes = panels((1, len(parts)), (3.2, height), right=rooms[-1], gap=rooms[0] + 0.45)
-    for panel, (title, (protocol, found)) in zip(axes[0], parts.items(), strict=True):
+    grid, right = (-(-len(parts) // 2), min(2, len(parts))), max(rooms[1::2] or rooms)
+    figure, axes = panels(grid, (3.2, height), right=right, gap=max(rooms[::2]) + 0.45, between=0.8)
+    for spare in axes.flat[len(parts) :]:
+        spare.remove()
+    for panel, (title, (protocol, found)) in zip(axes.flat, parts.items(), strict=False):
         ends = [_curve(panel, s) for s in found]
         if protocol == "retrieval":
             panel.axhline(GATE, color=QUIET, linestyle=(0, (4, 2)), linewidth=0.8, label="gate")

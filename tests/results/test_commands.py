@@ -11,6 +11,7 @@ from extrap import figures, plot, rows, table
 from extrap.summary import summary
 from tests.results import plausible
 from tests.results.plausible import run_rows
+from tests.results.plausible_suite import IDENTITY
 
 
 @pytest.fixture
@@ -111,6 +112,47 @@ def test_verdicts(demo, frame):
     assert summary(mixed)["verdict"].tolist() == ["1 of 2 seeds trained; never below .5"]
     diverged = frame([row | {"status": "diverged"} for row in run_rows("rope") if row["task"] == "train"])
     assert summary(diverged)["verdict"].tolist() == ["diverged"]
+
+
+def gated(scheme, seed, values):
+    """Rows of a run that was asked algorithms alone, with the gates of its tasks."""
+    identity = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
+    learned = {"task": "train", "protocol": "copy", "metric": "accuracy", "axis": "step", "value": 0.5, "status": "ok"}
+    for name, value in values.items():
+        gate = {"task": "algorithmic", "protocol": name, "metric": "gate", "value": value}
+        yield identity | gate | {"status": "ok" if value >= 0.9 else "not trained"}
+    yield from (identity | learned | {"at": step} for step in (0, 10))
+
+
+def test_gates_are_means_and_how_many_seeds_pass(tmp_path, capsys):
+    both = gated("rope", 0, {"copy": 1.0, "reverse": 0.95}), gated("rope", 1, {"copy": 0.9, "reverse": 0.75})
+    runs = [*both, gated("alibi", 0, {"copy": 0.1})]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", [row for run in runs for row in run])
+    table.main(["s", "--results", str(tmp_path)])
+    *_, title, head, copy, reverse = capsys.readouterr().out.splitlines()
+    assert title.startswith("Gates of other tasks") and head.split() == ["task", "alibi", "rope"]
+    assert copy.split()[2:] == [".10", "0/1", ".95"] and reverse.split()[2:] == ["-", ".85", "1/2"]
+
+
+def test_a_table_says_nothing_of_what_a_study_never_asked(tmp_path, capsys):
+    rows.write(tmp_path / "s" / "rows" / "a.csv", list(gated("rope", 0, {"copy": 1.0})))
+    table.main(["s", "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "perplexity" not in said and "Retrieval" not in said and len(said.splitlines()) == 5
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", plausible.study_rows())
+    table.main(["demo", "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "perplexity" in said and "Retrieval" in said and "Gates" not in said
+
+
+def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
+    names = [f"rope-with-a-long-name-{i}" for i in range(9)]
+    one = list(gated("rope", 0, {"copy": 0.5}))
+    rows.write(tmp_path / "s" / "rows" / "a.csv", [row | {"scheme": name, "run": f"{name}-cafe0123-s0"} for name in names for row in one])
+    table.main(["s", "--results", str(tmp_path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert [word for line in lines if line.startswith("task") for word in line.split()[1:]] == names
 
 
 def test_the_table_fits_a_terminal(tmp_path, capsys):

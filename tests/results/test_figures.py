@@ -197,6 +197,17 @@ def test_curves_of_equal_distance_cross_the_right_cells(drawn):
     assert curves["training length"] == [[1, 0], [1, 1]]
 
 
+def test_other_parts_of_training_have_panels_of_their_own(frame):
+    learned = [row for row in run_rows("rope") if row["task"] == "train" and row["metric"] == "accuracy"]
+    rows = frame([row | {"protocol": name, "value": row["value"] / 2} for name in ("reverse", "copy", "even-pairs") for row in learned])
+    figure = training_curves.draw(rows)
+    assert [p.get_title() for p in figure.axes] == [f"{name}: accuracy in training" for name in ("copy", "even-pairs", "reverse")]
+    expected = [[row["at"], row["value"] / 2] for row in learned]
+    assert all(lines(p) == {"rope": expected} for p in figure.axes), "no gate: theirs may lie elsewhere"
+    both = frame(run_rows("rope") + [row | {"protocol": "copy"} for row in learned])
+    assert [p.get_title() for p in training_curves.draw(both).axes][2:] == ["copy: accuracy in training"]
+
+
 def test_training_curves_are_the_rows_with_the_gate(demo, drawn):
     text, retrieval = drawn["training_curves"].axes
     rows = select(demo, task="train", protocol="text", scheme="t5")
