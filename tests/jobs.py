@@ -1,5 +1,7 @@
 """Jobs as the command line composes them, without a process of their own."""
 
+from collections.abc import Sequence
+
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
@@ -15,11 +17,11 @@ TINY = [
 ]
 
 
-def job(*overrides: str) -> Job:
-    """The Job of `extrap <overrides>`, small enough for a test; the default options stand unless overridden."""
+def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
+    """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand unless overridden."""
     config.register()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
-        cfg = compose("config", [*TINY, *overrides], return_hydra_config=True)
+        cfg = compose("config", [*tiny, *overrides], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
     choices = plain.pop("hydra")["runtime"]["choices"]
     return Job(plain, choices)
