@@ -33,11 +33,31 @@ def exact(model: Model, prompts: Sequence[np.ndarray], answers: Sequence[np.ndar
 
 @torch.no_grad()
 def greedy(model: Model, prompts: Sequence[np.ndarray], count: int, batch_tokens: int) -> np.ndarray:
-    """(n, count) int64: the `count` tokens that follow each prompt, the most likely one at a time, each read anew (no cache)."""
+    """(n, count) int64: the `count` tokens that follow each prompt, each the most likely one after those before it.
+
+    A guess is read along, whose tokens are right as far as each is what the reader says after those before it; then one more token is
+    known, what it says there. At most `count` forwards, as token by token, and a few where a text copies or repeats itself: readers have
+    no cache, and long prompts are read anew every time. Source: speculative decoding, arXiv 2211.17192, with `likely` in place of a model.
+    """
     out = np.zeros((len(prompts), count), np.int64)
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
-        tokens = torch.from_numpy(np.stack([prompts[i] for i in rows]))
-        for _ in range(count):
-            tokens = torch.cat([tokens, model(tokens, last=1).argmax(-1).cpu()], dim=1)
-        out[rows] = tokens[:, tokens.shape[1] - count :].numpy()
+        known = dict.fromkeys(rows, 0)
+        while left := [i for i in rows if known[i] < count]:
+            texts = [np.concatenate([prompts[i], out[i, : known[i]]]) for i in left]
+            read = np.stack([np.concatenate([text, likely(text, count - known[i])]) for i, text in zip(left, texts, strict=True)])
+            said = model(torch.from_numpy(read[:, :-1]), last=count).argmax(-1).cpu().numpy()
+            agreed = (said == read[:, -count:]).cumprod(1).sum(1)
+            out[left] = said
+            known |= {i: min(int(n) + 1, count) for i, n in zip(left, agreed, strict=True)}
     return out
+
+
+def likely(text: np.ndarray, count: int) -> np.ndarray:
+    """(count,): what followed the last tokens of a text where they stood last, the most of 8, 4, 2, 1 that did; else its last token."""
+    for width in (8, 4, 2, 1):
+        if len(text) > width:
+            earlier = np.lib.stride_tricks.sliding_window_view(text[:-1], width)
+            found = np.flatnonzero((earlier == text[-width:]).all(1))
+            if len(found):
+                return np.resize(text[found[-1] + width :], count)
+    return np.full(count, text[-1])

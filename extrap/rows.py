@@ -84,12 +84,15 @@ def studies(results: Path | str) -> list[str]:
 
 
 def open_study(results: Path | str, study: str) -> pd.DataFrame:
-    """The rows of a study by name. Raises UserError, listing what exists, for an unknown one."""
+    """The rows of a study by name. Raises UserError for an unknown one, listing what exists, and for one that has none yet."""
     known = studies(results)
     if study not in known:
         listed = f"studies there: {', '.join(known)}" if known else "none is there yet; train and evaluate one with `extrap`"
         raise UserError(f"STUDY={study}: no such study in {results}; {listed}")
-    return read(Path(results) / study)
+    rows = read(Path(results) / study)
+    if rows.empty:
+        raise UserError(f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run")
+    return rows
 
 
 def one_corpus(rows: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,8 @@ Records are read from the published files (extrap.data.records) or generated; th
 arXiv 2307.03172, whose score is `substring`. Text is read as bytes, so that a record of two UUIDs is 80 tokens.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -111,7 +112,8 @@ class LostInTheMiddle(Task):
         for at, (examples, query) in enumerate(plan):
             part = Result()
             try:
-                where, correct = self._curve(part, examples, query, model, vocabulary)
+                told = partial(_told, progress, cost, at)
+                where, correct = self._curve(part, examples, query, model, vocabulary, told)
                 result.rows += part.rows
                 result.items += part.items
                 if where["length"] <= train_length:
@@ -145,8 +147,13 @@ class LostInTheMiddle(Task):
             correct.append(exact(model, opened, answers, self.batch_tokens))
         return where, np.stack(correct, 1)
 
-    def _curve(self, result: Result, examples: list[Example], query: str, model: Model, vocabulary: Vocabulary) -> tuple[dict, np.ndarray]:
-        """Rows of one form and number of records; their common coordinates, and which trials are right, (trials, depths)."""
+    def _curve(
+        self, result: Result, examples: list[Example], query: str, model: Model, vocabulary: Vocabulary, told: Callable[[float], None]
+    ) -> tuple[dict, np.ndarray]:
+        """Rows of one form and number of records; their common coordinates, and which trials are right, (trials, depths).
+
+        told: what hears the share of it that is done.
+        """
         records, where = len(examples[0].values), _where(examples, query)
         indices = sorted({round(d * (records - 1)) for d in self.depths} if self.indices is None else set(self.indices))
         depths, correct = [i / max(1, records - 1) for i in indices], []
@@ -165,6 +172,7 @@ class LostInTheMiddle(Task):
                 sum(map(len, answers)),
             )
             correct.append(scores["accuracy"])
+            told(len(correct) / len(indices))
         if {0.0, 1.0} <= set(depths) and any(0.25 <= d <= 0.75 for d in depths):
             report_curve(result, where, np.stack(correct, 1), depths)
         result.rows.append(where | {"metric": "guess", "value": 1 / records})
@@ -185,6 +193,11 @@ class LostInTheMiddle(Task):
             "substring": np.array([values[0] in text for text, values in zip(texts, wanted, strict=True)]),
             "format": np.array([any(v in text for v in values) for text, values in zip(texts, wanted, strict=True)]),
         }
+
+
+def _told(progress: Progress, cost: Sequence[int], at: int, share: float) -> None:
+    """Of several things to do, with the cost of each, those before number `at` are done, and this share of it."""
+    progress(sum(cost[:at]) + round(share * cost[at]), sum(cost))
 
 
 def _where(examples: Sequence[Example], query: str) -> dict:

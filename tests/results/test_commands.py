@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extrap import figures, plot, rows, table
+from extrap import compare, falsifiers, figures, plot, rows, table
 from extrap.summary import summary
 from tests.results import plausible
 from tests.results.plausible import run_rows
@@ -164,3 +164,12 @@ def test_the_table_fits_a_terminal(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         table.main(["demi", "--results", str(tmp_path)])
     assert capsys.readouterr().err == f"extrap-table: STUDY=demi: no such study in {tmp_path}; studies there: demo\n"
+
+
+@pytest.mark.parametrize(("command", "more"), [(plot, []), (table, []), (falsifiers, []), (compare, ["rope", "alibi"])])
+def test_a_study_that_is_still_being_trained_has_no_rows_yet(tmp_path, capsys, command, more):
+    rows.write(tmp_path / "early" / "rows" / "a.csv", [])
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["early", *more, "--results", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert said.endswith(": STUDY=early: no rows yet; `extrap-status early` tells what is left to run\n") and said.count("\n") == 1

@@ -11,7 +11,7 @@ from extrap.data.encoder import BYTES
 from extrap.data.json_prompt import generate
 from extrap.data.vocabulary import Vocabulary
 from extrap.data.write_records import write
-from extrap.decode import exact, greedy
+from extrap.decode import exact, greedy, likely
 from extrap.errors import UserError
 from extrap.scheme import OutOfRange
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
@@ -209,6 +209,38 @@ def test_exactness_in_one_forward_is_generation_token_by_token():
         assert tokens[len(p) :] == s.tolist()
     wrong = [np.where(np.arange(4) == i % 4, (s + 1) % 5, s) for i, s in enumerate(said)]
     assert exact(model, prompts, list(said), 10).all() and not exact(model, prompts, wrong, 10).any()
+
+
+def copying(step, period):
+    """A reader that says what stood `period` tokens before, plus step; and the lengths that it has read."""
+    lengths = []
+
+    def model(tokens, last):
+        lengths.append(tokens.shape[1])
+        slots = torch.arange(tokens.shape[1] - last, tokens.shape[1]) + 1 - period
+        return torch.nn.functional.one_hot((tokens[:, slots] + step) % 50, 50).float()
+
+    return model, lengths
+
+
+@pytest.mark.parametrize(("step", "period", "reads"), [(0, 1, 2), (0, 5, 1), (1, 1, 12), (1, 5, 12)])
+def test_decoding_reads_no_more_often_than_token_by_token_and_less_where_it_copies(step, period, reads):
+    model, lengths = copying(step, period)
+    start = [3, 8, 13, 18, 23]
+    prompts = [np.array(start * 2), np.array(start * 2) + 20]
+    said = greedy(model, prompts, 12, 100)
+    for prompt, row in zip(prompts, said, strict=True):
+        text = prompt.tolist()
+        for _ in range(12):
+            text.append((text[-period] + step) % 50)
+        assert row.tolist() == text[10:]
+    assert set(lengths) == {10 + 11} and len(lengths) <= reads
+
+
+def test_what_is_likely_to_follow():
+    assert likely(np.array([1, 2, 3, 9, 1, 2, 4, 8, 1, 2]), 6).tolist() == [4, 8, 1, 2, 4, 8], "where the most stood last, and around"
+    assert likely(np.array([5, 6, 5]), 3).tolist() == [6, 5, 6] and likely(np.array([5, 6]), 2).tolist() == [6, 6]
+    assert likely(np.array([4]), 2).tolist() == [4, 4] and likely(np.array([7, 7]), 2).tolist() == [7, 7]
 
 
 def test_lengths_past_a_table_are_absent():
