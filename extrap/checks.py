@@ -24,6 +24,8 @@ def check(job: "Job") -> None:
     _ = job.optim, job.batches, job.extension, job.trainer, job.dashboard
     check_memory(job.params)
     _names(job)
+    if job.unasked:
+        warnings.warn(f"task=[{','.join(job.task_names)}]: options of {', '.join(job.unasked)} are left aside", UserWarning, stacklevel=1)
     for error in job.refused.values():
         warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
     _pair(job)

@@ -22,6 +22,7 @@ from extrap.extension import Extension
 from extrap.gpt import GPT
 from extrap.limits import check_model, check_named, check_scheme
 from extrap.optim import Optim
+from extrap.paths import conf_dir
 from extrap.runs import Run
 from extrap.scheme import Scheme, Shape
 from extrap.tuned import Tuned
@@ -141,7 +142,13 @@ class Job:
         tasks = self.config["task"]
         if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError(f"task={tasks}: choices of conf/task by name, such as task=[nll,kv]")
-        return list(tasks)
+        return [name for name in tasks if name not in self.unasked]
+
+    @property
+    def unasked(self) -> list[str]:
+        """Tasks that an experiment has options for, and the command line has not chosen."""
+        options = {name for name, given in self.config["task"].items() if isinstance(given, dict) and "_target_" not in given}
+        return sorted(name for name in options if (Path(conf_dir()) / "task" / f"{name}.yaml").is_file())
 
     @cached_property
     def _asked(self) -> tuple[dict[str, Any], dict[str, UserError]]:
@@ -170,7 +177,7 @@ class Job:
 
     def start_dashboard(self) -> None:
         names = self.study, self.run.name, self.extension_stem, self.label, self.data_name
-        self.dashboard.start(Page(*names, self.seed, self.length, tuple(self.config["task"]), self.run.identity))
+        self.dashboard.start(Page(*names, self.seed, self.length, tuple(self.task_names), self.run.identity))
 
     @cached_property
     def tuned(self) -> Tuned | None:

@@ -94,3 +94,13 @@ def test_wandb_offline_holds_the_rows():
         assert history[f"eval/{name}", row.length] == pytest.approx(row.value)
     for row in frame[frame["axis"] == "step"].itertuples():
         assert history[f"train/{row.protocol}/{row.metric}", row.at] == pytest.approx(row.value)
+
+
+def test_options_of_tasks_that_are_not_asked_are_left_aside():
+    """`extrap experiment=suite task=[kv]`: the options of the experiment's other tasks stand there without their task."""
+    narrowed = job("task=[kv,nll]", "+task.haystack.trials=3")
+    with pytest.warns(UserWarning, match=r"^task=\[kv,nll\]: options of haystack are left aside$"):
+        narrowed.check()
+    assert narrowed.task_names == ["kv", "nll"] and list(narrowed.tasks) == ["kv", "nll"] and not narrowed.refused
+    with pytest.raises(UserError, match=r"^task\.haystac=.*expected Task"):
+        job("task=[kv,nll]", "+task.haystac.trials=3").check()
