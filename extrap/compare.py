@@ -19,7 +19,7 @@ HEADER = ("task", "protocol", "length", "metric", "A", "B", "A - B", "low", "hig
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser("extrap-compare", description="Paired differences between schemes of a study, with 95 %% intervals.")
+    parser = argparse.ArgumentParser("extrap-compare", description="Paired differences between schemes of a study, with 95 % intervals.")
     parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
     parser.add_argument(
         "names", metavar="SERIES", nargs="*", help="two or more, such as rope alibi rope+yarn; the first is compared to each"
