@@ -53,6 +53,14 @@ def panels(grid: tuple[int, int], size: tuple[float, float], *, right, gap, betw
     return figure, axes
 
 
+def pairs(count: int, size: tuple[float, float], **margins):
+    """(Figure, [Axes]): so many panels, two in a row where there are more than one; `margins` as in `panels`."""
+    figure, axes = panels((-(-count // 2), min(2, count)), size, **margins)
+    for spare in axes.flat[count:]:
+        spare.remove()
+    return figure, list(axes.flat[:count])
+
+
 CHARACTER = 0.052
 """Inches that a character of the small note takes, with some room."""
 

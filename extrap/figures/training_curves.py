@@ -9,40 +9,43 @@ that have no point on any curve.
 import pandas as pd
 
 from extrap.figures.axis import QUIET, note
-from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels, thin_lines
+from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, pairs, thin_lines
 from extrap.figures.look import look
+from extrap.figures.parts import parts
 from extrap.series import seeds, select, series
 
 NEEDS = {"task": "train", "axis": "step"}
 GATE = 0.9
-PANELS = (("text", "nll", "text loss (nats per token)"), ("retrieval", "accuracy", "retrieval accuracy in training"))
+TITLES = {"text": "text loss (nats per token)", "retrieval": "retrieval accuracy in training"}
 
 
 def draw(rows):
     trained = select(rows, **NEEDS).assign(extension="direct", factor=1.0).drop_duplicates(["run", "protocol", "metric", "at"])
-    further = sorted({*trained["protocol"]} - {name for name, *_ in PANELS})
-    parts = {}
-    for protocol, metric, title in (*PANELS, *((name, "accuracy", f"{name}: accuracy in training") for name in further)):
+    shown = {}
+    for protocol, metric in parts(trained):
         part = select(trained, seen=protocol, protocol=protocol, metric=metric)
         if len(part):
-            parts[title] = protocol, series(_judged(part, rows) if protocol == "retrieval" else part)
-    rooms = [label_room([s.label for s in found]) for _, found in parts.values()]
-    height = label_height(max(len(found) for _, found in parts.values()), 2.5)
-    grid, right = (-(-len(parts) // 2), min(2, len(parts))), max(rooms[1::2] or rooms)
-    figure, axes = panels(grid, (3.2, height), right=right, gap=max(rooms[::2]) + 0.45, between=0.8)
-    for spare in axes.flat[len(parts) :]:
-        spare.remove()
-    for panel, (title, (protocol, found)) in zip(axes.flat, parts.items(), strict=False):
+            shown[protocol] = series(_judged(part, rows) if protocol == "retrieval" else part)
+    rooms = [label_room(_labels(found)) for found in shown.values()]
+    height = label_height(max(len(found) for found in shown.values()), 2.5)
+    figure, axes = pairs(len(shown), (3.2, height), right=max(rooms[1::2] or rooms), gap=max(rooms[::2]) + 0.45, between=0.8)
+    for panel, (protocol, found) in zip(axes, shown.items(), strict=True):
         ends = [_curve(panel, s) for s in found]
         if protocol == "retrieval":
             panel.axhline(GATE, color=QUIET, linestyle=(0, (4, 2)), linewidth=0.8, label="gate")
             panel.annotate("gate 90 %", (0, GATE), (3, 2), textcoords="offset points", fontsize=6.5, color=QUIET)
             panel.set_ylim(-0.03, 1.05)
-        panel.set(title=title, xlabel="training step")
+        panel.set(title=TITLES.get(protocol, f"{protocol}: accuracy in training"), xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
     entitle(figure, "Training", note(trained) + _diverged(rows))
     return figure
+
+
+def _labels(found) -> list[str]:
+    """As `label_ends` writes them, which says where those end that end early."""
+    ends = [s.rows["at"].max() for s in found]
+    return [s.label if end == max(ends) else f"{s.label} (to {end:g})" for s, end in zip(found, ends, strict=True)]
 
 
 def _diverged(rows: pd.DataFrame) -> str:

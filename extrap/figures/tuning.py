@@ -1,18 +1,20 @@
-"""Fine-tuning at the target length: loss and retrieval on its batches against its steps, by method.
+"""Fine-tuning at the target length: loss and accuracy on its batches against its steps, by method.
 
-Conventions of arXiv 2306.15595. The first point is the method untuned. Runs that were tuned for the greatest factor.
+Conventions of arXiv 2306.15595. The first point is the method untuned. Runs that were tuned for the greatest
+factor, of the first scheme in the alphabet.
 """
 
 from extrap.figures.axis import note
-from extrap.figures.layout import entitle, label_ends, label_room, panels
+from extrap.figures.layout import entitle, label_ends, label_room, pairs
 from extrap.figures.method_look import line, method_look
+from extrap.figures.parts import parts
 from extrap.methods import TUNED, methods, order, title
 from extrap.series import select
 
 NEEDS = {"task": "train", "axis": "step"}
 OF = " of fine-tuned runs"
 MAKE = " extension=pi,ntk,yarn finetune=full"
-PANELS = {("text", "nll"): "text, nats per token", ("retrieval", "accuracy"): "retrieval accuracy"}
+WORDS = {"text": "text, nats per token"}
 
 
 def enough(rows) -> bool:
@@ -22,17 +24,20 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = select(methods(rows), **NEEDS)
     rows = rows[rows["tuned"].notna()]
+    rows = rows[rows["parent"] == rows["parent"].min()]
     rows = rows[rows["tuned"] == rows["tuned"].max()]
     names = [title(m) for m in order(rows["tuned_with"])]
     room = label_room(names)
-    figure, axes = panels((1, 2), (2.5, 2.3), right=room, gap=room + 0.4, top=0.5)
-    for panel, ((protocol, metric), what) in zip(axes[0], PANELS.items(), strict=True):
+    shown = parts(rows)
+    figure, axes = pairs(len(shown), (2.5, 2.3), right=room, gap=room + 0.4, top=0.5, between=0.6)
+    for panel, (protocol, metric) in zip(axes, shown, strict=True):
         part = rows[(rows["protocol"] == protocol) & (rows["metric"] == metric)]
         ends = []
         for method in order(part["tuned_with"]):
             ends.append(line(panel, part[part["tuned_with"] == method], "at", method_look(method), title(method), marker="", linewidth=1.2))
-        panel.set(xlabel="steps of fine-tuning", ylabel=what)
+        panel.set(xlabel="steps of fine-tuning", ylabel=WORDS.get(protocol, f"{protocol} accuracy"))
         label_ends(panel, ends)
     lengths = " or ".join(f"{round(f * L)}" for f, L in rows[["tuned", "train_length"]].drop_duplicates().to_numpy())
-    entitle(figure, f"Fine-tuning at {rows['tuned'].max():g} times the training length", f"{note(rows)} · windows of {lengths} tokens")
+    words = f"Fine-tuning of {rows['parent'].iloc[0]} at {rows['tuned'].max():g} times the training length"
+    entitle(figure, words, f"{note(rows)} · windows of {lengths} tokens")
     return figure

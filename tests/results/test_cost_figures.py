@@ -3,10 +3,11 @@
 import pytest
 
 from extrap import figures
-from extrap.figures import passkey_tuning, query_tuned, speed
+from extrap.figures import passkey_tuning, query_tuned, speed, tuning
 from extrap.series import select
 from tests.results.plausible import L, run_rows
 from tests.results.plausible_costs import passkey_rows, query_rows, speed_rows
+from tests.results.plausible_suite import IDENTITY
 
 
 def test_bars_are_thousand_tokens_a_second(frame):
@@ -64,3 +65,22 @@ def test_seeds_that_fail_are_left_out_and_counted(frame):
     alone = query_tuned.draw(frame([row for row in rows if row["seed"] != 1])).axes[0].lines
     expected = next(line for line in alone if line.get_label() == "base, query last").get_xydata()
     assert lines["base, query last (2 of 3 seeds)"].tolist() == expected.tolist() and "tuned: query last" in lines
+
+
+def tuned_rows(parent, protocol, metric):
+    """A run of `parent` tuned with PI for 4 times its length: ten steps of one part of the data."""
+    identity = {name: run_rows("rope")[0][name] for name in IDENTITY}
+    name = f"{parent}-full-pi-x4"
+    for step in range(10):
+        where = {"task": "train", "protocol": protocol, "metric": metric, "axis": "step", "at": step, "value": step / 10, "status": "ok"}
+        yield identity | {"scheme": name, "run": f"{name}-cafe0123-s0", "extension": "pi", "factor": 4.0} | where
+
+
+def test_tuning_is_drawn_for_what_was_tuned_on_and_one_scheme(frame):
+    copies = list(tuned_rows("alibi", "repeat", "accuracy"))
+    figure = tuning.draw(frame([*copies, *tuned_rows("rope", "text", "nll")]))
+    (panel,) = figure.axes
+    assert panel.get_ylabel() == "repeat accuracy" and figure.texts[0].get_text().startswith("Fine-tuning of alibi at 4 times")
+    assert panel.lines[0].get_xydata().tolist() == [[row["at"], row["value"]] for row in copies]
+    both = tuning.draw(frame([*copies, *tuned_rows("alibi", "text", "nll")]))
+    assert [p.get_ylabel() for p in both.axes] == ["text, nats per token", "repeat accuracy"]
