@@ -37,7 +37,8 @@ def greedy(model: Model, prompts: Sequence[np.ndarray], count: int, batch_tokens
 
     A guess is read along, whose tokens are right as far as each is what the reader says after those before it; then one more token is
     known, what it says there. At most `count` forwards, as token by token, and a few where a text copies or repeats itself: readers have
-    no cache, and long prompts are read anew every time. Source: speculative decoding, arXiv 2211.17192, with `likely` in place of a model.
+    no cache, and long prompts are read anew every time. A reader that follows the length it reads (dynamic NTK) reads that of the whole
+    answer from the first token on, as in `exact`. Source: speculative decoding, arXiv 2211.17192, with `likely` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
