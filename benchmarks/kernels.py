@@ -8,12 +8,12 @@ import time
 
 import torch
 
-from extrap import attention as kernels
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model import attention as kernels
+from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.nope import NoPE
 from extrap.schemes.sink import SoftmaxOne
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 
 SHAPE = Shape(dim=64, heads=4, length=64)
 CASES = {

@@ -8,9 +8,9 @@ from time import perf_counter
 
 import torch
 
-from extrap.gpt import GPT
-from extrap.rotary import Layout
-from extrap.scheme import Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.rotary import Layout
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.rope import RoPE
 
 SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)

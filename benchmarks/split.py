@@ -19,10 +19,10 @@ def train(words: list[str], threads: int, start, seconds) -> None:
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
 
-    from extrap import config
-    from extrap.job import Job
-    from extrap.lit import Lit
-    from extrap.paths import conf_dir
+    from extrap.cli import schema as config
+    from extrap.runs.job import Job
+    from extrap.runs.training.lightning_module import Lit
+    from extrap.utils.paths import conf_dir
 
     torch.set_num_threads(threads)
     config.register()
@@ -59,7 +59,7 @@ def together(words: list[str], jobs: int, threads: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    from extrap.sweep.cores import cores
+    from extrap.cli.sweep.cores import cores
 
     splits = [(n, cores() // n) for n in range(1, cores() + 1) if cores() % n == 0]
     best = dict.fromkeys(splits, (0.0, 0.0))

@@ -7,17 +7,18 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from extrap import cli, config, progress
-from extrap.errors import UserError
-from extrap.study import Entry
-from extrap.sweep.names import typed
+from extrap.cli import app as cli, schema as config
+from extrap.utils import progress
+from extrap.utils.errors import UserError
+from extrap.runs.study import Entry
+from extrap.cli.sweep.names import typed
 
 
 def job(cfg: DictConfig):
     """The Job of a composed configuration. Imports torch, which --help and --cfg job must not wait for."""
     from hydra.core.hydra_config import HydraConfig
 
-    from extrap.job import Job
+    from extrap.runs.job import Job
 
     choices = HydraConfig.get().runtime.choices if HydraConfig.initialized() else cfg.hydra.runtime.choices
     plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
@@ -42,7 +43,7 @@ def check(cfg: DictConfig) -> None:
     this.check()
     if this.run.trained:
         return
-    from extrap import train  # imports lightning, which evaluation does without
+    from extrap.runs import train  # imports lightning, which evaluation does without
 
     train.check(this, HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN)
 
@@ -56,13 +57,13 @@ def entry(cfg: DictConfig, command: str) -> Entry:
 
 
 def done(this) -> bool:
-    from extrap.evaluate import evaluated
+    from extrap.runs.evaluate import evaluated
 
     return this.run.trained and (this.stage == "train" or evaluated(this))
 
 
 def noted(this, command: str) -> Entry:
-    from extrap.evaluate import planned
+    from extrap.runs.evaluate import planned
 
     tasks = {} if this.stage == "train" else planned(this)
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
@@ -78,12 +79,12 @@ def own(this) -> None:
 def run(cfg: DictConfig) -> None:
     import torch
 
-    from extrap import devices
+    from extrap.runs.training import devices
 
     torch.set_num_threads(cfg.threads)
     this = job(cfg)
     if not devices.first():  # it helps to train what the first process holds the lock of
-        from extrap.train import train
+        from extrap.runs.train import train
 
         return train(this)
     with this.run.alone():
@@ -96,7 +97,7 @@ def run(cfg: DictConfig) -> None:
 
 
 def work(this) -> None:
-    from extrap.evaluate import evaluate
+    from extrap.runs.evaluate import evaluate
 
     this.run.fail(None)
     code = 1
@@ -104,7 +105,7 @@ def work(this) -> None:
         if this.stage != "evaluate" and this.tuned is not None:
             own(this)
         if this.stage != "evaluate" and not this.run.trained:
-            from extrap.train import train
+            from extrap.runs.train import train
 
             train(this)
         if this.stage != "train":

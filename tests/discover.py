@@ -5,9 +5,9 @@ from pathlib import Path
 import torch
 import yaml
 
-from extrap.build import build
-from extrap.gpt import GPT
-from extrap.scheme import Scheme, Shape
+from extrap.runs.build import build
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape
 
 CONF = Path(__file__).parent.parent / "conf"
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 SHAPE = Shape(dim=4, heads=1, layers=1, length=4)
 

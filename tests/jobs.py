@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from extrap import config
-from extrap.job import Job
-from extrap.paths import conf_dir
+from extrap.cli import schema as config
+from extrap.runs.job import Job
+from extrap.utils.paths import conf_dir
 
 TINY = [
     "logger=none",

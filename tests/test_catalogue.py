@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from extrap import catalogue
-from extrap.paths import conf_dir
+from extrap.cli import schemes as catalogue
+from extrap.utils.paths import conf_dir
 from tests.discover import names
 
 README = Path(__file__).parent.parent / "README.md"

@@ -6,11 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from extrap import attention as kernels
-from extrap.card import kind, parts
-from extrap.errors import UserError
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange, Where
+from extrap.model import attention as kernels
+from extrap.model.card import kind, parts
+from extrap.utils.errors import UserError
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange, Where
 from tests.discover import gpt, names, scheme
 from tests.exceptions import EXCUSED
 

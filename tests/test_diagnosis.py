@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from extrap.diagnosis import measures
-from extrap.diagnosis.static import tell_scheme
-from extrap.diagnosis.told import Told
+from extrap.tasks.diagnosis import attention_stats as measures
+from extrap.tasks.diagnosis.measure_scheme import tell_scheme
+from extrap.tasks.diagnosis.recorder import Told
 from extrap.extensions.interpolation import Interpolation
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from tests.discover import gpt, scheme
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from extrap import rows
-from extrap.errors import UserError
-from extrap.evaluate import evaluate, evaluated
-from extrap.train import train
+from extrap.results import rows
+from extrap.utils.errors import UserError
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.train import train
 from tests.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")

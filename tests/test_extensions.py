@@ -12,12 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from extrap import attention as kernels
-from extrap.build import build, find
-from extrap.errors import NotApplicable
-from extrap.extension import Extension, Reader
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange
+from extrap.model import attention as kernels
+from extrap.runs.build import build, find
+from extrap.utils.errors import NotApplicable
+from extrap.extensions.base import Extension, Reader
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange
 from tests.discover import gpt, names, node
 from tests.exceptions import EXCUSED_EXTENSIONS, EXCUSED_PAIRS
 from tests.test_contract import Largest

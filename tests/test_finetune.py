@@ -8,16 +8,17 @@ import pytest
 import torch
 
 from extrap import __main__ as program
-from extrap import rows, study
-from extrap import train as stage
-from extrap.build import build
-from extrap.callbacks import Report
-from extrap.errors import NotApplicable, UserError
-from extrap.evaluate import evaluate
-from extrap.extension import SchemeExtension, with_parts
-from extrap.gpt import GPT
-from extrap.in_place import shared
-from extrap.scheme import Scheme
+from extrap.results import rows
+from extrap.runs import study
+from extrap.runs import train as stage
+from extrap.runs.build import build
+from extrap.runs.training.callbacks import Report
+from extrap.utils.errors import NotApplicable, UserError
+from extrap.runs.evaluate import evaluate
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.gpt import GPT
+from extrap.runs.training.shared_parameters import shared
+from extrap.model.scheme import Scheme
 from extrap.schemes.t5 import T5
 from tests.discover import gpt, names, node
 from tests.jobs import job

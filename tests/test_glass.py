@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from extrap.glass import Around, Defined, Glass
-from extrap.gpt import GPT
-from extrap.scheme import Where
+from extrap.model.inspection import Around, Defined, Glass
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Where
 from tests.discover import gpt, names
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
@@ -71,7 +71,7 @@ def test_gradients_are_finite_differences(name):
 
 
 def test_random_probes_estimate_the_norm():
-    from extrap.diagnosis.measures import probes
+    from extrap.tasks.diagnosis.attention_stats import probes
 
     model = gpt("rope")
     exact = glass(model).jacobian(TOKENS, torch.eye(32))

@@ -4,11 +4,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from extrap.finetune import Full
-from extrap.gpt import GPT
-from extrap.lit import Lit
-from extrap.lora import LoRA, LowRank
-from extrap.optim import Optim
+from extrap.runs.training.finetune import Full
+from extrap.model.gpt import GPT
+from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.lora import LoRA, LowRank
+from extrap.runs.training.optim import Optim
 from tests.discover import gpt
 
 EVERYWHERE = ("qkv", "out", "up", "down", "head", "embedding")

@@ -5,13 +5,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap import attention as kernels
-from extrap.maps import Constant, Grouped, InCache, Leaky
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model import attention as kernels
+from extrap.model.distance_maps import Constant, Grouped, InCache, Leaky
+from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
 from extrap.schemes.window import Window
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import discover, fixture_e
 from tests.schemes.case import at, close, lower, qkv, weights
 from tests.schemes.explicit_phase import logits

@@ -5,8 +5,8 @@ import json
 import pytest
 import torch
 
-from extrap import train as stage
-from extrap.callbacks import Report
+from extrap.runs import train as stage
+from extrap.runs.training.callbacks import Report
 from tests.jobs import job
 
 

@@ -5,7 +5,7 @@ import inspect
 import sys
 from pathlib import Path
 
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -34,7 +34,7 @@ def audited(names: list[str], results: Path) -> str:
     import torch
 
     from extrap.audit import table, zoo
-    from extrap.progress import Progress
+    from extrap.utils.progress import Progress
 
     torch.set_num_threads(1)  # sums in one order, hence the same digits
     schemes = zoo.subjects(names)

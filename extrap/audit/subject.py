@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from extrap.build import build
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange, Scheme, Shape, Where, logits
+from extrap.runs.build import build
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, logits
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
 

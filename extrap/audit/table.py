@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from extrap import atomic
+from extrap.utils import files as atomic
 from extrap.audit.column import Column
 
 

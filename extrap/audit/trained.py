@@ -1,12 +1,12 @@
 """A trained model from the name of its run folder alone: what its config.json says, filled with its weights. Both are data."""
 
-from extrap.build import build
-from extrap.card import parts
-from extrap.checkpoint import Damaged, load, trained_weights
-from extrap.errors import UserError
-from extrap.gpt import GPT
-from extrap.runs import RUNS, Named, read_json
-from extrap.scheme import Scheme, Shape
+from extrap.runs.build import build
+from extrap.model.card import parts
+from extrap.runs.checkpoint import Damaged, load, trained_weights
+from extrap.utils.errors import UserError
+from extrap.model.gpt import GPT
+from extrap.runs.folder import RUNS, Named, read_json
+from extrap.model.scheme import Scheme, Shape
 
 
 def trained(name: str) -> GPT:
@@ -22,7 +22,7 @@ def trained(name: str) -> GPT:
     except (Damaged, KeyError, TypeError) as error:
         raise UserError(f"{run.folder}: does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
-    found = build(model | {"_target_": "extrap.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
+    found = build(model | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
     found.load_state_dict(trained_weights(run, found))
     return found.double().eval()
 

@@ -10,8 +10,8 @@ import yaml
 from extrap.audit import properties
 from extrap.audit.column import Column
 from extrap.audit.subject import Subject
-from extrap.errors import UserError
-from extrap.paths import conf_dir
+from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 
 
 def columns() -> list[Column]:

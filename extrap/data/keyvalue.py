@@ -16,7 +16,7 @@ import numpy as np
 from extrap.data.part import Part
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
 DEPTHS = {"uniform": (1.0, 1.0), "ends": (0.3, 0.3), "recency": (3.0, 1.0)}

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.corpus import Corpus, Encoded, Source
+from extrap.data.corpora.base import Corpus, Encoded, Source
 from extrap.data.keyvalue import FEWEST, KeyValue
 from extrap.data.part import Part
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 MOST = 2**20  # windows of a part in a step; more fill any memory
 IGNORED = -100  # a target that is not scored

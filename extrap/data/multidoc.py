@@ -1,4 +1,4 @@
-"""Multi-document question answering as training data: documents, then questions about them; extrap.data.documents says what one is.
+"""Multi-document question answering as training data: documents, then questions about them; extrap.data.facts says what one is.
 
     BOS  [filler and n documents]  ? b k17 v40 ? o k5 v9 ...     only the answers are scored
 
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.curriculum import Rising, counts
-from extrap.data.documents import RELATIONS, Facts, Template
+from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 FEWEST = 2  # with one document there is nothing to choose from
 

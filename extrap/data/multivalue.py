@@ -14,7 +14,7 @@ from extrap.data.curriculum import Rising, counts
 from extrap.data.keyvalue import most
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from extrap.data.curriculum import Rising, counts
 from extrap.data.keyvalue import FEWEST, check_keys
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 
 def most_asked_first(length: int) -> int:

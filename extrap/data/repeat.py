@@ -13,7 +13,7 @@ import numpy as np
 from extrap.data.part import Part
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from extrap.data.encoder import Encoder
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 OPTION = "data.vocabulary.tokenizer"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")

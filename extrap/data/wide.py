@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.curriculum import Rising, counts
-from extrap.data.questions import Form, Questions
+from extrap.data.trials.base import Form, Questions
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 WIDEST = 8
 MOST = 2**20  # keys that are shuffled for every sequence

@@ -4,9 +4,9 @@ b(n) -> b(n / s): slopes m / s in ALiBi, n / s in KERPLE and Sandwich, bucket(fl
 changes up to L. The paper was read in its abstract only; dividing slopes is its reading as linear interpolation.
 """
 
-from extrap.extension import SchemeExtension, check_factor, with_parts
+from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.interpolation import Squeezed
-from extrap.scheme import Scheme
+from extrap.model.scheme import Scheme
 
 
 class BiasInterpolation(SchemeExtension):

@@ -14,7 +14,7 @@ from typing import Literal
 from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
-from extrap.spectrum import Pairs
+from extrap.model.spectrum import Pairs
 
 
 def fastest(fast: float | None, length: int) -> float:

@@ -1,7 +1,7 @@
 """Two extensions, one after the other."""
 
-from extrap.extension import Extension, Reader, SchemeExtension
-from extrap.gpt import GPT
+from extrap.extensions.base import Extension, Reader, SchemeExtension
+from extrap.model.gpt import GPT
 
 
 class Chain(Extension):

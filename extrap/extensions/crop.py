@@ -8,8 +8,8 @@ earlier predictions change as the text grows unless stride = 1.
 import torch
 from torch import Tensor
 
-from extrap.extension import Extension, Reader
-from extrap.gpt import GPT
+from extrap.extensions.base import Extension, Reader
+from extrap.model.gpt import GPT
 
 
 class Crop(Extension):

@@ -1,7 +1,7 @@
 """Direct extrapolation: change nothing. The baseline of every extension."""
 
-from extrap.extension import Extension, Reader
-from extrap.gpt import GPT
+from extrap.extensions.base import Extension, Reader
+from extrap.model.gpt import GPT
 
 
 class Direct(Extension):

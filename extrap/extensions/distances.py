@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 
-from extrap.extension import SchemeExtension
+from extrap.extensions.base import SchemeExtension
 from extrap.extensions.window import check_defined
-from extrap.probe import check_acts, check_distances
-from extrap.remapped import Remapped
-from extrap.scheme import Scheme
+from extrap.extensions.probe import check_acts, check_distances
+from extrap.model.remapped import Remapped
+from extrap.model.scheme import Scheme
 
 
 class DistanceExtension(SchemeExtension):

@@ -12,12 +12,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.card import parts
-from extrap.extension import replace_parts
+from extrap.model.card import parts
+from extrap.extensions.base import replace_parts
 from extrap.extensions.frequencies import Frequencies
 from extrap.extensions.ntk import bloc97
-from extrap.scheme import Scheme, Where
-from extrap.spectrum import Pairs, turns_pairs
+from extrap.model.scheme import Scheme, Where
+from extrap.model.spectrum import Pairs, turns_pairs
 
 
 class DynamicNTK(Frequencies):

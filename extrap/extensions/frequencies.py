@@ -6,10 +6,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from extrap.card import parts
-from extrap.extension import SchemeExtension, check_factor, replace_parts, with_parts
-from extrap.scheme import Scheme, Shape, Where
-from extrap.spectrum import Pairs, pairs, respectrum, turns_pairs
+from extrap.model.card import parts
+from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
+from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.spectrum import Pairs, pairs, respectrum, turns_pairs
 
 
 class Heat(Scheme):

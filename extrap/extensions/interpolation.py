@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from extrap.card import parts
-from extrap.extension import SchemeExtension, check_factor, with_parts
-from extrap.scheme import Scheme, Shape
+from extrap.model.card import parts
+from extrap.extensions.base import SchemeExtension, check_factor, with_parts
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.complex_order import ComplexOrder
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.floater import Floater, FloaterQKV
@@ -18,7 +18,7 @@ from extrap.schemes.multiplicative import MultiplicativeSinusoidal
 from extrap.schemes.raw_index import RawIndex
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.schemes.transformer_xl import TransformerXL
-from extrap.spectrum import turns_pairs
+from extrap.model.spectrum import turns_pairs
 
 OF_COORDINATES = (
     *(ComplexOrder, ConcatenatedProjected, ConcatenatedSplit, Floater, FloaterQKV),

@@ -6,9 +6,9 @@ Rows of trained positions come out unchanged, so that nothing changes up to L.
 
 from typing import Literal
 
-from extrap.card import parts
-from extrap.extension import SchemeExtension, replace_parts
-from extrap.scheme import Scheme
+from extrap.model.card import parts
+from extrap.extensions.base import SchemeExtension, replace_parts
+from extrap.model.scheme import Scheme
 from extrap.schemes.learned import Learned
 
 

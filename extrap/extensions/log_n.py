@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import torch
 
-from extrap.card import parts
-from extrap.extension import SchemeExtension, with_parts
-from extrap.scheme import Scheme, Where
+from extrap.model.card import parts
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.scheme import Scheme, Where
 from extrap.schemes.log_n import LogN
 from extrap.schemes.ssmax import SSMax
 

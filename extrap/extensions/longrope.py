@@ -1,7 +1,7 @@
 """LongRoPE: every pair is slowed by a factor of its own, found by search. arXiv 2402.13753.
 
 theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others;   there, content logits times 1 + ln s / ln L
-The search for long_p is extrap/search.py. The paper's first tokens that keep their positions are not here, nor in transformers.
+The search for long_p is extrap/runs/longrope_search.py. The paper's first tokens that keep their positions are not here, nor in transformers.
 """
 
 from math import log
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from extrap.extensions.by_parts import blend, fastest, kept_by_index
 from extrap.extensions.frequencies import Frequencies
-from extrap.spectrum import Pairs
+from extrap.model.spectrum import Pairs
 
 
 class LongRoPE(Frequencies):

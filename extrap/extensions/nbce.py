@@ -13,8 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.extension import Extension, Reader
-from extrap.gpt import GPT
+from extrap.extensions.base import Extension, Reader
+from extrap.model.gpt import GPT
 
 LOWEST = -100.0  # a logarithm of a probability below it counts as that of 0
 

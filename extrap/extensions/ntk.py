@@ -13,7 +13,7 @@ from math import log
 from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
-from extrap.spectrum import Pairs
+from extrap.model.spectrum import Pairs
 
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:

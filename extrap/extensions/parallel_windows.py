@@ -11,8 +11,8 @@ No coordinate reaches L, so this serves absolute schemes and tables as well. Up 
 import torch
 from torch import Tensor
 
-from extrap.extension import SchemeExtension, with_parts
-from extrap.scheme import Scheme, Shape, Where
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Windows(Scheme):

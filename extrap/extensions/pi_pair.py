@@ -6,7 +6,7 @@ A probe rather than a method: read within L, it tells which pairs a model reads 
 from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
-from extrap.spectrum import Pairs
+from extrap.model.spectrum import Pairs
 
 
 class PairInterpolation(Frequencies):

@@ -5,10 +5,10 @@ They came with RoPE and serve every scheme whose attention is a function of the 
 trained with wherever w < L.
 """
 
-from extrap.extension import check_factor
+from extrap.extensions.base import check_factor
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.maps import Constant, Leaky
-from extrap.scheme import Scheme
+from extrap.model.distance_maps import Constant, Leaky
+from extrap.model.scheme import Scheme
 
 
 class ReRoPE(DistanceExtension):

@@ -4,10 +4,10 @@ D_ij = n for n < W, then floor(i / G) - floor(j / G) + W - W / G;   n = i - j
 G divides W: the paper floors W / G and its code does not; they then agree, and no far key comes to lie nearer than a near one.
 """
 
-from extrap.extension import check_factor
+from extrap.extensions.base import check_factor
 from extrap.extensions.distances import DistanceExtension, width_of
-from extrap.maps import Grouped
-from extrap.scheme import Scheme
+from extrap.model.distance_maps import Grouped
+from extrap.model.scheme import Scheme
 
 
 class SelfExtend(DistanceExtension):

@@ -10,12 +10,12 @@ from abc import abstractmethod
 
 from torch import Tensor
 
-from extrap.extension import SchemeExtension, with_parts
+from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.extensions.window import check_defined
-from extrap.maps import Constant, InCache
-from extrap.probe import counts_tokens, knows_distances
-from extrap.remapped import Remapped
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.distance_maps import Constant, InCache
+from extrap.extensions.probe import counts_tokens, knows_distances
+from extrap.model.remapped import Remapped
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SinksAndRecent(Scheme):

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import torch
 
-from extrap.extension import SchemeExtension, with_parts
-from extrap.scheme import Scheme, Where
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.scheme import Scheme, Where
 from extrap.schemes.window import Window
 
 

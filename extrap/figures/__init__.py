@@ -16,9 +16,9 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from extrap.atomic import replace
-from extrap.figures.look import STYLE
-from extrap.series import select
+from extrap.utils.files import replace
+from extrap.figures.drawing.style import STYLE
+from extrap.results.series import select
 
 METADATA = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 

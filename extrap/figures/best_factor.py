@@ -5,11 +5,11 @@ A line per method that was read with several factors, untuned; 1 is the plain re
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from extrap.figures.axis import note
-from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels
-from extrap.figures.method_look import method_look
-from extrap.methods import methods, order, title
-from extrap.series import select
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import End, entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.methods import method_look
+from extrap.results.extension_study.methods import methods, order, title
+from extrap.results.series import select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of methods set for several factors"

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 
-from extrap.figures.axis import mark_training, note
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import COLOURS, look
-from extrap.series import select, series
+from extrap.figures.drawing.axes import mark_training, note
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import COLOURS, look
+from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "bias"}
 ACROSS = 3

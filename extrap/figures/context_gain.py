@@ -7,11 +7,11 @@ than L. A series whose gain at L does not lie below 0 ignores its context and is
 
 import numpy as np
 
-from extrap.figures.axis import QUIET, length_axis, mark_training, perplexity_axis, spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.figures.look import look
-from extrap.series import select, series, spread
+from extrap.figures.drawing.axes import QUIET, length_axis, mark_training, perplexity_axis, spread_note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "context-gain", "metric": "gain", "seen": "text"}
 PANELS = (("nll", "perplexity of the last L/2 tokens", np.exp), ("gain", "change of loss (nats per token)", None))

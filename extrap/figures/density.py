@@ -8,11 +8,11 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from extrap.density import ALLOWED, costs, greatest
-from extrap.figures.axis import note
-from extrap.figures.layout import End, entitle, label_ends, label_room, panels
-from extrap.figures.look import SOLID, Look
-from extrap.series import select
+from extrap.results.extension_study.density import ALLOWED, costs, greatest
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import End, entitle, label_ends, label_room, panels
+from extrap.figures.drawing.style import SOLID, Look
+from extrap.results.series import select
 
 NEEDS = {"extension": "pi-pair,pair=null", "task": "nll", "metric": "nll"}
 OF = ", and of single pairs"

@@ -6,10 +6,10 @@ flat. https://kexue.fm/archives/8823.
 
 import numpy as np
 
-from extrap.figures.axis import mark_training, note
-from extrap.figures.inside import datasets, lines, of_state, once
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.drawing.axes import mark_training, note
+from extrap.figures.drawing.diagnostics import datasets, lines, of_state, once
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "entropy"}
 

@@ -5,10 +5,10 @@
 
 import numpy as np
 
-from extrap.figures.axis import spread_note
-from extrap.figures.inside import datasets, level, lines, of_state, once
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing.diagnostics import datasets, level, lines, of_state, once
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "gradient"}
 

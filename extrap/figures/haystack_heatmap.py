@@ -4,7 +4,7 @@ Depth is a share of the context, 0 at its start and on top; the record at depth 
 Conventions of needle-in-a-haystack heat-maps, with colours that the colour-blind can tell apart.
 """
 
-from extrap.figures.heatmap import heat_maps
+from extrap.figures.drawing.heatmap import heat_maps
 
 NEEDS = {"task": "haystack", "metric": "accuracy", "seen": "retrieval"}
 

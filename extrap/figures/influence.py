@@ -9,12 +9,12 @@ import math
 import numpy as np
 from matplotlib.lines import Line2D
 
-from extrap.figures.axis import note
-from extrap.figures.axis import perplexity_axis as plain_log
-from extrap.figures.inside import level, of_state
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import look, scheme_look
-from extrap.series import select, series
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.axes import perplexity_axis as plain_log
+from extrap.figures.drawing.diagnostics import level, of_state
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import look, scheme_look
+from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")

@@ -6,7 +6,7 @@ accuracy of guessing among all values, and among those of the context. Conventio
 and 7).
 """
 
-from extrap.figures.depths import depth_figure
+from extrap.figures.drawing.depth_panels import depth_figure
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
 PROTOCOLS = {"records": "records: pairs\ngrow with length", "padded": "padded: fixed\npairs, more filler"}

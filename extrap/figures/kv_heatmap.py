@@ -5,7 +5,7 @@ of n tokens lies (1 - d) n before the query. Depth 0, the start, is on top as in
 Several seeds are shown by their mean; hatched panels did not train.
 """
 
-from extrap.figures.heatmap import heat_maps
+from extrap.figures.drawing.heatmap import heat_maps
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
 

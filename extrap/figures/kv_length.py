@@ -6,9 +6,9 @@ depths; three and more have a t-interval.
 
 import numpy as np
 
-from extrap.figures.lengths import length_figure
-from extrap.rows import one_corpus
-from extrap.series import select
+from extrap.figures.drawing.length_panels import length_figure
+from extrap.results.rows import one_corpus
+from extrap.results.series import select
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
 PROTOCOLS = {"records": "records: pairs grow with length", "padded": "padded: fixed pairs, more filler"}

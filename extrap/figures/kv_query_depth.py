@@ -4,7 +4,7 @@ Each form has a gate of its own: a run that never saw one is grey, dashed and na
 beside their base under a label of their own. Conventions of Lost in the Middle (arXiv 2307.03172, figures 9 and 10).
 """
 
-from extrap.figures.depths import depth_figure
+from extrap.figures.drawing.depth_panels import depth_figure
 
 NEEDS = {"task": "kv-query", "metric": "accuracy", "seen": "retrieval"}
 MAKE = " data=query"

@@ -6,11 +6,11 @@ arXiv 2402.09371 (variance over seeds).
 
 import math
 
-from extrap.figures.axis import length_axis, mark_training, note
+from extrap.figures.drawing.axes import length_axis, mark_training, note
 from extrap.figures.kv_length import means
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import look
-from extrap.series import seeds, series
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import seeds, series
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 MAKE, OF = " seed=0,1,2 -m", " of several seeds"

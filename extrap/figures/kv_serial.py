@@ -5,10 +5,10 @@ Conventions of Lost in the Middle (arXiv 2307.03172, figure 7), at every index i
 
 import numpy as np
 
-from extrap.figures.axis import QUIET, spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.drawing.axes import QUIET, spread_note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.results.series import select, series
 
 NEEDS = {"task": "kv-serial", "metric": "accuracy", "axis": "index", "seen": "retrieval"}
 

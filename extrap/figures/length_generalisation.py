@@ -6,10 +6,10 @@ Shaded: the lengths of training, as far as they were evaluated. Dotted: naming v
 
 import math
 
-from extrap.figures.axis import QUIET, note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.drawing.axes import QUIET, note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.results.series import select, series
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE = " data=algorithmic"

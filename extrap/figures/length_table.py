@@ -8,10 +8,10 @@ trained; a task that no series was trained for is left out of the mean.
 import numpy as np
 from matplotlib import colormaps
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import look
-from extrap.series import judged, select, series
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import judged, select, series
 
 NEEDS = {"task": "haystack", "protocol": "single", "metric": "accuracy", "seen": "retrieval"}
 TASKS = {"single": "accuracy", "multikey": "accuracy", "multivalue": "recall", "multiquery": "recall"}

@@ -7,11 +7,11 @@ exp of the mean loss per token; a run past a finite table is absent, a run that 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
-from extrap.figures.axis import length_axis, mark_training, perplexity_axis, spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.figures.look import look
-from extrap.series import select, series, spread
+from extrap.figures.drawing.axes import length_axis, mark_training, perplexity_axis, spread_note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from extrap.figures.axis import length_axis, mark_training, note, perplexity_axis
-from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, panels
-from extrap.figures.look import Look
-from extrap.figures.method_look import line, method_look
-from extrap.methods import compared, methods, order, target, title
-from extrap.series import select
+from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
+from extrap.figures.drawing.layout import End, entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.style import Look
+from extrap.figures.drawing.methods import line, method_look
+from extrap.results.extension_study.methods import compared, methods, order, target, title
+from extrap.results.series import select
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {"nonoverlap": "non-overlapping windows", "last_segment": "same last segment"}

@@ -9,11 +9,11 @@ import math
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from extrap.figures.axis import mark_training, perplexity_axis, spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import look
-from extrap.series import select, series
+from extrap.figures.drawing.axes import mark_training, perplexity_axis, spread_note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series
 
 NEEDS = {"task": "nll-position", "metric": "nll", "axis": "position", "seen": "text"}
 ACROSS, DOTTED = 4, {"linestyle": (0, (1, 1.2)), "marker": "", "linewidth": 1.3}

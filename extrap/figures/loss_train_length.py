@@ -9,10 +9,10 @@ import math
 import numpy as np
 from matplotlib import colormaps
 
-from extrap.figures.axis import length_axis, note, perplexity_axis
-from extrap.figures.layout import End, entitle, label_ends, label_room, panels
-from extrap.figures.look import Look, look
-from extrap.series import select, series, spread
+from extrap.figures.drawing.axes import length_axis, note, perplexity_axis
+from extrap.figures.drawing.layout import End, entitle, label_ends, label_room, panels
+from extrap.figures.drawing.style import Look, look
+from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "seen": "text"}
 MAKE, OF = " train.length=32,64,128 -m", " of several training lengths"

@@ -4,7 +4,7 @@ Rows: the question last, or first as well (query-aware contextualisation). Conve
 7 and 9), whose files the task reads; their score is `substring`, drawn is `accuracy`, which a model with a quotation mark less can have.
 """
 
-from extrap.figures.depths import depth_figure
+from extrap.figures.drawing.depth_panels import depth_figure
 
 NEEDS = {"task": "lost-in-the-middle", "metric": "accuracy"}
 PROTOCOLS = {"last": "query last", "both": "query first\nand last"}

@@ -5,8 +5,8 @@ closed-book line has lost the document, one below it is misled by the others. Co
 figures 1, 5 and 7).
 """
 
-from extrap.figures.depths import MARKS, depth_figure
-from extrap.figures.look import look
+from extrap.figures.drawing.depth_panels import MARKS, depth_figure
+from extrap.figures.drawing.style import look
 
 NEEDS = {"task": "multidoc", "metric": "accuracy", "seen": "retrieval"}
 MAKE = " data=suite"

@@ -6,10 +6,10 @@ The dotted line is the furthest place that a context has.
 
 import numpy as np
 
-from extrap.figures.axis import QUIET, length_axis, mark_training, spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.drawing.axes import QUIET, length_axis, mark_training, spread_note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.results.series import select, series
 
 NEEDS = {"task": "haystack", "protocol": "passkey", "metric": "k_max", "seen": "retrieval"}
 

@@ -6,11 +6,11 @@ tuned for the greatest factor. Conventions of arXiv 2306.15595 (table 4, drawn).
 
 import pandas as pd
 
-from extrap.figures.axis import QUIET, note
-from extrap.figures.layout import entitle, label_ends, label_room, panels
-from extrap.figures.method_look import line, method_look
-from extrap.methods import TUNED, methods, order, title
-from extrap.series import select
+from extrap.figures.drawing.axes import QUIET, note
+from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.methods import line, method_look
+from extrap.results.extension_study.methods import TUNED, methods, order, title
+from extrap.results.series import select
 
 NEEDS = {"task": "haystack", "protocol": "passkey", "metric": "k_max"}
 OF = " of fine-tuned runs"

@@ -4,8 +4,8 @@ import pandas as pd
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from extrap.figures.layout import entitle
-from extrap.figures.look import BLUE, ORANGE
+from extrap.figures.drawing.layout import entitle
+from extrap.figures.drawing.style import BLUE, ORANGE
 
 ROW, FIRST, CELL, HEAD = 0.155, 1.5, 0.66, 1.0
 HOLDS, FAILS = to_rgba(BLUE, 0.35), to_rgba(ORANGE, 0.45)

@@ -7,14 +7,14 @@ Conventions of Lost in the Middle (arXiv 2307.03172, figures 9 and 10), whose se
 import numpy as np
 import pandas as pd
 
-from extrap.figures.axis import spread_note
-from extrap.figures.depths import MULTIPLES, QUARTERS
-from extrap.figures.layout import End, entitle, label_ends, label_room, panels
-from extrap.figures.look import BLUE, DASHED, ORANGE, PURPLE, SOLID, UNTRAINED, Look
-from extrap.figures.method_look import line
-from extrap.methods import TUNED
-from extrap.rows import one_corpus
-from extrap.series import select, spread
+from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing.depth_panels import MULTIPLES, QUARTERS
+from extrap.figures.drawing.layout import End, entitle, label_ends, label_room, panels
+from extrap.figures.drawing.style import BLUE, DASHED, ORANGE, PURPLE, SOLID, UNTRAINED, Look
+from extrap.figures.drawing.methods import line
+from extrap.results.extension_study.methods import TUNED
+from extrap.results.rows import one_corpus
+from extrap.results.series import select, spread
 
 NEEDS = {"task": "kv-query", "metric": "accuracy"}
 OF = " of runs tuned on data@finetune.data=query-last, query-both or query-first"

@@ -7,10 +7,10 @@ has more to read than it can use. Conventions of Lost in the Middle (arXiv 2307.
 import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from extrap.figures.axis import spread_note
-from extrap.figures.curve import curve
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.series import select, series
+from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.results.series import select, series
 
 NEEDS = {"task": "multidoc", "metric": "accuracy", "protocol": "retrieved", "seen": "retrieval"}
 MAKE = " data=suite"

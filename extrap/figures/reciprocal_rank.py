@@ -7,12 +7,12 @@ tasks, then over seeds, points are seeds. Ranks need ten seeds to mean much. Con
 import numpy as np
 import pandas as pd
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, panels
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, panels
 from extrap.figures.length_generalisation import trained
-from extrap.figures.look import look
-from extrap.series import select, series
-from extrap.stats import t_interval
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series
+from extrap.results.stats.intervals import t_interval
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE, OF = " data=algorithmic seed=0,1,2 -m", " of several schemes"

@@ -4,8 +4,8 @@ A copy is of one training length, so that all that is asked for lies L tokens ba
 https://kexue.fm/archives/9708.
 """
 
-from extrap.figures.lengths import length_figure
-from extrap.series import select
+from extrap.figures.drawing.length_panels import length_figure
+from extrap.results.series import select
 
 NEEDS = {"task": "repeat", "metric": "accuracy", "protocol": "later"}
 MAKE = " data=repeat"

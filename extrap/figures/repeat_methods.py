@@ -9,11 +9,11 @@ where `gain`, what that reader adds on the second copy of a text within the trai
 import numpy as np
 from matplotlib.ticker import PercentFormatter
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, label_room, panels
-from extrap.figures.method_look import INKS
-from extrap.methods import compared, methods, order, target, title, value
-from extrap.series import select
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, label_room, panels
+from extrap.figures.drawing.methods import INKS
+from extrap.results.extension_study.methods import compared, methods, order, target, title, value
+from extrap.results.series import select
 
 NEEDS = {"task": "repeat", "metric": "accuracy"}
 OF, MAKE = " of several methods", " data=repeat extension=direct,pi,ntk,yarn extension.factor=8 -m"

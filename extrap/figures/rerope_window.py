@@ -6,12 +6,12 @@ A colour per training, hollow with log-n at test alone. Dotted: running text wit
 
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, label_ends, label_room, panels
-from extrap.figures.look import DASHED, SOLID, Look
-from extrap.figures.method_look import INKS, line
-from extrap.methods import methods, value
-from extrap.series import select
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.style import DASHED, SOLID, Look
+from extrap.figures.drawing.methods import INKS, line
+from extrap.results.extension_study.methods import methods, value
+from extrap.results.series import select
 
 NEEDS = {"task": "repeat", "metric": "accuracy"}
 OF = " of extension=rerope with several widths"

@@ -4,11 +4,11 @@ The methods that were measured at most depths, each at its greatest factor; reco
 naming any value of the context.
 """
 
-from extrap.figures.axis import QUIET, note
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.figures.method_look import line, method_look
-from extrap.methods import compared, methods, order, target, title
-from extrap.series import select
+from extrap.figures.drawing.axes import QUIET, note
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.methods import line, method_look
+from extrap.results.extension_study.methods import compared, methods, order, target, title
+from extrap.results.series import select
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several extensions"

@@ -12,11 +12,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
-from extrap.figures.axis import note
-from extrap.figures.inside import STATES, of_state
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import look
-from extrap.series import select, series
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.diagnostics import STATES, of_state
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "mass"}
 ACROSS, INK = 4, "#ff1f5b"

@@ -6,12 +6,12 @@ Right: attention to the record asked for less that to a dummy in its place. arXi
 
 import numpy as np
 
-from extrap.figures.axis import perplexity_axis as plain_log
-from extrap.figures.axis import spread_note
-from extrap.figures.inside import datasets, level, lines, of_state, once
-from extrap.figures.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.figures.look import look
-from extrap.series import select, series, spread
+from extrap.figures.drawing.axes import perplexity_axis as plain_log
+from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing.diagnostics import datasets, level, lines, of_state, once
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
 

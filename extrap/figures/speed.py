@@ -6,10 +6,10 @@ Bars are means over runs, lines the slowest and the fastest repeat of one run; t
 
 import numpy as np
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import look
-from extrap.series import select, series
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import look
+from extrap.results.series import select, series
 
 NEEDS = {"task": "speed", "metric": "tokens_per_second"}
 SHOWN = (

@@ -4,11 +4,11 @@ Crop reads the last L tokens anew for every few predictions, the costly upper ba
 collect idle attention; sinks keep them. Conventions of StreamingLLM (arXiv 2309.17453, figure 3).
 """
 
-from extrap.figures.axis import length_axis, mark_training, note
-from extrap.figures.layout import entitle, label_ends, label_room, panels
-from extrap.figures.method_look import line, method_look
-from extrap.methods import compared, methods, title
-from extrap.series import select
+from extrap.figures.drawing.axes import length_axis, mark_training, note
+from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.methods import line, method_look
+from extrap.results.extension_study.methods import compared, methods, title
+from extrap.results.series import select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of extension=streaming-llm or window beside direct"

@@ -8,11 +8,11 @@ that have no point on any curve.
 
 import pandas as pd
 
-from extrap.figures.axis import QUIET, note
-from extrap.figures.layout import End, entitle, label_ends, label_height, label_room, pairs, thin_lines
-from extrap.figures.look import look
-from extrap.figures.parts import parts
-from extrap.series import seeds, select, series
+from extrap.figures.drawing.axes import QUIET, note
+from extrap.figures.drawing.layout import End, entitle, label_ends, label_height, label_room, pairs, thin_lines
+from extrap.figures.drawing.style import look
+from extrap.figures.drawing.training_parts import parts
+from extrap.results.series import seeds, select, series
 
 NEEDS = {"task": "train", "axis": "step"}
 GATE = 0.9

@@ -4,12 +4,12 @@ Conventions of arXiv 2306.15595. The first point is the method untuned. Runs tha
 factor, of the first scheme in the alphabet.
 """
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, label_ends, label_room, pairs
-from extrap.figures.method_look import line, method_look
-from extrap.figures.parts import parts
-from extrap.methods import TUNED, methods, order, title
-from extrap.series import select
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, label_ends, label_room, pairs
+from extrap.figures.drawing.methods import line, method_look
+from extrap.figures.drawing.training_parts import parts
+from extrap.results.extension_study.methods import TUNED, methods, order, title
+from extrap.results.series import select
 
 NEEDS = {"task": "train", "axis": "step"}
 OF = " of fine-tuned runs"

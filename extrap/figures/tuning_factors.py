@@ -6,10 +6,10 @@ times the training length. Cells: means over seeds, nats per token of the last s
 
 import numpy as np
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, panels
-from extrap.methods import methods, order, title
-from extrap.series import select
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.results.extension_study.methods import methods, order, title
+from extrap.results.series import select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 RETRIEVAL = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}

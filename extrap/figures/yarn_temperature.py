@@ -5,12 +5,12 @@ arXiv 2309.00071, section 3.3. The paper finds 0.1 for models of billions of wei
 
 import numpy as np
 
-from extrap.figures.axis import note
-from extrap.figures.layout import entitle, label_ends, label_room, panels
-from extrap.figures.look import SOLID, Look
-from extrap.figures.method_look import INKS, line
-from extrap.methods import methods, target
-from extrap.series import select, spread
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.style import SOLID, Look
+from extrap.figures.drawing.methods import INKS, line
+from extrap.results.extension_study.methods import methods, target
+from extrap.results.series import select, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of extension=yarn with several slopes"

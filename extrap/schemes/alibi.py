@@ -7,7 +7,7 @@ slopes of the largest power of two below H, then every second slope of twice tha
 import torch
 from torch import Tensor
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 
 
 def alibi_slopes(heads: int) -> list[float]:

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 PACE = 0.1
 """Share of the common learning rate that frequencies get: position 1000 magnifies their every step a thousand times."""

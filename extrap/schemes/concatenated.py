@@ -9,8 +9,8 @@ PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved, th
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import sinusoid
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class ConcatenatedProjected(Scheme):

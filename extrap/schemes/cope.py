@@ -8,8 +8,8 @@ Both ends count, so p_ii = g_ii. Masked keys do not count. z takes q unscaled. W
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import table_limit
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import table_limit
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class CoPE(Scheme):

@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import gather, table_limit
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import gather, table_limit
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class DeBERTa(Scheme):

@@ -9,8 +9,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import table_limit
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import table_limit
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class FIRE(Scheme):

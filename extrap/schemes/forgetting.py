@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Forgetting(Scheme):

@@ -8,9 +8,9 @@ from math import pi
 
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, Rotary
-from extrap.scheme import Shape
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, Rotary
+from extrap.model.scheme import Shape
 
 
 class HoPE(Rotary):

@@ -4,9 +4,9 @@ training:  D_ij = n for n < w, then w + (n - w) / k with k = 1 / (2 factor): far
 test:      D_ij = n, the plain scheme at the plain speed. Up to factor L tokens every distance lies within the trained range.
 """
 
-from extrap.maps import Leaky
-from extrap.scheme import Scheme, Shape
-from extrap.wrapper import Wrapper
+from extrap.model.distance_maps import Leaky
+from extrap.model.scheme import Scheme, Shape
+from extrap.model.wrapper import Wrapper
 
 
 class InverseLeaky(Wrapper):

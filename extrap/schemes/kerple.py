@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 
 FLOOR = 0.01
 

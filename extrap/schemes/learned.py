@@ -17,8 +17,8 @@ from warnings import warn
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import between
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import between
+from extrap.model.scheme import Scheme, Shape, Where
 
 Policy = Literal["raise", "clamp", "interpolate", "hierarchical"]
 

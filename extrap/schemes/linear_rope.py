@@ -13,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, check_base, pairing, phase, turn
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, check_base, pairing, phase, turn
+from extrap.model.scheme import Scheme, Shape, Where
 
 CHUNK = 64
 EPS = 1e-6

@@ -9,7 +9,7 @@ from math import log
 
 from torch import Tensor
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class LogN(Scheme):

@@ -10,9 +10,9 @@ Text has one coordinate t. Here it is written with digits in a radix, as lines o
 import torch
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, Rotary
-from extrap.scheme import Shape
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, Rotary
+from extrap.model.scheme import Shape
 
 
 class MultiAxisRoPE(Rotary):

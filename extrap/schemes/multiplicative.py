@@ -9,8 +9,8 @@ initialisations and the 1 are choices made here.
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import between, sinusoid
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import between, sinusoid
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class MultiplicativeLearned(Scheme):

@@ -4,7 +4,7 @@ l_ij = <q_i, k_j> / sqrt(D). A single causal layer cannot see the order of the t
 This file is the template for a new scheme: subclass Scheme, override the hooks at which it acts, write the YAML.
 """
 
-from extrap.scheme import Scheme
+from extrap.model.scheme import Scheme
 
 
 class NoPE(Scheme):

@@ -6,9 +6,9 @@ theta_p = base**(-2p/D) for p < floor(fraction D/2), 0 above: the spectrum is cu
 import torch
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, Rotary
-from extrap.scheme import Shape
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, Rotary
+from extrap.model.scheme import Shape
 
 
 class PRoPE(Rotary):

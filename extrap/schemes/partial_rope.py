@@ -5,9 +5,9 @@ D_r = fraction D channels turn with theta_p = base**(-2p/D_r), re-spaced over D_
 
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, Rotary
-from extrap.scheme import Shape
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, Rotary
+from extrap.model.scheme import Shape
 
 
 class PartialRoPE(Rotary):

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.scheme import OutOfRange, Scheme, Shape
+from extrap.model.scheme import OutOfRange, Scheme, Shape
 
 
 class RandomisedPositions(Scheme):

@@ -11,7 +11,7 @@ from warnings import warn
 import torch
 from torch import Tensor
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class RawIndex(Scheme):

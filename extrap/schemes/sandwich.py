@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.scheme import Scheme, Shape
+from extrap.model.functional import frequencies
+from extrap.model.scheme import Scheme, Shape
 
 
 class Sandwich(Scheme):

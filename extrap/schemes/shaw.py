@@ -7,8 +7,8 @@ The 1 / sqrt(D) scales the aK term too. Both tables are shared by the heads of a
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import gather, scatter, table_limit
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import gather, scatter, table_limit
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Shaw(Scheme):

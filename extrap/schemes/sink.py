@@ -8,7 +8,7 @@ distance 0. To be trained with: switched on at test alone it shrinks every outpu
 import torch
 from torch import Tensor, nn
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SoftmaxOne(Scheme):

@@ -8,8 +8,8 @@ from typing import Literal
 
 from torch import Tensor
 
-from extrap.relative import sinusoid
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Sinusoidal(Scheme):

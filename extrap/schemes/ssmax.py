@@ -8,7 +8,7 @@ from math import log
 import torch
 from torch import Tensor, nn
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SSMax(Scheme):

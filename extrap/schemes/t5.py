@@ -9,8 +9,8 @@ import warnings
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import bucket
-from extrap.scheme import Scheme, Shape, whole_steps
+from extrap.model.functional import bucket
+from extrap.model.scheme import Scheme, Shape, whole_steps
 
 
 class T5(Scheme):

@@ -12,8 +12,8 @@ from warnings import warn
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import between, sinusoid
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import between, sinusoid
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class TUPE(Scheme):

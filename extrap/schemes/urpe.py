@@ -7,8 +7,8 @@ token would hide where they stand; these rows do not. Goes on top of any bias by
 import torch
 from torch import Tensor, nn
 
-from extrap.relative import table_limit
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import table_limit
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class URPE(Scheme):

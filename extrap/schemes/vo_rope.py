@@ -6,9 +6,9 @@ would be absolute. It acts beside a scheme of queries and keys; vo-rope is the s
 
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, check_base, pairing, phase, turn
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, check_base, pairing, phase, turn
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class VORoPE(Scheme):

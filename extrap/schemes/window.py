@@ -5,7 +5,7 @@ visible iff 0 <= i - j < W, counted in tokens whatever their coordinates.
 
 from torch import Tensor
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Window(Scheme):

@@ -8,9 +8,9 @@ the difference counts, so here positions are counted from the middle of each blo
 import torch
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, Rotary, pairing
-from extrap.scheme import Shape, Where
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, Rotary, pairing
+from extrap.model.scheme import Shape, Where
 
 REACH = 40.0
 """Largest logarithm of a factor; two of them still multiply within float32. Far keys lie below it, where exp(-40) is as good

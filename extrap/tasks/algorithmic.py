@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from extrap.answers import SEED, mark_each
+from extrap.tasks.scoring.single_token import SEED, mark_each
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_mean, wilson
-from extrap.task import Model, Progress, Result, Task, batches, check_at_least
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import bootstrap_mean, wilson
+from extrap.tasks.base import Model, Progress, Result, Task, batches, check_at_least
 
 
 class LengthGeneralisation(Task):

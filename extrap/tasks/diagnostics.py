@@ -4,7 +4,7 @@ Protocols: `trained_records`, `untrained_records` (a context full of records, on
 `untrained_text`; `untrained_<k>_layers` (a model of k layers as it was drawn) and `untrained_unmasked` (without the causal mask, where
 the scheme is defined without it), on the first of the contents; `trained`, `untrained` for numbers of the scheme alone.
 
-metric                 axis, at                   layer, head   meaning (defined in extrap.diagnosis.measures)
+metric                 axis, at                   layer, head   meaning (defined in extrap.tasks.diagnosis.attention_stats)
 sink                                              layer, head   mean attention to token 0, rows from 8 on; sink_uniform if uniform
 sink_rate                                                       share of (layer, head) with a sink above .3, arXiv 2410.10781
 mass                   key 0 .. 15                layer         mean attention to a key, rows from 8 on; mass_uniform if uniform
@@ -17,7 +17,7 @@ influence              position                                 share of |d h_la
 .._primacy, .._recency, .._u                                    of both profiles: first and last tenth over the rest; their mean
 gradient               distance 0, 1, 2, 4 .. n   .             share of |d logit / d x_j| within that distance, arXiv 2212.10356
 reach                  share .5, .9, .99                        distance in tokens that holds the share
-turns, coverage, bias  pair, pair, distance       -, -, both    of the scheme: extrap.diagnosis.static
+turns, coverage, bias  pair, pair, distance       -, -, both    of the scheme: extrap.tasks.diagnosis.measure_scheme
 
 Values are means over inputs with a 95 % t-interval over them. Linear attention has weights of both signs: |a|, rows made to sum to 1.
 A factor that a scheme puts on weights after the softmax (URPE) is not part of them.
@@ -25,16 +25,16 @@ A factor that a scheme puts on weights after the softmax (URPE) is not part of t
 
 from collections.abc import Iterator, Sequence
 
-from extrap.answers import TRAINED
+from extrap.tasks.scoring.single_token import TRAINED
 from extrap.data.keyvalue import most
 from extrap.data.vocabulary import Vocabulary
-from extrap.diagnosis.inputs import CONTENTS, read
-from extrap.diagnosis.look import Look
-from extrap.diagnosis.static import tell_scheme
-from extrap.diagnosis.told import Told
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Diagnostic, Inside, Progress, Result, check_at_least, check_multiples, lengths
+from extrap.tasks.diagnosis.inputs import CONTENTS, read
+from extrap.tasks.diagnosis.measure_model import Look
+from extrap.tasks.diagnosis.measure_scheme import tell_scheme
+from extrap.tasks.diagnosis.recorder import Told
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Diagnostic, Inside, Progress, Result, check_at_least, check_multiples, lengths
 
 
 class Diagnostics(Diagnostic):

@@ -7,7 +7,7 @@
     passkey      one needle in a sentence that is repeated over and over, at many distances with few trials each
 
 Depth is given as a share of the context and as the distance from the key to the query, in tokens, on the axis `distance`: it tells
-what fails with length from what fails with distance. Contexts: extrap.data.trials (the first two), extrap.data.needles. Sources: RULER,
+what fails with length from what fails with distance. Contexts: extrap.data.trials.keyvalue (the first two), extrap.data.trials.needles. Sources: RULER,
 arXiv 2404.06654; passkey and k_max, Position Interpolation, arXiv 2306.15595.
 """
 
@@ -17,15 +17,15 @@ from functools import partial
 import numpy as np
 import torch
 
-from extrap.answers import SEED, check_depths, guess, mark_each, report, report_curve, report_gate, score
-from extrap.data.needles import Needles, k_max, least, noise, passkey_distances, several_queries, several_values
-from extrap.data.trials import DEPTHS, Padded
+from extrap.tasks.scoring.single_token import SEED, check_depths, guess, mark_each, report, report_curve, report_gate, score
+from extrap.data.trials.needles import Needles, k_max, least, noise, passkey_distances, several_queries, several_values
+from extrap.data.trials.keyvalue import DEPTHS, Padded
 from extrap.data.vocabulary import Vocabulary
-from extrap.digest import drawn
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_of
-from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
+from extrap.data.trials.digest import drawn
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import bootstrap_of
+from extrap.tasks.base import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
 
 
 class Haystack(Task):

@@ -4,20 +4,20 @@
     padded    a fixed number of records (`pairs`) in running text: more length is distance alone
 
 Depth is the place of the record asked for, 0 the first and 1 the last; the other records and the filler are the same at every
-depth, so that differences between depths are paired. The sequences: extrap.data.trials. Source: arXiv 2307.03172.
+depth, so that differences between depths are paired. The sequences: extrap.data.trials.keyvalue. Source: arXiv 2307.03172.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from extrap.answers import SEED, check_depths, guess, mark, report, report_curve, report_gate, score
+from extrap.tasks.scoring.single_token import SEED, check_depths, guess, mark, report, report_curve, report_gate, score
 from extrap.data.keyvalue import most
-from extrap.data.trials import DEPTHS, Layout, Padded, Records
+from extrap.data.trials.keyvalue import DEPTHS, Layout, Padded, Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
 
 
 class KV(Task):

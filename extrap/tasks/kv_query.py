@@ -7,15 +7,15 @@ records on the same slots. Asking a model that was trained on none of them is al
 
 from collections.abc import Sequence
 
-from extrap.data.query_forms import FORMS, QueryForm
-from extrap.data.trials import DEPTHS
+from extrap.data.trials.query import FORMS, QueryForm
+from extrap.data.trials.keyvalue import DEPTHS
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
-from extrap.tasks.grid import Grid
+from extrap.utils.errors import UserError
+from extrap.tasks.scoring.depth_grid import Grid
 
 
 class KVQuery(Grid):
-    """Accuracy by length and depth, a protocol for each of `ask`: last, both, first. Options and rows: extrap.tasks.grid.
+    """Accuracy by length and depth, a protocol for each of `ask`: last, both, first. Options and rows: extrap.tasks.scoring.depth_grid.
 
     An answer of `last` and `both` is the value; of `first` it is the key and the value, both of which have to be right.
     """

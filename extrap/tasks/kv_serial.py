@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from extrap.answers import SEED, guess, mark, report, report_gate, score
-from extrap.data.trials import Records
+from extrap.tasks.scoring.single_token import SEED, guess, mark, report, report_gate, score
+from extrap.data.trials.keyvalue import Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.digest import drawn
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
+from extrap.data.trials.digest import drawn
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
 
 
 class KVSerial(Task):

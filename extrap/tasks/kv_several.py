@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import torch
 
-from extrap.answers import SEED, guess, mark, report_gate
+from extrap.tasks.scoring.single_token import SEED, guess, mark, report_gate
 from extrap.data.keyvalue import check_keys
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
-from extrap.digest import drawn
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_share, wilson
-from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
+from extrap.data.trials.digest import drawn
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import bootstrap_share, wilson
+from extrap.tasks.base import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
 
 CODE = 4  # keeps the random draws apart from those of other layouts
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from extrap.data.trials import DEPTHS
+from extrap.data.trials.keyvalue import DEPTHS
 from extrap.data.wide import WideForm
-from extrap.tasks.grid import Grid
+from extrap.tasks.scoring.depth_grid import Grid
 
 
 class KVWide(Grid):
     """Accuracy of whole values by length and depth, protocol records. width: tokens of a key and of a value; pool: key ids that keys
-    are made of, both as in training. The other options and the rows: extrap.tasks.grid.
+    are made of, both as in training. The other options and the rows: extrap.tasks.scoring.depth_grid.
     """
 
     name = "kv-wide"

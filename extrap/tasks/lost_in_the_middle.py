@@ -3,7 +3,7 @@
     last    the question stands behind the records
     both    in front of them as well (query-aware contextualisation)
 
-Records are read from the published files (extrap.data.records) or generated; their prompts: extrap.data.json_prompt. Source:
+Records are read from the published files (extrap.data.trials.published) or generated; their prompts: extrap.data.trials.json_prompt. Source:
 arXiv 2307.03172, whose score is `substring`. Text is read as bytes, so that a record of two UUIDs is 80 tokens.
 """
 
@@ -13,16 +13,16 @@ from typing import Literal
 
 import numpy as np
 
-from extrap.answers import mark_each, report, report_curve, report_gate
+from extrap.tasks.scoring.single_token import mark_each, report, report_curve, report_gate
 from extrap.data.encoder import BYTES
-from extrap.data.json_prompt import UUID, Example, generate, most
-from extrap.data.records import read
+from extrap.data.trials.json_prompt import UUID, Example, generate, most
+from extrap.data.trials.published import read
 from extrap.data.vocabulary import Vocabulary
-from extrap.decode import exact, greedy
-from extrap.digest import digest
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Model, Progress, Result, Task, check_at_least
+from extrap.tasks.scoring.multi_token import exact, greedy
+from extrap.data.trials.digest import digest
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Model, Progress, Result, Task, check_at_least
 
 OPENING = ' "'  # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is introduced
 

@@ -4,7 +4,7 @@
     oracle, closed_book  the gold document alone, and no document: what a reader gets at best, and what can be guessed
     retrieved            the first K documents of a weak retriever, which may miss the gold one: does a reader gain from more?
 
-Documents, questions and test contexts: extrap.data.documents, extrap.data.document_trials. Source: arXiv 2307.03172, whose documents
+Documents, questions and test contexts: extrap.data.facts, extrap.data.trials.multidoc. Source: arXiv 2307.03172, whose documents
 are passages of an encyclopedia; these are facts (subject, relation, object) in a template, which a small model can be trained for.
 """
 
@@ -13,14 +13,14 @@ from functools import partial
 
 import numpy as np
 
-from extrap.answers import SEED, check_depths, guess, mark, report, report_curve, report_gate, score
-from extrap.data.document_trials import Documents
-from extrap.data.documents import RELATIONS, Template
-from extrap.data.trials import DEPTHS, Trials
+from extrap.tasks.scoring.single_token import SEED, check_depths, guess, mark, report, report_curve, report_gate, score
+from extrap.data.trials.multidoc import Documents
+from extrap.data.facts import RELATIONS, Template
+from extrap.data.trials.keyvalue import DEPTHS, Trials
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
 
 Score = Callable[[Trials], dict[str, np.ndarray]]
 ORDERS = {"ordered": True, "shuffled": False}

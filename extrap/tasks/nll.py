@@ -17,10 +17,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
-from extrap.tasks.windows import Windows, check_texts, loss_items, loss_rows, read, sliding, texts, times_scored, tokens_read
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
+from extrap.tasks.scoring.text_windows import Windows, check_texts, loss_items, loss_rows, read, sliding, texts, times_scored, tokens_read
 
 
 def nonoverlap(n: int, start: int, end: int) -> list[Windows]:

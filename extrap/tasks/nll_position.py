@@ -16,10 +16,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.task import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
-from extrap.tasks.windows import Windows, check_texts, loss_items, loss_rows, read, sliding, texts, tokens_read
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Model, Progress, Result, Task, check_at_least, check_multiples, lengths
+from extrap.tasks.scoring.text_windows import Windows, check_texts, loss_items, loss_rows, read, sliding, texts, tokens_read
 
 
 class NLLPosition(Task):

@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from extrap.digest import drawn
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_mean
-from extrap.task import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
+from extrap.data.trials.digest import drawn
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import bootstrap_mean
+from extrap.tasks.base import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
 
 
 class Repeat(Task):

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.scheme import OutOfRange
-from extrap.task import Diagnostic, Inside, Progress, Result, check_at_least, check_multiples, lengths
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Diagnostic, Inside, Progress, Result, check_at_least, check_multiples, lengths
 
 
 class Speed(Diagnostic):

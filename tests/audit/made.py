@@ -3,7 +3,7 @@
 import torch
 
 from extrap.audit.subject import SHAPE, Subject
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 
 
 class Made(Subject):

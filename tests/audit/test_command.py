@@ -9,10 +9,10 @@ import torch
 from extrap.audit import command, zoo
 from extrap.audit.column import Column, error
 from extrap.audit.trained import trained
-from extrap.errors import UserError
-from extrap.gpt import GPT
-from extrap.runs import Named
-from extrap.scheme import Shape
+from extrap.utils.errors import UserError
+from extrap.model.gpt import GPT
+from extrap.runs.folder import Named
+from extrap.model.scheme import Shape
 from tests.discover import node, scheme
 
 

@@ -7,8 +7,8 @@ import torch
 from extrap.audit import demos
 from extrap.audit.demos import addition, layouts, permutation, radix, relativity, rotation
 from extrap.audit.subject import gpt
-from extrap.catalogue import SHAPE
-from extrap.errors import UserError
+from extrap.cli.schemes import SHAPE
+from extrap.utils.errors import UserError
 from extrap.schemes.learned import Learned
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sinusoidal import Sinusoidal

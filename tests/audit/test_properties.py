@@ -7,7 +7,7 @@ import torch
 
 from extrap.audit.properties import axes, codes, cost, decay, deterministic, far, length, norm, order, shift, unique
 from extrap.audit.subject import SHAPE
-from extrap.scheme import Scheme
+from extrap.model.scheme import Scheme
 from tests.audit.made import (
     Fading,
     Geometric,

@@ -4,7 +4,7 @@ import pytest
 
 from extrap.audit import properties, zoo
 from extrap.audit.properties import far, length, shift
-from extrap.card import kind
+from extrap.model.card import kind
 from tests.discover import names
 from tests.exceptions import EXCUSED
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from extrap.cli import main, reported
-from extrap.errors import UserError
+from extrap.cli.app import main, reported
+from extrap.utils.errors import UserError
 from tests.cli.conftest import Tiny
 
 TABLE = {

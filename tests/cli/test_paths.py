@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap import paths
+from extrap.utils import paths
 
 
 def test_found_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

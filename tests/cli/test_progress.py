@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from extrap import progress
-from extrap.progress import Progress
+from extrap.utils import progress
+from extrap.utils.progress import Progress
 
 
 class Terminal(io.StringIO):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from extrap.sweep import cores, pool
-from extrap.sweep.names import file_name, labels
-from extrap.sweep.process import Process, State
-from extrap.sweep.status import Lines, Live, clock, line, summary, time_left
+from extrap.cli.sweep import cores, pool
+from extrap.cli.sweep.names import file_name, labels
+from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.display import Lines, Live, clock, line, summary, time_left
 
 
 def job(tmp_path: Path, label: str, state: State, seconds: float = 0.0, began: float = 0.0, reason: str = "") -> Process:

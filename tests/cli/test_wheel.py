@@ -40,7 +40,7 @@ def run(installed: Path, folder: Path, *words: str) -> str:
 
 
 def test_configuration_comes_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    assert run(installed, tmp_path, "-c", "from extrap.paths import conf_dir; print(conf_dir())") == f"{installed / 'extrap' / 'conf'}\n"
+    assert run(installed, tmp_path, "-c", "from extrap.utils.paths import conf_dir; print(conf_dir())") == f"{installed / 'extrap' / 'conf'}\n"
 
 
 def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:

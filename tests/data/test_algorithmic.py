@@ -3,7 +3,7 @@ import pytest
 
 from extrap.data.strings import IGNORE, TASKS, Copy, FlipFlop
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 from tests.tasks.test_algorithmic import solve
 
 V = Vocabulary(keys=64, values=16)

@@ -9,7 +9,7 @@ import yaml
 from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
-from extrap.build import build, find
+from extrap.runs.build import build, find
 
 CONF = Path(__file__).parents[2] / "conf"
 CORPORA = sorted(path.stem for path in (CONF / "data" / "corpus").glob("*.yaml"))

@@ -10,8 +10,8 @@ import pytest
 from extrap.__main__ import opened
 from extrap.data.corpora import reader
 from extrap.data.corpora.files import Files
-from extrap.data.corpus import cut, split_of
-from extrap.errors import UserError
+from extrap.data.corpora.base import cut, split_of
+from extrap.utils.errors import UserError
 
 
 @pytest.fixture

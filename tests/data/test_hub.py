@@ -5,7 +5,7 @@ import huggingface_hub
 import pytest
 
 from extrap.data.corpora.hub import Hub
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [{"text": "", "n": 0}, {"text": None, "n": 0}]
 

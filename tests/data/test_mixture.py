@@ -4,13 +4,13 @@ import torch
 from torch.utils.data import DataLoader
 
 from extrap.data.corpora.files import Files
-from extrap.data.corpus import Corpus
+from extrap.data.corpora.base import Corpus
 from extrap.data.keyvalue import KeyValue
 from extrap.data.mixture import IGNORED, Batches, Mixture
 from extrap.data.text import Text
-from extrap.data.tokens import Stream
+from extrap.data.corpora.token_map import Stream
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 TEXT = np.random.default_rng(0).integers(256, size=3000).astype(np.uint16)
 STEPS = 10

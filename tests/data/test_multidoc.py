@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from extrap.data.document_trials import Documents
-from extrap.data.documents import RELATIONS, Template
+from extrap.data.trials.multidoc import Documents
+from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import MultiDocument
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).choice(np.frombuffer(b"abcdefgh ", np.uint8), size=6000).astype(np.uint16)

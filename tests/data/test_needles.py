@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from extrap.data.needles import k_max, least, noise, passkey_distances, places, several_queries, several_values
-from extrap.data.trials import Padded
+from extrap.data.trials.needles import k_max, least, noise, passkey_distances, places, several_queries, several_values
+from extrap.data.trials.keyvalue import Padded
 from extrap.data.vocabulary import Vocabulary
 
 V = Vocabulary()

@@ -3,7 +3,7 @@ import pytest
 
 from extrap.data.query import Query, most_asked_first
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from extrap.data.json_prompt import INSTRUCTION, Example, generate
-from extrap.data.records import read
-from extrap.errors import UserError
+from extrap.data.trials.json_prompt import INSTRUCTION, Example, generate
+from extrap.data.trials.published import read
+from extrap.utils.errors import UserError
 
 RECORDS = [["k1", "v1"], ["k2", "v2"], ["k3", 'v"3']]
 

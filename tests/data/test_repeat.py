@@ -6,7 +6,7 @@ import pytest
 from extrap.data.mixture import IGNORED, Batches
 from extrap.data.repeat import Repeat
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 from tests.data.test_mixture import batches, corpus, mixture
 
 STREAM = np.arange(5000)

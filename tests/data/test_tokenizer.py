@@ -11,13 +11,13 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from extrap.data.corpora.files import Files
-from extrap.data.corpus import split_of
+from extrap.data.corpora.base import split_of
 from extrap.data.tokenizer import Tokenized
-from extrap.errors import UserError
-from extrap.evaluate import evaluate
-from extrap.rows import read
+from extrap.utils.errors import UserError
+from extrap.runs.evaluate import evaluate
+from extrap.results.rows import read
 from extrap.tasks.nll import NLL
-from extrap.train import train
+from extrap.runs.train import train
 from tests.jobs import job
 from tests.tasks.hand import measure
 

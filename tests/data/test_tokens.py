@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extrap.data import tokens
+from extrap.data.corpora import token_map as tokens
 
 DOCUMENTS = [("train", b"one two"), ("validation", b"\x00\xff"), ("train", b"three"), ("train", b"x")]
 

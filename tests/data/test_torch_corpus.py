@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 from extrap.data.corpora import torch as corpora_torch
 from extrap.data.corpora.torch import Torch
-from extrap.data.corpus import split_of
+from extrap.data.corpora.base import split_of
 
 
 def test_python_files_but_tests_and_small_ones(tmp_path, monkeypatch):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from extrap.data.trials import DEPTHS, Padded, Records
+from extrap.data.trials.keyvalue import DEPTHS, Padded, Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from extrap.data.json_prompt import generate
-from extrap.data.records import read
-from extrap.data.write_records import main, write
+from extrap.data.trials.json_prompt import generate
+from extrap.data.trials.published import read
+from extrap.cli.records import main, write
 
 
 @pytest.mark.parametrize("name", ["some.jsonl", "some.jsonl.gz"])
@@ -67,5 +67,5 @@ def test_a_mistake_is_one_line_and_nothing_is_written(tmp_path, capsys, words, m
     with pytest.raises(SystemExit) as end:
         main(words.replace("FILE", str(path)).split())
     said = capsys.readouterr().err
-    assert end.value.code == 2 and said.startswith(f"extrap.data.write_records: {message}") and said.count("\n") == 1
+    assert end.value.code == 2 and said.startswith(f"extrap.cli.records: {message}") and said.count("\n") == 1
     assert not path.exists() or path.read_text() == "a file"

@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from extrap.extension import SchemeExtension
-from extrap.scheme import Scheme, Shape
+from extrap.extensions.base import SchemeExtension
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.rope import RoPE
-from extrap.spectrum import frequencies_used
+from extrap.model.spectrum import frequencies_used
 
 
 def rope(d: int = 8, length: int = 64, base: float = 10000.0, heads: int = 1, layout="interleaved") -> RoPE:

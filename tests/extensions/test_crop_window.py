@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.crop import Crop
 from extrap.extensions.window import Windowed
 from extrap.schemes.rope import RoPE

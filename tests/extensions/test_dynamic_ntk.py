@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from extrap import attention as kernels
+from extrap.model import attention as kernels
 from extrap.extensions.dynamic_ntk import DynamicNTK
-from extrap.gpt import GPT
-from extrap.scheme import Shape
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.discover import scheme
 from tests.extensions.case import close, rope

@@ -8,23 +8,23 @@ from torch import Tensor
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from extrap.errors import NotApplicable
-from extrap.extension import SchemeExtension
+from extrap.utils.errors import NotApplicable
+from extrap.extensions.base import SchemeExtension
 from extrap.extensions.by_parts import NTKByParts, YaRN, kept_by_index
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.frequencies import Heat
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
-from extrap.gpt import GPT
-from extrap.rotary import pairing
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.rotary import pairing
+from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
-from extrap.spectrum import frequencies_used, pairs
-from extrap.stack import Stack
+from extrap.model.spectrum import frequencies_used, pairs
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.discover import node, scheme
 from tests.extensions.case import close, rope, row, theta

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.interpolation import Interpolation
-from extrap.gpt import GPT
-from extrap.relative import sinusoid
-from extrap.scheme import Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
 from tests.discover import scheme
 from tests.extensions.case import close, rope

@@ -5,12 +5,12 @@ from math import log
 import pytest
 import torch
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.chain import Chain
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTKMixed
-from extrap.gpt import GPT
-from extrap.scheme import Shape
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from tests import fixture_e

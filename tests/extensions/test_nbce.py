@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.nbce import NBCE, entropy, merged
 from tests import discover
 from tests.schemes.case import close

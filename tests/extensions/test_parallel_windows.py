@@ -5,9 +5,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.parallel_windows import ParallelWindows, Windows
-from extrap.scheme import Shape, Where
+from extrap.model.scheme import Shape, Where
 from tests import discover
 from tests.schemes.case import close, lower
 

@@ -5,9 +5,9 @@ import torch
 
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.pi_pair import PairInterpolation
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
-from extrap.spectrum import pairs
+from extrap.model.spectrum import pairs
 from tests.extensions.case import rope, row, theta
 
 THETA = (1, 0.1, 0.01, 0.001)

@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.chain import Chain
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import LeakyReRoPE, ReRoPE
 from extrap.extensions.self_extend import SelfExtend
-from extrap.maps import Constant, Grouped, Leaky
-from extrap.scheme import Shape
+from extrap.model.distance_maps import Constant, Grouped, Leaky
+from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.t5 import T5
 from tests import discover, fixture_e

@@ -2,11 +2,11 @@
 
 import pytest
 
-from extrap import rows
-from extrap.applicable import changed
-from extrap.errors import NotApplicable, UserError
-from extrap.evaluate import evaluate, evaluated
-from extrap.train import train
+from extrap.results import rows
+from extrap.runs.choices import changed
+from extrap.utils.errors import NotApplicable, UserError
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.train import train
 from tests.jobs import job
 
 

@@ -5,18 +5,18 @@ from copy import deepcopy
 import pytest
 import torch
 
-from extrap.card import parts
-from extrap.errors import NotApplicable
-from extrap.extension import Extension, SchemeExtension, replace_parts, told, with_parts, with_scheme
+from extrap.model.card import parts
+from extrap.utils.errors import NotApplicable
+from extrap.extensions.base import Extension, SchemeExtension, replace_parts, told, with_parts, with_scheme
 from extrap.extensions.ntk import NTK
-from extrap.gpt import GPT
-from extrap.scheme import Scheme, Shape
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
-from extrap.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
-from extrap.stack import Stack
-from extrap.used import used
+from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
+from extrap.model.stack import Stack
+from extrap.tasks.diagnosis.effective import used
 from tests.discover import scheme
 from tests.extensions.case import close, rope, row
 

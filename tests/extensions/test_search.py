@@ -6,13 +6,14 @@ import pytest
 import torch
 import yaml
 
-from extrap import rows, search
-from extrap.build import build
-from extrap.errors import UserError
-from extrap.evaluate import evaluate, trained_model
+from extrap.results import rows
+from extrap.runs import longrope_search as search
+from extrap.runs.build import build
+from extrap.utils.errors import UserError
+from extrap.runs.evaluate import evaluate, trained_model
 from extrap.extensions.longrope import LongRoPE
-from extrap.spectrum import frequencies_used, pairs
-from extrap.train import train
+from extrap.model.spectrum import frequencies_used, pairs
+from extrap.runs.train import train
 from tests.extensions.case import close, rope, row
 from tests.jobs import job
 

@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from extrap import attention as kernels
-from extrap.errors import NotApplicable
+from extrap.model import attention as kernels
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.streaming import LMInfinite, StreamingLLM
-from extrap.gpt import GPT
-from extrap.maps import Constant, InCache
-from extrap.scheme import Shape, Where, attend_rows
+from extrap.model.gpt import GPT
+from extrap.model.distance_maps import Constant, InCache
+from extrap.model.scheme import Shape, Where, attend_rows
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import discover, fixture_e
 from tests.schemes.case import close, lower, qkv
 from tests.schemes.explicit_phase import logits

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from extrap.errors import NotApplicable
+from extrap.utils.errors import NotApplicable
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.learned_table import LearnedTable
-from extrap.extensions.randomised_test import RandomisedTest
-from extrap.relative import bucket
-from extrap.scheme import OutOfRange, Shape, Where
+from extrap.extensions.randomised_positions import RandomisedTest
+from extrap.model.functional import bucket
+from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import RandomisedPositions
 from tests import discover

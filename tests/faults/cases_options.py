@@ -64,7 +64,7 @@ CASES = {
     "scheme=rope | scheme._target_=os.system": "scheme._target_=os.system: only classes of extrap are built; name others in plugins=[...]",
     "scheme=rope | scheme._target_=extrap.schemes.rope.Nope": "scheme._target_=extrap.schemes.rope.Nope: no such class",
     "scheme=rope | scheme._target_=extrap.extensions.ntk.NTK": "scheme._target_=extrap.extensions.ntk.NTK: expected Scheme",
-    "scheme=rope | scheme._target_=extrap.scheme.Scheme": "scheme.base: no such option; Scheme takes none",
+    "scheme=rope | scheme._target_=extrap.model.scheme.Scheme": "scheme.base: no such option; Scheme takes none",
     "scheme=rope | +scheme.bse=3": "scheme.bse: no such option; RoPE takes base, layout",
     "extension=pi | extension.factor=0.5": "extension.factor=0.5: at least 1, or null for T / L of each text",
     "extension=pi | extension.factor=x": "extension.factor=x: expected a number or null",

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from extrap import rows
+from extrap.results import rows
 
 Change = Callable[[bytes], bytes]
 AGAIN = "delete this file and evaluate its run again"

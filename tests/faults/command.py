@@ -15,11 +15,11 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from extrap import cli, config
+from extrap.cli import app as cli, schema as config
 from extrap.__main__ import check, entry, finished
-from extrap.explain import explain
-from extrap.paths import conf_dir
-from extrap.sweep.process import Process
+from extrap.cli.hydra_errors import explain
+from extrap.utils.paths import conf_dir
+from extrap.cli.sweep.process import Process
 
 GROUPS = {file.parent.relative_to(conf_dir()).as_posix() for file in Path(conf_dir()).rglob("*.yaml")} | {"data@finetune.data"}
 PLAIN = ("scheme", "extension", "model", "trainer")  # one file each, with no defaults of its own

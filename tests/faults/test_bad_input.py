@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
-from extrap import checkpoint, cli, resume, table
+from extrap.runs import checkpoint
+from extrap.cli import app as cli, table
+from extrap.runs.training import checkpoint_io as resume
 from extrap.__main__ import job
-from extrap.errors import UserError
-from extrap.evaluate import trained_model
-from extrap.job import Job
-from extrap.runs import read_json, write_json
+from extrap.utils.errors import UserError
+from extrap.runs.evaluate import trained_model
+from extrap.runs.job import Job
+from extrap.runs.folder import read_json, write_json
 from tests.faults import cases_data, cases_files, cases_options, cases_runs, cases_tasks, cases_whole
 from tests.faults.command import composed, set_in, shared, told, whole
 

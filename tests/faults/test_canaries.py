@@ -13,21 +13,23 @@ import numpy as np
 import pytest
 import torch
 
-from extrap import checkpoint, cli, config, resume, train
+from extrap.runs import checkpoint, train
+from extrap.cli import app as cli, schema as config
+from extrap.runs.training import checkpoint_io as resume
 from extrap.__main__ import check, entry, finished, work
 from extrap.__main__ import run as run_program
-from extrap.build import build
-from extrap.dashboard.command import _page
-from extrap.data import tokens
+from extrap.runs.build import build
+from extrap.cli.dashboard import _page
+from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.files import Files
-from extrap.errors import UserError
-from extrap.evaluate import trained_model
-from extrap.plot import main as plot
-from extrap.runs import read_json, write_json
-from extrap.scheme import Scheme
-from extrap.status import main as status
-from extrap.study import Entry, entries
-from extrap.sweep.process import Process, State
+from extrap.utils.errors import UserError
+from extrap.runs.evaluate import trained_model
+from extrap.cli.plot import main as plot
+from extrap.runs.folder import read_json, write_json
+from extrap.model.scheme import Scheme
+from extrap.cli.status import main as status
+from extrap.runs.study import Entry, entries
+from extrap.cli.sweep.process import Process, State
 from tests.faults import planted
 from tests.faults.planted import Code
 from tests.jobs import TINY, job
@@ -184,8 +186,8 @@ def test_a_token_map_is_numbers(canary: Path, tmp_path: Path, believed: bool) ->
     assert tokens.read(cache, sha256) is None
 
 
-TARGETS = ["os.mkdir", "subprocess.Popen", "builtins.eval", "torch.load", "extrap.runs.Path", "extrap.runs.json.loads", "extrap.atomic.os",
-           "extrap.__main__.main", "extrap.clean.clean"]  # fmt: skip
+TARGETS = ["os.mkdir", "subprocess.Popen", "builtins.eval", "torch.load", "extrap.runs.folder.Path", "extrap.runs.folder.json.loads", "extrap.utils.files.os",
+           "extrap.__main__.main", "extrap.cli.clean.clean"]  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)

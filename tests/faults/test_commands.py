@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap import rows
+from extrap.results import rows
 from tests.faults.cases_runs import row
 from tests.results.plausible import run_rows
 
@@ -25,17 +25,17 @@ COMMANDS: dict[str, str] = {
     "extrap data/corpus=files data.corpus.path=none.txt": "data.corpus.path=none.txt: no such file or folder; give an existing",
     "extrap data/corpus=files data.corpus.path=deep.jsonl logger=none": "data.corpus.path=deep.jsonl:1: nested deeper than 100 brackets",
     "extrap -m seed=0,1 data/corpus=files data.corpus.path=loop": "data.corpus.path=loop: no such file or folder; give an existing",
-    "extrap.plot broken": "results/broken/rows/a.csv:2: value: 'high' is not a number; delete this file and evaluate its run again",
-    "extrap.plot good nll_curv": "FIGURE=nll_curv: no such figure; figures are ",
-    "extrap.table nowhere": "STUDY=nowhere: no such study in results; studies there: broken, good, later",
-    "extrap.table later": "results/later/schema.json: rows of version 2; this program reads and writes 1",
-    "extrap.table good --beside rop": "",
-    "extrap.compare good rope": "SERIES=rope: two or more different ones are compared; ",
-    "extrap.compare good rope ropee": "SERIES=ropee: no such series; ",
-    "extrap.status nowhere": "STUDY=nowhere: no such study; studies here: broken, good, later",
-    "extrap.clean good": "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both",
-    "extrap.clean good nothing --rows --yes": "RUN=nothing: not in study good; its runs are ",
-    "extrap.clean good --rows": "nobody to ask; add --yes to remove them",
+    "extrap.cli.plot broken": "results/broken/rows/a.csv:2: value: 'high' is not a number; delete this file and evaluate its run again",
+    "extrap.cli.plot good nll_curv": "FIGURE=nll_curv: no such figure; figures are ",
+    "extrap.cli.table nowhere": "STUDY=nowhere: no such study in results; studies there: broken, good, later",
+    "extrap.cli.table later": "results/later/schema.json: rows of version 2; this program reads and writes 1",
+    "extrap.cli.table good --beside rop": "",
+    "extrap.cli.compare good rope": "SERIES=rope: two or more different ones are compared; ",
+    "extrap.cli.compare good rope ropee": "SERIES=ropee: no such series; ",
+    "extrap.cli.status nowhere": "STUDY=nowhere: no such study; studies here: broken, good, later",
+    "extrap.cli.clean good": "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both",
+    "extrap.cli.clean good nothing --rows --yes": "RUN=nothing: not in study good; its runs are ",
+    "extrap.cli.clean good --rows": "nobody to ask; add --yes to remove them",
 }
 
 

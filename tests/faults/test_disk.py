@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from extrap import atomic, cli, disk
-from extrap.evaluate import evaluate
-from extrap.plot import main as plot
-from extrap.told import told
-from extrap.train import train
+from extrap.utils import files as atomic, disk
+from extrap.cli import app as cli
+from extrap.runs.evaluate import evaluate
+from extrap.cli.plot import main as plot
+from extrap.cli.exits import told
+from extrap.runs.train import train
 from tests.jobs import TINY, job
 
 REPOSITORY = Path(__file__).parents[2]
@@ -67,7 +68,7 @@ def test_figures_that_cannot_be_written_are_one_line(monkeypatch: pytest.MonkeyP
 
 
 def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
-    script = "from extrap.told import told\nwith told('x'):\n for n in range(10**6): print(n)"
+    script = "from extrap.cli.exits import told\nwith told('x'):\n for n in range(10**6): print(n)"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY)
     with process:
         process.stdout.close()

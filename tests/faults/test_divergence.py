@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from extrap import figures, rows
+from extrap import figures
+from extrap.results import rows
 from extrap.__main__ import done, noted, work
-from extrap.lit import Lit
-from extrap.study import State, standing
-from extrap.summary import summary
-from extrap.sweep.pool import run as pool
-from extrap.sweep.process import Process
-from extrap.sweep.process import State as Ended
-from extrap.sweep.status import Lines
+from extrap.runs.training.lightning_module import Lit
+from extrap.runs.study import State, standing
+from extrap.results.summary import summary
+from extrap.cli.sweep.pool import run as pool
+from extrap.cli.sweep.process import Process
+from extrap.cli.sweep.process import State as Ended
+from extrap.cli.sweep.display import Lines
 from tests.jobs import job
 from tests.results.plausible import run_rows
 

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from extrap import config, rows
+from extrap.cli import schema as config
+from extrap.results import rows
 from extrap.__main__ import job
 from extrap.data.corpora.nesting import check_nesting
-from extrap.errors import UserError
-from extrap.explain import explain
-from extrap.paths import conf_dir
+from extrap.utils.errors import UserError
+from extrap.cli.hydra_errors import explain
+from extrap.utils.paths import conf_dir
 from tests.faults import cases_runs
 from tests.faults.command import composed, set_in
 

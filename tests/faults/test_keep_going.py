@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from extrap.__main__ import work
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 from tests.jobs import job
 
 KV = {

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from extrap import figures
-from extrap.evaluate import evaluate
-from extrap.rows import read
-from extrap.train import train
+from extrap.runs.evaluate import evaluate
+from extrap.results.rows import read
+from extrap.runs.train import train
 from tests.jobs import job
 
 

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from extrap import rows, schema
+from extrap.results import rows
+from extrap.utils import versions as schema
 from extrap.__main__ import work
-from extrap.errors import UserError
-from extrap.evaluate import evaluate, evaluated
-from extrap.plot import main as plot
-from extrap.runs import Named, read_json, write_json
-from extrap.status import main as status
-from extrap.train import train
+from extrap.utils.errors import UserError
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.cli.plot import main as plot
+from extrap.runs.folder import Named, read_json, write_json
+from extrap.cli.status import main as status
+from extrap.runs.train import train
 from tests.jobs import job
 from tests.sweeps.test_study import finished
 

@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from extrap import __main__ as extrap
-from extrap import atomic, evaluate, figures, plot, train
+from extrap.utils import files as atomic
+from extrap.runs import evaluate, train
+from extrap import figures
+from extrap.cli import plot
 from tests.jobs import TINY
 
 REPOSITORY = Path(__file__).parents[2]
@@ -63,7 +66,7 @@ class Sweep:
 
     def attempt(self, folder: Path, after: float | None, at: int | None) -> int | None:
         words = [sys.executable, "-m", "extrap", "-m", f"scheme={','.join(SCHEMES)}", *OPTIONS]
-        draw = [sys.executable, "-m", "extrap.plot", "torture", *FIGURES]
+        draw = [sys.executable, "-m", "extrap.cli.plot", "torture", *FIGURES]
         script = f"{shlex.join(words)} && {shlex.join(draw)}"
         environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
         with open(folder / "log", "ab") as log:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from extrap import rows
+from extrap.results import rows
 from tests.results import plausible
 
 

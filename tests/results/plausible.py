@@ -2,7 +2,7 @@
 
 import math
 
-from extrap.stats import depth_contrasts, wilson
+from extrap.results.stats.intervals import depth_contrasts, wilson
 
 L = 64
 LENGTHS = (64, 80, 96, 128, 256, 512, 1024)

@@ -2,7 +2,7 @@
 
 import math
 
-from extrap.stats import wilson
+from extrap.results.stats.intervals import wilson
 from tests.results.plausible import DEPTHS, SHAPES, TRIALS, L, run_rows
 
 CHANCE = 1 / 64

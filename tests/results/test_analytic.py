@@ -5,19 +5,10 @@ from math import log, pi
 import numpy as np
 import pytest
 
-from extrap import figures, plot
-from extrap.figures.analytic import (
-    alibi_bias,
-    interpolation_bound,
-    rope_base,
-    rope_decay,
-    rope_interpolation,
-    rope_phases,
-    rope_scores,
-    rope_turns,
-    t5_buckets,
-)
-from extrap.relative import frequencies
+from extrap import figures
+from extrap.cli import plot
+from extrap.figures.analytic import alibi_bias, interpolation_bound, rope_base, rope_decay, rope_interpolation, rope_phases, rope_scores, rope_turns, t5_buckets
+from extrap.model.functional import frequencies
 
 ALL = figures.available(plot.ANALYTIC)
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extrap import rows, table
-from extrap.beside import beside
-from extrap.rows import read
-from extrap.summary import summary
+from extrap.results import rows
+from extrap.cli import table
+from extrap.results.baseline import beside
+from extrap.results.rows import read
+from extrap.results.summary import summary
 from tests.results.plausible import control_rows, study_rows
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extrap import compare, falsifiers, figures, plot, rows, table
-from extrap.summary import summary
+from extrap.cli import compare, falsify as falsifiers, plot, table
+from extrap import figures
+from extrap.results import rows
+from extrap.results.summary import summary
 from tests.results import plausible
 from tests.results.plausible import run_rows
 from tests.results.plausible_suite import IDENTITY
@@ -84,7 +86,7 @@ def test_the_list_needs_no_study(capsys):
 
 
 def test_drawing_needs_no_torch():
-    code = "import sys, extrap.plot, extrap.table; extrap.plot.listing(); sys.exit('torch' in sys.modules or 'hydra' in sys.modules)"
+    code = "import sys, extrap.cli.plot, extrap.cli.table; extrap.cli.plot.listing(); sys.exit('torch' in sys.modules or 'hydra' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -7,9 +7,10 @@ from itertools import zip_longest
 import numpy as np
 import pytest
 
-from extrap import compare, rows
-from extrap.cells import Cell
-from extrap.paired import by_items, by_seeds, holm
+from extrap.cli import compare
+from extrap.results import rows
+from extrap.results.comparison.cells import Cell
+from extrap.results.stats.paired import by_items, by_seeds, holm
 from tests.results.plausible import DEPTHS, run_rows
 
 FEW = (("kv", 256), ("nll", 64), ("nll", 256))
@@ -266,7 +267,7 @@ def test_the_table_fits_a_terminal_and_needs_no_torch(tmp_path, capsys):
     results = study(tmp_path, [run_rows("rope"), run_rows("kerple-log")])
     compare.main(["demo", "rope", "kerple-log", "--results", str(results)])
     assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 120
-    code = "import sys, extrap.compare; sys.exit('torch' in sys.modules or 'hydra' in sys.modules or 'matplotlib' in sys.modules)"
+    code = "import sys, extrap.cli.compare; sys.exit('torch' in sys.modules or 'hydra' in sys.modules or 'matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

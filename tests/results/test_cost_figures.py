@@ -4,7 +4,7 @@ import pytest
 
 from extrap import figures
 from extrap.figures import passkey_tuning, query_tuned, speed, tuning
-from extrap.series import select
+from extrap.results.series import select
 from tests.results.plausible import L, run_rows
 from tests.results.plausible_costs import passkey_rows, query_rows, speed_rows
 from tests.results.plausible_suite import IDENTITY

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from extrap import plot, table
+from extrap.cli import plot, table
 from extrap.__main__ import work
-from extrap.paths import conf_dir
+from extrap.utils.paths import conf_dir
 from tests.jobs import job
 
 SHORT = [

@@ -5,10 +5,10 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from extrap import figures
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 from extrap.figures import loss_length, training_curves
-from extrap.figures.look import UNTRAINED, scheme_look
-from extrap.series import select
+from extrap.figures.drawing.style import UNTRAINED, scheme_look
+from extrap.results.series import select
 from tests.results import plausible
 from tests.results.plausible import L, run_rows
 from tests.results.plausible_costs import passkey_rows, query_rows, speed_rows

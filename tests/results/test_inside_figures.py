@@ -6,8 +6,8 @@ from matplotlib.collections import QuadMesh
 
 from extrap import figures
 from extrap.figures import bias_curves, entropy_keys, gradient_reach, influence, sink_keys, slot_attention
-from extrap.figures.look import UNTRAINED
-from extrap.series import select
+from extrap.figures.drawing.style import UNTRAINED
+from extrap.results.series import select
 from tests.results.plausible import L
 from tests.results.plausible_inside import SLOTS, inside_rows
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from extrap import levels
+from extrap.results.stats import multilevel as levels
 
 
 def test_below_ten_seeds_the_means_of_seeds_speak():

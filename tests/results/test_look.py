@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from extrap.figures.layout import End, label_ends, spaced
-from extrap.figures.look import CONTROL_LINES, FREE, SCHEMES, look, scheme_look
-from extrap.series import select, series
+from extrap.figures.drawing.layout import End, label_ends, spaced
+from extrap.figures.drawing.style import CONTROL_LINES, FREE, SCHEMES, look, scheme_look
+from extrap.results.series import select, series
 
 
 def test_known_schemes_look_different_and_unknown_ones_differ_from_them():

@@ -5,20 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from extrap import density, falsifiers, figures
-from extrap.errors import UserError
-from extrap.figures import (
-    best_factor,
-    loss_methods,
-    repeat_methods,
-    rerope_window,
-    retrieval_methods,
-    streaming,
-    tuning_factors,
-    yarn_temperature,
-)
-from extrap.methods import compared, methods, order, target
-from extrap.series import select
+from extrap.results.extension_study import density
+from extrap.cli import falsify as falsifiers
+from extrap import figures
+from extrap.utils.errors import UserError
+from extrap.figures import best_factor, loss_methods, repeat_methods, rerope_window, retrieval_methods, streaming, tuning_factors, yarn_temperature
+from extrap.results.extension_study.methods import compared, methods, order, target
+from extrap.results.series import select
 from tests.results.plausible import run_rows
 from tests.results.plausible_extension import METHODS, L, extension_rows, reading
 
@@ -155,7 +148,7 @@ def test_expectations_are_met_contradicted_or_not_measured(frame, study):
 
 
 def test_the_command_prints_the_report_and_a_mistake_is_one_line(tmp_path, capsys):
-    from extrap import rows
+    from extrap.results import rows
 
     rows.write(tmp_path / "some" / "rows" / "a.csv", extension_rows())
     falsifiers.main(["some", "--results", str(tmp_path)])

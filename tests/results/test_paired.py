@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from extrap import levels, paired
-from extrap.stats import bootstrap_mean
+from extrap.results.stats import multilevel as levels, paired
+from extrap.results.stats.intervals import bootstrap_mean
 
 
 def test_pairing_narrows_a_difference():

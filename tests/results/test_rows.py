@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap import rows
-from extrap.errors import UserError
-from extrap.sheet import REAL, TEXT, WHOLE
+from extrap.results import rows
+from extrap.utils.errors import UserError
+from extrap.results.csv_table import REAL, TEXT, WHOLE
 from tests.results.plausible import run_rows
 
 GOOD = {"run": "rope-cafe0123-s0", "study": "demo", "scheme": "rope", "data": "mixture", "extension": "direct", "factor": 1.0, "seed": 0,

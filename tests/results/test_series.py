@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.errors import UserError
-from extrap.series import judged, select, series, spread
-from extrap.stats import t_interval
-from extrap.summary import summary
+from extrap.utils.errors import UserError
+from extrap.results.series import judged, select, series, spread
+from extrap.results.stats.intervals import t_interval
+from extrap.results.summary import summary
 from tests.results import plausible
 from tests.results.plausible import run_rows
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from extrap import stats
+from extrap.results.stats import intervals as stats
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 50, 200, 1000])

@@ -6,8 +6,8 @@ from pandas import Series
 
 from extrap import figures
 from extrap.figures import length_generalisation, length_table, reciprocal_rank
-from extrap.figures.look import UNTRAINED
-from extrap.series import select, series
+from extrap.figures.drawing.style import UNTRAINED
+from extrap.results.series import select, series
 from extrap.tasks.haystack import Haystack
 from tests.results.plausible import DEPTHS, L
 from tests.results.plausible_suite import family, suite_rows, suite_study

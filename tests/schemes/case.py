@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where
 
 
 def qkv(shape: Shape, T: int, seed: int = 0, batch: int = 2, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor, Tensor]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi, alibi_slopes
 from tests import fixture_e
 from tests.schemes.case import close, lower

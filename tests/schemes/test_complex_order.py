@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.scheme import Shape, Where
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.complex_order import PACE, ComplexOrder
 
 SHAPE = Shape(8, 2, length=12, vocab=5)

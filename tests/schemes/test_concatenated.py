@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from extrap.gpt import GPT
-from extrap.relative import sinusoid
-from extrap.scheme import Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.sinusoidal import Sinusoidal
 

@@ -5,8 +5,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.attention import explicit, masked
-from extrap.scheme import Scheme, Shape
+from extrap.model.attention import explicit, masked
+from extrap.model.scheme import Scheme, Shape
 from tests.discover import scheme
 from tests.schemes.case import at, close, moved, qkv
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.cope import CoPE
 from extrap.schemes.shaw import Shaw
 from tests import fixture_e

@@ -6,10 +6,10 @@ import pytest
 import torch
 from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.deberta import DeBERTa
 from extrap.schemes.learned import Learned
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.discover import scheme
 from tests.schemes.case import at, close, lower, moved, qkv, weights

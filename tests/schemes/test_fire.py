@@ -5,7 +5,7 @@ from math import log
 import pytest
 import torch
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.fire import FIRE
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, moved, qkv, weights

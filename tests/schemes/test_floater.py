@@ -7,9 +7,9 @@ import torch
 from torchdiffeq import odeint
 from torchdiffeq._impl.rk_common import rk4_step_func
 
-from extrap import attention as kernels
-from extrap.gpt import GPT
-from extrap.scheme import Shape, Where
+from extrap.model import attention as kernels
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.floater import Floater, FloaterQKV, Flow, rk4
 
 SHAPE = Shape(8, 2, layers=3, length=16)

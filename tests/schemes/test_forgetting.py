@@ -5,7 +5,7 @@ from math import log
 import pytest
 import torch
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.forgetting import Forgetting
 from tests.schemes.case import at, close, lower, moved, qkv

@@ -5,7 +5,7 @@ from math import pi
 import pytest
 import torch
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.hope import HoPE
 from extrap.schemes.rope import RoPE
 from tests.schemes.case import at, close, qkv, weights

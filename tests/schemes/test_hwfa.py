@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from extrap.errors import UserError
-from extrap.gpt import GPT
-from extrap.scheme import Shape
+from extrap.utils.errors import UserError
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
-from extrap.stack import Only, Stack
+from extrap.model.stack import Only, Stack
 from tests.discover import scheme
 
 

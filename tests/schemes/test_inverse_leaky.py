@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from extrap import attention as kernels
-from extrap.scheme import Shape
+from extrap.model import attention as kernels
+from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.rope import RoPE

@@ -5,7 +5,7 @@ from math import log
 import pytest
 import torch
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.kerple import Kerple, KerpleLog, KerplePower
 from tests import fixture_e

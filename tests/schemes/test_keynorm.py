@@ -6,11 +6,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.keynorm import CosA, KeyNorm
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, qkv, weights
 

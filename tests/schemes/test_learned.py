@@ -6,8 +6,8 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange, Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.learned import Learned, read
 
 P = torch.tensor([[1.0], [2.0], [4.0]], dtype=torch.float64)

@@ -4,11 +4,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from extrap.scheme import Shape, Where
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.linear_rope import EPS, CosineLinearRoPE, Linear, LinearRoPE, positive
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, qkv, weights
 

@@ -6,12 +6,12 @@ from math import log
 import pytest
 import torch
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.log_n import LogN
 from extrap.schemes.sink import SoftmaxOne
 from extrap.schemes.window import Window
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, qkv, weights
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.rope import RoPE
 from tests.schemes.case import at, close, qkv, weights

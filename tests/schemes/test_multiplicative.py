@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from extrap.gpt import GPT
-from extrap.relative import sinusoid
-from extrap.scheme import OutOfRange, Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.multiplicative import MultiplicativeLearned, MultiplicativeSinusoidal
 
 SHAPE = Shape(8, 2, length=12)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from extrap.gpt import GPT
-from extrap.scheme import Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
 from tests import fixture_e
 

@@ -5,7 +5,7 @@ import torch
 from transformers import LlamaConfig
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.rope import RoPE
 from tests.schemes.case import at, close, qkv, weights

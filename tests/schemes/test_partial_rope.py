@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers.models.gpt_neox import modeling_gpt_neox as neox
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
 from tests.schemes.case import at, close, qkv, weights

@@ -5,12 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange, Scheme, Shape
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange, Scheme, Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import EqualMeanPositions, RandomisedPositions
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 
 SHAPE = Shape(16, 2, layers=2, length=8)
 SETTINGS = settings(max_examples=15, deadline=None)

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from extrap.gpt import GPT
-from extrap.scheme import Scheme, Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.nope import NoPE
 from extrap.schemes.raw_index import RawIndex
 

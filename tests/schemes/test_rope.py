@@ -10,9 +10,9 @@ from transformers.models.gptj import modeling_gptj as gptj
 from transformers.models.llama import modeling_llama as llama
 from transformers.models.roformer import modeling_roformer as roformer
 
-from extrap.gpt import GPT
-from extrap.rotary import pairing, relayout, turn
-from extrap.scheme import Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.rotary import pairing, relayout, turn
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.rope import RoPE
 from tests import fixture_e
 from tests.schemes.case import at, close, qkv, weights

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.relative import sinusoid
-from extrap.scheme import Scheme, Shape
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.sandwich import Sandwich
 from tests import fixture_e
 from tests.schemes.case import at, close, qkv, weights

@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
 
-from extrap.scheme import Scheme, Shape, softmax
+from extrap.model.scheme import Scheme, Shape, softmax
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
 from tests import fixture_e
 from tests.schemes.case import at, close, moved, qkv, weights

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
 
-from extrap.gpt import GPT
-from extrap.relative import frequencies
-from extrap.scheme import Shape, Where
+from extrap.model.gpt import GPT
+from extrap.model.functional import frequencies
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
 from extrap.schemes.sinusoidal import Sinusoidal
-from extrap.stack import Only
+from extrap.model.stack import Only
 
 SETTINGS = settings(max_examples=15, deadline=None)
 

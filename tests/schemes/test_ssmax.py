@@ -6,11 +6,11 @@ from math import log
 import pytest
 import torch
 
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.log_n import LogN
 from extrap.schemes.ssmax import SSMax
 from extrap.schemes.window import Window
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests.schemes.case import at, close, moved, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from transformers.models.t5.modeling_t5 import T5Attention
 
-from extrap.relative import bucket
-from extrap.scheme import Scheme, Shape
+from extrap.model.functional import bucket
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.t5 import T5
 from tests import fixture_e
 from tests.schemes.case import at, close, moved, qkv, weights

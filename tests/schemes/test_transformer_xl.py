@@ -7,8 +7,8 @@ import torch
 from transformers.models.xlnet.configuration_xlnet import XLNetConfig
 from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
 
-from extrap.relative import distinct, gather
-from extrap.scheme import Scheme, Shape
+from extrap.model.functional import distinct, gather
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.transformer_xl import TransformerXL
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, moved, qkv

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from extrap.gpt import GPT
-from extrap.relative import bucket, sinusoid
-from extrap.scheme import OutOfRange, Scheme, Shape
+from extrap.model.gpt import GPT
+from extrap.model.functional import bucket, sinusoid
+from extrap.model.scheme import OutOfRange, Scheme, Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
 from extrap.schemes.t5 import T5
 from extrap.schemes.tupe import TUPE
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, moved, qkv, weights
 

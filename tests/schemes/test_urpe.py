@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.t5 import T5
 from extrap.schemes.urpe import URPE
 from tests import fixture_e

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.vo_rope import VORoPE
-from extrap.stack import Stack
+from extrap.model.stack import Stack
 from tests import fixture_e
 from tests.schemes.case import at, close, qkv, weights
 

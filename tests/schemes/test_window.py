@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.masking_utils import sliding_window_overlay
 
-from extrap.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.window import ReachWindow, Window
 from tests import fixture_e
 from tests.schemes.case import at, close, lower, qkv, weights

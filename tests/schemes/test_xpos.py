@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rotary_embedding_torch import RotaryEmbedding
 
-from extrap import attention
-from extrap.scheme import Shape
+from extrap.model import attention
+from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.xpos import XPos
 from tests import fixture_e

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.paths import conf_dir
+from extrap.utils.paths import conf_dir
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from extrap import clean, lock
-from extrap.runs import Named
+from extrap.cli import clean
+from extrap.utils import lock
+from extrap.runs.folder import Named
 from tests.sweeps.test_study import asked, finished
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from extrap import rows
+from extrap.results import rows
 from extrap.__main__ import work
-from extrap.dashboard import WandB, command, online, view, workspace
-from extrap.dashboard.page import Page
-from extrap.evaluate import evaluate
-from extrap.runs import read_json
-from extrap.train import train
+from extrap.runs.dashboard import WandB, online, view, workspace
+from extrap.cli import dashboard as command
+from extrap.runs.dashboard.page import Page
+from extrap.runs.evaluate import evaluate
+from extrap.runs.folder import read_json
+from extrap.runs.train import train
 from tests.jobs import job
 from tests.results.plausible import run_rows
 
@@ -161,7 +162,7 @@ def test_a_failed_run_closes_its_page_as_failed(monkeypatch: pytest.MonkeyPatch)
         this.start_dashboard()
         raise RuntimeError("no")
 
-    monkeypatch.setattr("extrap.train.train", broken)
+    monkeypatch.setattr("extrap.runs.train.train", broken)
     this = job("scheme=rope", "logger=wandb")
     this.run.folder.mkdir(parents=True)
     with pytest.raises(RuntimeError):
@@ -245,7 +246,7 @@ def test_a_server_that_refuses_is_one_warning(tmp_path: Path, monkeypatch: pytes
     import wandb
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extrap.dashboard.obstacle", lambda timeout: None)
+    monkeypatch.setattr("extrap.runs.dashboard.obstacle", lambda timeout: None)
     asked = []
 
     def init(**options):

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from extrap import cli, config, devices
+from extrap.cli import app as cli, schema as config
+from extrap.runs.training import devices
 from extrap.__main__ import check, entry, finished, run
 from extrap.data.mixture import Batch
-from extrap.errors import UserError
-from extrap.study import entries, standing
-from extrap.train import train
+from extrap.utils.errors import UserError
+from extrap.runs.study import entries, standing
+from extrap.runs.train import train
 from tests.jobs import TINY, job
 
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap import lock
+from extrap.utils import lock
 from tests.sweeps.conftest import until
 
 HOLD = """

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from extrap import sweep
-from extrap.errors import UserError
-from extrap.sweep import memory, pool, process
-from extrap.sweep.process import Process, State
-from extrap.sweep.status import Lines
+from extrap.cli import sweep
+from extrap.utils.errors import UserError
+from extrap.cli.sweep import memory, pool, process
+from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.display import Lines
 
 
 def run(*jobs: Process, n_jobs: int = 1) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from extrap import clean, cli, config, plot, status, table
+from extrap.cli import clean, app as cli, schema as config, plot, status, table
 from extrap.__main__ import check, entry, finished, run
-from extrap.dashboard import WandB, command
+from extrap.runs.dashboard import WandB
+from extrap.cli import dashboard as command
 from tests.jobs import TINY
 
 SECTIONS = ("Sweeps", "Compare schemes in W&B", "Redraw figures")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hydra.errors import MissingConfigException
 
-from extrap.explain import explain
-from extrap.runs import read_json
+from extrap.cli.hydra_errors import explain
+from extrap.runs.folder import read_json
 from tests.sweeps import cluster
 from tests.sweeps.conftest import Worker, until
 

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from extrap import lock, rows, status
-from extrap.errors import UserError
-from extrap.runs import Named
-from extrap.study import Entry, State, entries, standing, studies, uses
+from extrap.utils import lock
+from extrap.results import rows
+from extrap.cli import status
+from extrap.utils.errors import UserError
+from extrap.runs.folder import Named
+from extrap.runs.study import Entry, State, entries, standing, studies, uses
 from tests.results.plausible import run_rows
 
 CONFIG = "c0ffee"

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from extrap.runs import read_json
+from extrap.runs.folder import read_json
 from tests.sweeps.conftest import Worker
 
 TWO = "hydra.launcher.n_jobs=2"

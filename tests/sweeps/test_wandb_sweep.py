@@ -7,8 +7,8 @@ import yaml
 from hydra import compose, initialize_config_dir
 from wandb.sdk.launch.sweeps.utils import create_sweep_command, create_sweep_command_args
 
-from extrap import config
-from extrap.paths import conf_dir
+from extrap.cli import schema as config
+from extrap.utils.paths import conf_dir
 
 
 def test_every_combination_composes() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 VOCABULARY = Vocabulary(keys=64, values=16)
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from extrap.data.strings import COPY, FLIP_FLOP, IGNORE, REVERSE, TASKS, WRITE
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
 from extrap.tasks.algorithmic import LengthGeneralisation
 from tests.tasks.hand import VOCABULARY as V
 from tests.tasks.hand import Texts, measure, speak

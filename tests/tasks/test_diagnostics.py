@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.errors import NotApplicable, UserError
-from extrap.scheme import Shape
+from extrap.utils.errors import NotApplicable, UserError
+from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnostics import Diagnostics
 from tests.jobs import job

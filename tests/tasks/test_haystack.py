@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.needles import places, several_queries
+from extrap.data.trials.needles import places, several_queries
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import wilson
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
 from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, values, window
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials import Padded, Records
+from extrap.data.trials.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import wilson
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
 from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, reader, silent, speak, values, window
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.query_forms import FORMS
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
+from extrap.data.trials.query import FORMS
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
 from extrap.tasks.kv_query import KVQuery
 from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import wilson
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv_serial import KVSerial
 from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, reader, window
 

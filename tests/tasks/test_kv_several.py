@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import bootstrap_mean
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.kv_several import KVSeveral, contexts
 from tests.tasks.hand import VOCABULARY as V
 from tests.tasks.hand import Texts, measure, oracle, reader, speak

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from extrap.data.wide import Wide, WideForm
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 from extrap.tasks.kv_wide import KVWide
 from tests.tasks.hand import VOCABULARY as V
 from tests.tasks.hand import Texts, measure, speak, values

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from extrap.data.encoder import BYTES
-from extrap.data.json_prompt import generate
+from extrap.data.trials.json_prompt import generate
 from extrap.data.vocabulary import Vocabulary
-from extrap.data.write_records import write
-from extrap.decode import exact, greedy, likely
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
+from extrap.cli.records import write
+from extrap.tasks.scoring.multi_token import exact, greedy, likely
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
 from tests.tasks.hand import VOCABULARY, measure, values
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.documents import Template
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
-from extrap.stats import wilson
+from extrap.data.facts import Template
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import wilson
 from extrap.tasks.multidoc import MultiDoc
 from tests.tasks.hand import VOCABULARY, Texts, measure, speak, values
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.errors import UserError
-from extrap.scheme import OutOfRange
+from extrap.utils.errors import UserError
+from extrap.model.scheme import OutOfRange
 from extrap.tasks.nll import NLL
 from tests.tasks.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
 

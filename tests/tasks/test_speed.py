@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.errors import UserError
-from extrap.glass import Glass
-from extrap.scheme import OutOfRange
+from extrap.utils.errors import UserError
+from extrap.model.inspection import Glass
+from extrap.model.scheme import OutOfRange
 from extrap.tasks import speed
 from extrap.tasks.speed import Speed
 from tests.discover import gpt

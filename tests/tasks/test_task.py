@@ -4,9 +4,9 @@ import inspect
 
 import pytest
 
-from extrap.build import build
-from extrap.errors import UserError
-from extrap.task import Task, batches, lengths
+from extrap.runs.build import build
+from extrap.utils.errors import UserError
+from extrap.tasks.base import Task, batches, lengths
 from tests.discover import names, node
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 import yaml
 
-from extrap import train as stage
+from extrap.runs import train as stage
 from tests.discover import CONF
 from tests.jobs import job
 

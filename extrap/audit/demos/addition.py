@@ -11,13 +11,13 @@ import inspect
 import torch
 from torch import Tensor, nn
 
-from extrap import gpt as text_source
+from extrap.model import gpt as text_source
 from extrap.audit.demos import aligned
 from extrap.audit.subject import gpt
 from extrap.audit.trained import told, trained
-from extrap.catalogue import SHAPE
-from extrap.errors import UserError
-from extrap.gpt import GPT
+from extrap.cli.schemes import SHAPE
+from extrap.utils.errors import UserError
+from extrap.model.gpt import GPT
 from extrap.schemes.sinusoidal import Sinusoidal
 
 TERMS = ("token-token", "token-position", "position-token", "position-position")
@@ -74,7 +74,7 @@ def variances(model: GPT) -> str:
 
 @torch.no_grad()
 def split(model: GPT) -> dict[str, Tensor]:
-    """{term: (B, H, T, T)} of <q_i, k_j> * scale in the first layer, for windows of the source of extrap/gpt.py as bytes."""
+    """{term: (B, H, T, T)} of <q_i, k_j> * scale in the first layer, for windows of the source of extrap/model/gpt.py as bytes."""
     L, block = model.scheme.shape.length, model.blocks[0]
     ids = torch.tensor(list(inspect.getsource(text_source).encode()))
     tokens = torch.stack([ids[n * L : (n + 1) * L] for n in range(min(TEXTS, len(ids) // L))]) % model.scheme.shape.vocab
@@ -115,4 +115,4 @@ def terms(model: GPT) -> str:
         share = ((term - term.mean()) * (total - total.mean())).mean() / total.var(correction=0)
         rows.append([name, f"{term.mean():+.4f}", f"{term.std():.4f}", f"{share:+.3f}"])
     rows.append(["sum", f"{total.mean():+.4f}", f"{total.std():.4f}", "+1.000"])
-    return f"first layer, all heads, pairs that the causal mask leaves, text: the source of extrap/gpt.py\n{aligned(rows)}"
+    return f"first layer, all heads, pairs that the causal mask leaves, text: the source of extrap/model/gpt.py\n{aligned(rows)}"

@@ -7,8 +7,8 @@ permuted, which is a permutation of the rows of their projections within each he
 import torch
 from torch import Tensor
 
-from extrap.relative import frequencies
-from extrap.rotary import Layout, pairing, phase, relayout, turn
+from extrap.model.functional import frequencies
+from extrap.model.rotary import Layout, pairing, phase, relayout, turn
 
 D, HEADS, WIDTH, TOKENS = 8, 2, 16, 5
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from extrap.audit.subject import SHAPE, gpt, words
-from extrap.gpt import GPT
-from extrap.scheme import Scheme
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sinusoidal import Sinusoidal
 

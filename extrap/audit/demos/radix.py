@@ -11,8 +11,8 @@ import torch
 
 from extrap.audit.demos import aligned
 from extrap.extensions.ntk import bloc97
-from extrap.relative import frequencies
-from extrap.spectrum import Pairs
+from extrap.model.functional import frequencies
+from extrap.model.spectrum import Pairs
 
 RADIX, PLACES, N, S = 10, 3, 1749, 2
 D, BASE, LENGTH, FACTOR = 8, 10000.0, 64, 4.0

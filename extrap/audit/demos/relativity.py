@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from extrap.audit.demos import aligned
-from extrap.relative import frequencies
-from extrap.rotary import phase, turn
+from extrap.model.functional import frequencies
+from extrap.model.rotary import phase, turn
 
 D = 8
 PLACES = ((0, 0), (7, 7), (10, 0), (17, 7), (1_000_010, 1_000_000), (0, 10), (7, 17), (1_000_000, 1_000_010))

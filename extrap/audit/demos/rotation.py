@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from extrap.audit.demos import aligned
-from extrap.relative import frequencies
-from extrap.rotary import phase, turn
+from extrap.model.functional import frequencies
+from extrap.model.rotary import phase, turn
 
 X = (1.0, 2.0, 3.0, 4.0)
 PLACES = (0, 1, 2, 100)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from extrap.audit.column import Column, below, error
 from extrap.audit.subject import SHAPE, Subject, place
-from extrap.gpt import GPT
+from extrap.model.gpt import GPT
 
 STEPS = (1, 7)
 LINEAR = 1e-6

@@ -13,12 +13,12 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from extrap import attention
+from extrap.model import attention
 from extrap.audit.column import Column, percent, whole
 from extrap.audit.subject import Subject, gpt, place, projected
-from extrap.catalogue import SHAPE as DEFAULT
-from extrap.gpt import GPT
-from extrap.scheme import Scheme, Shape
+from extrap.cli.schemes import SHAPE as DEFAULT
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape
 
 SHAPE = Shape(DEFAULT.dim, DEFAULT.heads, DEFAULT.layers, 256, DEFAULT.vocab)
 MOVES = ("copy", "clone", "empty", "zeros", "ones", "full", "arange", "fill", "cat", "stack", "where", "gather", "index", "eye", "tril")
@@ -28,7 +28,7 @@ COLUMNS = (
     Column("parameters", "params", "parameters that the scheme adds to the default model", whole),
     Column("multiply_adds", "madds", "multiply-adds per token added to those of the NoPE model, counted by operation", percent),
     Column("bytes", "bytes", "bytes written per token added to those of the NoPE model, counted by operation", percent),
-    Column("kernel", "kernel", "how attention is computed (extrap/attention.py)", str),
+    Column("kernel", "kernel", "how attention is computed (extrap/model/attention.py)", str),
 )
 
 

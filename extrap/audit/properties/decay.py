@@ -11,8 +11,8 @@ from torch import Tensor
 
 from extrap.audit.column import Column, signed
 from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place
-from extrap.gpt import GPT
-from extrap.scheme import Where
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Where
 
 TEXTS = 64
 L = SHAPE.length

@@ -4,7 +4,7 @@ import torch
 
 from extrap.audit.column import Column
 from extrap.audit.subject import SHAPE, Subject, words
-from extrap.gpt import GPT
+from extrap.model.gpt import GPT
 
 COLUMNS = (
     Column(

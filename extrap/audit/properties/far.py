@@ -12,8 +12,8 @@ from torch import Tensor
 
 from extrap.audit.column import Column
 from extrap.audit.subject import SHAPE, Subject, draw, last_logits, place, projected
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange, Where
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange, Where
 
 L = SHAPE.length
 MULTIPLES = (4, 8, 16, 32, 64, 256, 1024)

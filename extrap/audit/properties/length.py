@@ -9,8 +9,8 @@ from torch import Tensor
 
 from extrap.audit.column import Column, below, error
 from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected, words
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange
 
 SAME = 1e-6
 NEAR = SHAPE.length // 2

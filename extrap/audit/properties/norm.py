@@ -9,8 +9,8 @@ from torch import Tensor
 
 from extrap.audit.column import Column, below, error
 from extrap.audit.subject import SHAPE, Subject, draw, place, words
-from extrap.gpt import GPT
-from extrap.scheme import Where
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Where
 
 KEPT = 1e-6
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from extrap.audit.column import Column, error
 from extrap.audit.subject import Subject, place, words
-from extrap.gpt import GPT
+from extrap.model.gpt import GPT
 
 TOKENS = 24
 SEEN = 1e-9

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from extrap.audit.column import Column, below, error
 from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected, words
-from extrap.gpt import GPT
-from extrap.scheme import OutOfRange
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange
 
 SHIFTS = {"shift_3": 3, "shift_1e2": 10**2, "shift_1e4": 10**4, "shift_1e6": 10**6}
 SAME = 1e-3

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from extrap.audit.column import Column
 from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected
-from extrap.gpt import GPT
+from extrap.model.gpt import GPT
 
 SAME = 1e-9
 TEXTS = 4

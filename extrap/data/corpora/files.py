@@ -8,8 +8,8 @@ from pathlib import Path
 
 from extrap.data.corpora.nesting import check_nesting
 from extrap.data.corpora.reader import rows, stamps, texts
-from extrap.data.corpus import Source, cut
-from extrap.errors import UserError
+from extrap.data.corpora.base import Source, cut
+from extrap.utils.errors import UserError
 
 TABLES = {".jsonl": "json", ".json": "json", ".parquet": "parquet"}
 

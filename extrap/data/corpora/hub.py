@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from extrap.data.corpora.reader import line, streamed
-from extrap.data.corpus import Source, cut
-from extrap.errors import UserError
+from extrap.data.corpora.base import Source, cut
+from extrap.utils.errors import UserError
 
 PATIENCE = 10.0  # seconds for the one question asked before anything is read
 

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 DEEPEST = 100
 LONGEST = 2**26  # bytes of a line

@@ -8,7 +8,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from extrap.errors import UserError
+from extrap.utils.errors import UserError
 
 SETTLED = 2.0  # seconds; the coarsest file times in use
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from extrap.data.corpora.reader import stamps, texts
-from extrap.data.corpus import Source
+from extrap.data.corpora.base import Source
 
 
 @dataclass(frozen=True, kw_only=True)

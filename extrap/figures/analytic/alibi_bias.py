@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from extrap.figures.analytic.panel import framed
-from extrap.scheme import Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 
 TOKENS, HEADS, SHOWN = 16, 8, (0, 2, 4, 6)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from extrap.figures.layout import entitle, panels
-from extrap.figures.look import BLUE, ORANGE, PURPLE, RED, SLATE, YELLOW
+from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import BLUE, ORANGE, PURPLE, RED, SLATE, YELLOW
 
 INKS = (BLUE, ORANGE, PURPLE, RED, YELLOW, SLATE)
 

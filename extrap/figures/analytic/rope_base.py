@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from extrap.figures.analytic.panel import INKS, framed, named
-from extrap.relative import frequencies
+from extrap.model.functional import frequencies
 
 WIDTH, FACTOR = 128, 8
 BASES = {"base 500": 500.0, "base 1e4": 1e4, f"base 1e4, NTK s = {FACTOR}": 1e4 * FACTOR ** (WIDTH / (WIDTH - 2)), "base 1e6": 1e6}

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from extrap.figures.analytic.panel import INKS, framed, named
-from extrap.relative import frequencies
+from extrap.model.functional import frequencies
 
 WIDTHS, BASES, DISTANCES = (64, 128), (1e3, 1e4, 1e5), 257
 

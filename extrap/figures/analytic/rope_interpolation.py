@@ -6,7 +6,7 @@ a(s) = sum_p b_p sin(s theta_p) + c_p cos(s theta_p), least squares to N(0, 1) t
 import numpy as np
 
 from extrap.figures.analytic.panel import INKS, framed
-from extrap.relative import frequencies
+from extrap.model.functional import frequencies
 
 WIDTH, BASE, LENGTH = 128, 1e4, 2048
 SINGLE = 1e-7  # directions of the fit that single precision cannot tell from 0 are left out

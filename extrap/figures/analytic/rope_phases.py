@@ -8,7 +8,7 @@ from math import pi
 import numpy as np
 
 from extrap.figures.analytic.panel import INKS, framed
-from extrap.relative import frequencies
+from extrap.model.functional import frequencies
 
 WIDTH, BASE, LENGTH, FACTOR = 16, 1e4, 64, 4
 

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from extrap.figures.analytic.panel import INKS, framed
-from extrap.relative import frequencies
-from extrap.rotary import phase, turn
+from extrap.model.functional import frequencies
+from extrap.model.rotary import phase, turn
 
 WIDTH, BASE, DISTANCES, DRAWS = 128, 1e4, 1025, 200
 

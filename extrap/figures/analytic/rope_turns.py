@@ -11,8 +11,8 @@ import numpy as np
 from extrap.extensions.by_parts import NTKByParts, YaRN, fastest, kept_by_turns
 from extrap.extensions.ntk import NTK
 from extrap.figures.analytic.panel import INKS, framed, named
-from extrap.relative import frequencies
-from extrap.spectrum import Pairs
+from extrap.model.functional import frequencies
+from extrap.model.spectrum import Pairs
 
 WIDTH, BASE, LENGTH, FACTOR = 32, 1e4, 128, 8.0
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from extrap.figures.analytic.panel import INKS, framed
-from extrap.relative import bucket
+from extrap.model.functional import bucket
 
 BUCKETS, FARTHEST, DISTANCES = 32, 128, 513
 

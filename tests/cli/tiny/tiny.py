@@ -12,10 +12,10 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig
 
-from extrap import progress
-from extrap.cli import Program, main
-from extrap.errors import NotApplicable, UserError
-from extrap.sweep import memory
+from extrap.utils import progress
+from extrap.cli.app import Program, main
+from extrap.utils.errors import NotApplicable, UserError
+from extrap.cli.sweep import memory
 
 memory.COUNTERS = Path(os.devnull)  # what the system does to other processes for lack of memory is counted for all
 

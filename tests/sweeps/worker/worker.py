@@ -9,11 +9,11 @@ from pathlib import Path
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig
 
-from extrap import progress
-from extrap.cli import Program, main
-from extrap.runs import Named
-from extrap.study import Entry
-from extrap.sweep import process
+from extrap.utils import progress
+from extrap.cli.app import Program, main
+from extrap.runs.folder import Named
+from extrap.runs.study import Entry
+from extrap.cli.sweep import process
 
 
 @dataclass

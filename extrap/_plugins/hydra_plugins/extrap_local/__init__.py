@@ -1,1 +1,0 @@
-"""Hydra's way to `extrap.sweep`; found because `extrap._plugins` lies on the import path as a part of the namespace `hydra_plugins`."""

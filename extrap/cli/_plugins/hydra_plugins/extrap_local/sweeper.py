@@ -1,0 +1,43 @@
+"""The sweeper `local`: every combination of the values given, unread: the launcher reads them all and lists every mistake."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
+from hydra.plugins.sweeper import Sweeper
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+from extrap.utils.errors import UserError
+
+
+class LocalSweeper(Sweeper):
+    """`params`: what an experiment sweeps over, option -> values written as on the command line, which has the last word.
+
+    A list of such is swept one after the other: {scheme: "rope,alibi"} and then {scheme: rope, data: "text,retrieval"}.
+    """
+
+    def __init__(self, params: Mapping[str, str] | Sequence[Mapping[str, str]] | None) -> None:
+        self.grids = [params] if isinstance(params, Mapping) else list(params or [{}])
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        self.loader: Any = hydra_context.config_loader
+        self.launcher = Plugins.instance().instantiate_launcher(hydra_context=hydra_context, task_function=task_function, config=config)
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Launches one job per combination; raises UserError for an option whose values match nothing."""
+        jobs = [job for grid in self.grids for job in self._jobs([*(f"{key}={value}" for key, value in grid.items()), *arguments])]
+        results = self.launcher.launch(jobs, initial_job_idx=0)
+        return [result.return_value for result in results]
+
+    def _jobs(self, words: list[str]) -> list[list[str]]:
+        overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
+        for override in overrides:
+            if override.is_sweep_override() and not override.is_discrete_sweep():
+                raise UserError(f"{override.input_line}: values without end; list them, or give a range with a step")
+            if override.is_discrete_sweep() and not list(override.sweep_string_iterator()):
+                raise UserError(f"{override.input_line}: matches none of {', '.join(self.loader.get_group_options(override.key_or_group))}")
+        [jobs] = BasicSweeper.split_arguments(overrides, None)
+        return jobs

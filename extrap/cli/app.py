@@ -1,0 +1,145 @@
+"""The frame around a Hydra program: configuration files found from anywhere, mistakes told in one line, sweeps as processes.
+
+Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was asked for, or a disk that takes
+nothing; 130 interrupted.
+"""
+
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import hydra
+from hydra._internal.utils import get_args_parser
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from extrap.utils import disk, progress
+from extrap.cli import config_guard as trust
+from extrap.utils.errors import UserError, printable
+from extrap.cli.hydra_errors import explain, misplaced
+from extrap.utils.paths import conf_dir
+from extrap.cli.sweep.join import join
+
+
+class Entry(Protocol):
+    """A job as its study knows it.
+
+    log    the file that gets what it prints
+    write  notes that it was asked for
+    busy   whether a process works on it now
+    fail   notes why an attempt failed
+    """
+
+    @property
+    def log(self) -> Path: ...
+
+    def write(self) -> None: ...
+
+    def busy(self) -> bool: ...
+
+    def fail(self, reason: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Program:
+    """What `main` runs, for one configuration or for each of a sweep. Functions import torch themselves, so that `--help` need not.
+
+    run       does the work
+    check     raises UserError for a configuration that cannot work; called before any work, in a sweep for every job before the first
+    finished  whether nothing is left to do: nothing is checked then, and a sweep starts no process for that job
+    entry     how the study of a configuration knows it; the second argument is the command that asks for it; None: nothing is kept
+    module    `python -m module` is the program; each job of a sweep is started so
+    conf      folder of the configuration files; `config.yaml` in it is the primary one
+    """
+
+    run: Callable[[DictConfig], None]
+    check: Callable[[DictConfig], None] = lambda cfg: None
+    finished: Callable[[DictConfig], bool] = lambda cfg: False
+    entry: Callable[[DictConfig, str], Entry | None] = lambda cfg, command: None
+    module: str = "extrap"
+    conf: str = field(default_factory=conf_dir)
+
+    def __call__(self, cfg: DictConfig) -> None:
+        # Read by torch and numpy when they are first imported, which is after this. `threads` is an option of every program framed so.
+        os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
+        with reported():
+            self.read(cfg)
+            if not self.finished(cfg):
+                self.check(cfg)
+            self.run(cfg)
+
+    def read(self, cfg: DictConfig) -> None:
+        """Raises UserError for a configuration with a value missing, unresolvable or put where a group's choice belongs."""
+        chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
+        if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
+            raise UserError(line)
+        try:
+            OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+        except OmegaConfBaseException as error:
+            raise UserError(explain(error, [], self.conf)) from None
+
+
+def main(program: Program) -> None:
+    """Parses the command line and runs `program`, once or as a sweep; ends the process only if something went wrong."""
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then hands its errors on instead of printing them over many lines
+    sys.path.append(str(Path(__file__).parent / "_plugins"))
+    join()
+    trust.guard()
+    warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"  # advice for people, not for programmers
+    warnings.filterwarnings("once", category=UserWarning, module="extrap")
+    overrides: list[str] = []
+    with reported(lambda error: explain(error, overrides, program.conf)):
+        overrides += _overrides()
+        hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
+
+
+@contextmanager
+def reported(line: Callable[[Exception], str | None] = lambda error: None) -> Iterator[None]:
+    """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's mistake and how to put it."""
+    try:
+        yield
+    except UserError as error:
+        _end(2, str(error))
+    except KeyboardInterrupt:
+        _interrupted()
+    except SystemExit as end:
+        # Lightning answers Ctrl-C by ending with exit code 1 from inside its handler.
+        if end.code == 1 and isinstance(end.__context__, KeyboardInterrupt):
+            _interrupted()
+        raise
+    except Exception as error:
+        if (known := disk.fault(error) or line(error)) is not None:
+            _end(2, known)
+        traceback.print_exc()
+        progress.failed(traceback.format_exception_only(error)[-1].strip())
+        raise SystemExit(1) from None
+
+
+def _end(code: int, text: str) -> None:
+    with suppress(OSError):  # stderr may lie on the disk that is full
+        for line in text.split("\n"):  # other ends of lines are shown as they are written
+            print(f"extrap: {printable(line)}", file=sys.stderr)
+    progress.failed(text)
+    raise SystemExit(code) from None
+
+
+def _interrupted() -> None:
+    _end(130, "interrupted; the same command continues")
+
+
+def _overrides() -> list[str]:
+    """The `option=value` words of the command line; raises UserError for a flag that does not exist."""
+
+    def error(message: str) -> None:
+        raise UserError(f"{message}; see extrap --help")
+
+    parser = get_args_parser()
+    parser.error = error  # type: ignore[assignment, method-assign]
+    return list(parser.parse_args().overrides)

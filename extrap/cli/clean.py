@@ -1,0 +1,117 @@
+"""`extrap-clean STUDY --runs --rows`: removes run folders and rows of a study; names what it would remove, and asks first."""
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from extrap.utils import lock
+from extrap.utils.errors import UserError
+from extrap.runs.study import Entry, Standing, State, entries, standing, uses
+from extrap.cli.exits import told
+
+STATES = [state.value for state in State if state is not State.RUNNING]
+
+
+def main(argv: list[str] | None = None) -> None:
+    """The command. A mistake is one line on stderr and exit code 2; nothing is removed without a yes."""
+    parser = argparse.ArgumentParser("extrap-clean", description="Remove run folders or rows of a study. Names them and asks first.")
+    parser.add_argument("study", metavar="STUDY", help="name of a study; `extrap-status` lists them")
+    parser.add_argument(
+        "only", metavar="RUN", nargs="*", help="runs that are meant, as `extrap-status` names them; all where none is named"
+    )
+    parser.add_argument("--runs", action="store_true", help="remove run folders: weights, checkpoints, logs")
+    parser.add_argument("--rows", action="store_true", help="remove rows and items, and forget that the jobs were asked for")
+    parser.add_argument("--state", choices=STATES, action="append", help="only jobs in this state (may be given again)")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    asked = parser.parse_args(argv)
+    with told("extrap-clean"):
+        if not (asked.runs or asked.rows):
+            raise UserError("nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both")
+        chosen = choose(asked.study, asked.only, asked.state or STATES)
+        clean(chosen, asked.runs, asked.rows, asked.yes)
+
+
+def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:
+    """The jobs that are meant. Raises UserError for a run that the study does not have."""
+    jobs = [standing(entry) for entry in entries(study)]
+    known = sorted({job.entry.run for job in jobs})
+    if unknown := [run for run in runs if run not in known]:
+        raise UserError(f"RUN={unknown[0]}: not in study {study}; its runs are {', '.join(known)}")
+    meant = [job for job in jobs if not runs or job.entry.run in runs]
+    for job in meant:
+        if job.state is State.RUNNING:
+            _tell(f"{job.entry.run}: left alone, {job.note} works on it")
+    return [job.entry for job in meant if _wanted(job, states)]
+
+
+def _wanted(job: Standing, states: list[str]) -> bool:
+    return job.state is not State.RUNNING and job.state.value in states
+
+
+def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
+    """Lists, asks, removes. No process starts on a run while it is asked about: its lock is held until the end."""
+    with ExitStack() as held:
+        paths = [*(_folders(jobs, held) if runs else []), *(_files(jobs) if rows else [])]
+        if not paths:
+            return _tell("nothing to remove")
+        for path in paths:
+            print(f"  {path}  {_size(path) / 1e6:.1f} MB")
+        if not yes and not _agreed(f"remove these {len(paths)}? [y/N] "):
+            return _tell("nothing removed")
+        for path in paths:
+            _remove(path)
+        _tell(f"{len(paths)} removed")
+
+
+def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
+    """Run folders of these jobs that no other study uses, each locked from here on."""
+    for run in dict.fromkeys(job.run for job in jobs):
+        study, folder = next(job.study for job in jobs if job.run == run), next(job.folder.folder for job in jobs if job.run == run)
+        if not folder.is_dir() or folder.is_symlink():
+            continue
+        if others := sorted(uses(run) - {study}):
+            _tell(f"{run}: left alone, study {', '.join(others)} uses it")
+        elif (holder := lock.holder(folder)) is not None:
+            _tell(f"{run}: left alone, {holder} works on it")
+        else:
+            held.enter_context(lock.alone(folder))
+            yield folder
+
+
+def _files(jobs: list[Entry]) -> Iterator[Path]:
+    for job in jobs:
+        found = [job.path, *(path for task in job.tasks for path in (job.rows(task), job.items(task)))]
+        yield from (path for path in found if path.is_file())
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.lstat().st_size for file in files)
+
+
+def _agreed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        raise UserError("nobody to ask; add --yes to remove them")
+    return input(question).strip().lower() in ("y", "yes")
+
+
+def _remove(path: Path) -> None:
+    """A folder goes at once: it is renamed first, so that a run half removed is never taken for a run."""
+    if path.is_dir():
+        gone = path.with_name(f".{path.name}.{os.getpid()}.removed")
+        path.rename(gone)
+        shutil.rmtree(gone)
+    else:
+        path.unlink()
+
+
+def _tell(line: str) -> None:
+    print(f"extrap-clean: {line}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

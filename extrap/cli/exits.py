@@ -1,0 +1,34 @@
+"""What the small commands say when something is in the way: one line, and exit code 2."""
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from extrap.utils.disk import fault
+from extrap.utils.errors import UserError, printable
+
+
+@contextmanager
+def told(program: str) -> Iterator[None]:
+    """Turns mistakes, and disks that take or give nothing, into lines on stderr that open with the name of the program.
+
+    Whoever reads what it prints may stop reading: the program then ends without a word, as `head` expects.
+    """
+    try:
+        yield
+    except UserError as error:
+        text = str(error)
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would try once more at its end
+            raise SystemExit(141) from None
+        if (line := fault(error)) is None:
+            raise
+        text = line
+    else:
+        return
+    for line in text.splitlines():
+        print(f"{program}: {printable(line)}", file=sys.stderr)
+    raise SystemExit(2)

@@ -1,0 +1,158 @@
+"""What Hydra and OmegaConf say about a mistake on the command line, as one line: `option=value: what is wrong; what is allowed`."""
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+
+from extrap.utils.errors import printable
+
+EXTRAS = {"hydra/launcher/submitit_slurm": "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"}
+"""Files of packages that only some need, and what to say where they are missing."""
+
+KINDS = {"Integer": "a whole number", "Float": "a number", "Bytes": "bytes", "Path": "a path"}
+
+
+def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:
+    """The line about an error raised while a configuration was composed from `overrides` and the folder `conf`; None: it is a bug."""
+    match error:
+        case OverrideParseException():
+            return _unreadable(error)
+        case MissingConfigException():
+            return _no_such_file(error, overrides, conf)
+        case yaml.MarkedYAMLError(problem_mark=mark) if mark is not None:
+            return f"{mark.name}: line {mark.line + 1} is not YAML: {error.problem}"
+        case HydraException():
+            return _composition(error, conf)
+        case OmegaConfBaseException():
+            return _value(error, error.full_key or _first(error))
+        case ValueError() if str(error).startswith("Config group override must be a string"):
+            return _no_name(overrides, conf)
+        case ValueError() if "integer string conversion" in str(error):
+            return f"{max(overrides, key=len):.40}...: a number of too many digits; give a smaller one"
+        case ValueError() if str(error).startswith(("Only one of --run", "The --resolve flag")):
+            return _first(error)
+    return None
+
+
+def choose(name: str, allowed: list[str]) -> str:
+    """`did you mean b? choose one of a, b, c`"""
+    close = get_close_matches(name, allowed, n=1)
+    return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(sorted(allowed))}"
+
+
+def groups(conf: str) -> list[str]:
+    """Folders of `conf` that hold options: `scheme`, `data/corpus`, ..."""
+    folders = {file.parent.relative_to(conf).as_posix() for file in Path(conf).rglob("*.yaml")}
+    return sorted(folder for folder in folders if folder != "." and not folder.startswith("hydra"))
+
+
+def misplaced(overrides: list[str], choices: dict[str, Any]) -> str | None:
+    """The line about `data.corpus=files`, which would silently put a word where the options of `data/corpus` belong."""
+    for override in overrides:
+        key, _, value = override.partition("=")
+        group = key.replace(".", "/")
+        if group != key and group in choices:
+            return f"{override}: {group} is a choice of files; write {group}={value}"
+    return None
+
+
+def _first(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+def _unreadable(error: OverrideParseException) -> str:
+    said = printable(error.override)
+    if "=" not in said:
+        return f"{said}: not of the form option=value; see extrap --help"
+    why = next((line for line in error.message.splitlines() if not line.startswith(("Error parsing", "See "))), "")
+    return (
+        f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, special characters need '...' around the value"
+    )
+
+
+def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:
+    missing = error.missing_cfg_file or ""
+    if missing in EXTRAS:
+        return EXTRAS[missing]
+    words = [word.lstrip("+") for word in overrides]
+    typed = next((word for word in words if word.replace("=", "/", 1) == missing), "=".join(missing.rsplit("/", 1)))
+    group, _, name = typed.partition("=")
+    options = error.options or [file.stem for file in Path(conf, group).glob("*.yaml")]
+    if not options:
+        return _first(error)
+    asked = next((word for word in overrides if re.match(rf"\+?{re.escape(group)}(@.*?)?=.*{re.escape(name)}", word)), f"{group}={name}")
+    return f"{asked}: no such {group.rpartition('/')[2]}; {choose(name, list(options))}"
+
+
+def _no_name(overrides: list[str], conf: str) -> str:
+    parsed = OverridesParser.create().parse_overrides(overrides)
+    wrong = [str(o.input_line) for o in parsed if o.key_or_group in ["", *groups(conf)] and not isinstance(o.value(), str | list)]
+    return f"{' '.join(wrong)}: a group takes the name of one of its options; see extrap --help"
+
+
+def _composition(error: HydraException, conf: str) -> str:
+    text, cause = str(error), error.__cause__
+    if found := re.match(r"Ambiguous value for argument '(.*?)'\n", text):
+        return f"{found[1]}: several values make a sweep; add -m, or write [a,b] for one list"
+    if found := re.match(r"Sweep parameters '(.*)' requires", text):
+        return f"{found[1]}: several values make a sweep; add -m"
+    if found := re.match(r"You must specify '(.*?)'", text):
+        options = [line.strip() for line in text.splitlines() if line.startswith("\t")]
+        return f"{found[1]}: needs a choice; {choose('', options)}"
+    if found := re.search(r"No match in the defaults list\.\nTo append to your default list use \+(.*)", text):
+        return f"{found[1]}: not part of this configuration; add it with +{found[1]}"
+    if found := re.match(r"Could not append to config.*\nEither remove \+ prefix: '(.*)'", text):
+        return f"+{found[1]}: this option exists; write {found[1]}"
+    if found := re.match(r"In '(.*?)': \w+ raised while composing", text):
+        return _in_file(f"{found[1]}.yaml", error.__context__)
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and (found := re.search(r"To append to your config use \+(.*)", text)):
+        return _no_such_key(found[1], cause, conf)
+    if isinstance(cause, OmegaConfBaseException):
+        found = re.match(r"Error merging override (.*)", text)
+        return _value(cause, found[1] if found else _first(error))
+    return _first(error)
+
+
+def _no_such_key(override: str, cause: Any, conf: str) -> str:
+    key = override.partition("=")[0]
+    if "/" in key:
+        return f"{override}: no such group; {choose(key, groups(conf))}"
+    return f"{override}: {_keys(cause)}"
+
+
+def _in_file(file: str, error: Any) -> str:
+    asked = f"{file}: {error.full_key}" + (f"={error.value}" if error.value is not None else "")
+    if isinstance(error, ConfigAttributeError | ConfigKeyError):
+        return f"{asked}: {_keys(error)}"
+    return _value(error, asked)
+
+
+def _keys(cause: Any) -> str:
+    """What is wrong with a key that does not exist, and which do."""
+    level, _, name = str(cause.full_key).rpartition(".")
+    keys = [str(k) for k in (cause.parent_node or []) if k not in ("hydra", "_target_")]
+    if not keys:
+        return f"{level} has no options inside"
+    return f"no such option{f' in {level}' if level else ''}; {choose(name, keys)}"
+
+
+def _value(error: OmegaConfBaseException, asked: str) -> str:
+    text = _first(error)
+    if isinstance(error, MissingMandatoryValue):
+        return f"{error.full_key}=???: needs a value; give {error.full_key}=..."
+    if found := re.search(r"could not be converted to (\w+)", text):
+        return f"{asked}: must be {KINDS.get(found[1], found[1])}"
+    if "is not a valid bool" in text:
+        return f"{asked}: must be true or false"
+    if "is not Optional" in text:
+        return f"{asked}: must not be empty"
+    if found := re.search(r"expected one of \[(.*)\]", text):
+        return f"{asked}: choose one of {found[1]}"
+    return asked if asked == text else f"{asked}: {text}"

@@ -1,0 +1,43 @@
+"""The schema of the top level of a configuration: what is typed here is refused before anything starts.
+
+Groups (scheme, data, model, ...) are typed by the constructors they describe: extrap/runs/build.py.
+"""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+
+from extrap.runs.training.optim import Optim
+
+
+class Stage(Enum):
+    train = "train"
+    evaluate = "evaluate"
+    all = "all"
+
+
+@dataclass
+class Config:
+    study: str = "main"
+    stage: Stage = Stage.all
+    seed: int = 0
+    threads: int = 1
+    label: str | None = None
+    plugins: list[str] = field(default_factory=list)
+    keep_going: bool = False
+    scheme: Any = None
+    extension: Any = None
+    finetune: Any = None
+    model: Any = None
+    data: Any = None
+    task: Any = None
+    train: Optim = field(default_factory=Optim)
+    trainer: Any = None
+    logger: Any = None
+
+
+def register() -> None:
+    """Makes the schema known to Hydra as `schema`, the first of the defaults of conf/config.yaml."""
+    ConfigStore.instance().store(name="schema", node=Config)

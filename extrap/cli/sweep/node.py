@@ -1,0 +1,42 @@
+"""A job of a sweep on a node of a cluster, as submitit runs it: the same command as anywhere, in a process of its own."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from extrap.cli.sweep.pool import TICK
+from extrap.cli.sweep.process import PATIENCE, Process, State
+
+
+@dataclass
+class Work:
+    """Called on the node. entry: how the study knows the job, or None. What is called travels there as a pickle, and back in a queue."""
+
+    label: str
+    command: list[str]
+    log: Path
+    entry: Any
+    _process: Process | None = field(default=None, init=False, repr=False)
+
+    def __call__(self) -> str:
+        """Why the job failed; empty where it did not. Never raises for what the job does."""
+        job = self._process = Process(self.label, self.command, self.log, State.WAITING)
+        job.start()
+        while not job.ended():
+            time.sleep(TICK)
+        if job.state is State.FAILED and self.entry is not None:
+            self.entry.fail(job.reason)
+        return job.reason
+
+    def checkpoint(self) -> Any:
+        """Called when the time of the node is over or it is wanted back: the job ends cleanly, and the same goes into the queue again."""
+        from submitit.helpers import DelayedSubmission
+
+        if self._process is not None:
+            self._process.interrupt()
+            end = time.monotonic() + PATIENCE
+            while not self._process.ended() and time.monotonic() < end:
+                time.sleep(TICK)
+            self._process.kill()
+        return DelayedSubmission(Work(self.label, self.command, self.log, self.entry))

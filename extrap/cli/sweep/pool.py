@@ -1,0 +1,102 @@
+"""Runs jobs, a bounded number side by side, and stops them cleanly."""
+
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.display import Status
+
+TICK = 0.1  # seconds between two looks at the running jobs
+GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
+
+
+class Stop:
+    """Counts the signals that ask the sweep to end."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, *_: object) -> None:
+        self.asked += 1
+
+
+def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
+    """Starts the waiting ones of `jobs` in order, at most `n_jobs` at a time, and returns when the last has ended.
+
+    What happens to one job stays with that job. Ctrl-C (or SIGTERM, or a closed terminal) interrupts the running jobs, waits for them to
+    finish cleanly, at most `GRACE` seconds or until asked again, and raises KeyboardInterrupt.
+    """
+    waiting = deque(job for job in jobs if job.state is State.WAITING)
+    running: list[Process] = []
+    with _stop_signals() as stop:
+        try:
+            while (waiting or running) and not stop.asked:
+                while len(running) < n_jobs and (job := _next(waiting, status)):
+                    job.began, job.state = time.monotonic(), State.RUNNING
+                    status.started(job)  # before it can say anything, or end
+                    job.start()
+                    running.append(job)
+                running = _look(running, status)
+                time.sleep(TICK)
+            if stop.asked:
+                _wind_down(running, stop, status)
+                raise KeyboardInterrupt
+        finally:
+            for job in running:
+                job.kill()
+            status.close()
+
+
+def _next(waiting: deque[Process], status: Status) -> Process | None:
+    """The first job to start now. What another process works on comes later, what another finished since is done."""
+    for _ in range(len(waiting)):
+        job = waiting.popleft()
+        before, job.state = job.state, job.look()
+        if job.state is State.WAITING:
+            return job
+        if job.state is State.HELD:
+            waiting.append(job)
+        if job.state is not before:
+            status.ended(job)
+    return None
+
+
+def _look(running: list[Process], status: Status) -> list[Process]:
+    still = []
+    for job in running:
+        job.hurry()
+        if job.ended():
+            if job.state is State.FAILED:
+                job.failed(job.reason)
+            status.ended(job)
+        else:
+            still.append(job)
+    status.tick()
+    return still
+
+
+def _wind_down(running: list[Process], stop: Stop, status: Status) -> None:
+    asked, end = stop.asked, time.monotonic() + GRACE
+    status.stopping()
+    for job in running:
+        job.interrupt()
+    while running and stop.asked == asked and time.monotonic() < end:
+        running = [job for job in running if not job.ended()]
+        time.sleep(TICK)
+
+
+@contextmanager
+def _stop_signals() -> Iterator[Stop]:
+    """While inside, signals that would end this process only set a mark: a job is never left behind half-told."""
+    stop = Stop()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    # What was ignored stays ignored: under nohup a sweep outlives its terminal.
+    before = {number: signal.signal(number, stop) for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,138 @@
+"""One job of a sweep as a process: in a session of its own, output in a log file, end told in one line."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from extrap.utils import progress
+from extrap.utils.files import no_link
+from extrap.cli.sweep.join import SWEEP
+from extrap.cli.sweep.memory import kills
+
+PATIENCE = 30.0  # seconds that a job has to end by itself once it is told that its time is over
+
+
+class State(Enum):
+    WAITING = "waiting"
+    HELD = "held"  # another process works on the same run: one of another sweep, or of a job before this one
+    RUNNING = "running"
+    DONE = "done"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass
+class Process:
+    """`command` is run with its output added to `log`; `label` is how people tell it from the other jobs.
+
+    look     asked right before the start: WAITING to start, HELD to wait for another process, SKIPPED when nothing is left to do
+    failed   told the reason when the job fails
+    limit    seconds after which it is stopped; None: never
+    """
+
+    label: str
+    command: list[str]
+    log: Path
+    state: State
+    reason: str = ""
+    began: float = 0.0
+    seconds: float = 0.0
+    look: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
+    failed: Callable[[str], None] = field(default=lambda reason: None, repr=False)
+    limit: float | None = None
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    _stopped: bool = False
+    _kills: int = 0
+    _printed: int = 0
+
+    @property
+    def _report(self) -> Path:
+        # The sweep's process id keeps two sweeps over the same study out of each other's files.
+        return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
+
+    def start(self) -> None:
+        self.began, self.state, self._kills = time.monotonic(), State.RUNNING, kills()
+        environment = os.environ | {progress.FILE: str(self._report.absolute()), SWEEP: str(os.getpid()), "PYTHONUNBUFFERED": "1"}
+        try:
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.log, "ab", opener=no_link) as log:
+                log.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n".encode())
+                log.flush()
+                self._printed = log.tell()
+                # Nothing to read from, so that nothing waits for an answer; a session of its own, so that Ctrl-C comes from here only.
+                self._process = subprocess.Popen(
+                    self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True
+                )
+        except OSError as error:
+            self.state, self.reason = State.FAILED, f"could not start: {error}"
+
+    def ended(self) -> bool:
+        """Whether the process is over; its state, reason and duration are then known."""
+        if self.state is State.RUNNING and self._process is not None and self._process.poll() is not None:
+            self._conclude(self._process.returncode)
+        return self.state is not State.RUNNING
+
+    def hurry(self) -> None:
+        """Stops the job if its time is over: asks first, then insists."""
+        over = time.monotonic() - self.began - self.limit if self.limit is not None and self.state is State.RUNNING else -1.0
+        if over >= 0 and not self._stopped:
+            self._stopped = True
+            self.interrupt()
+        if over >= PATIENCE:
+            self._signal(signal.SIGKILL)
+
+    def interrupt(self) -> None:
+        """Ctrl-C for the job and all that it started."""
+        self._signal(signal.SIGINT)
+
+    def kill(self) -> None:
+        """Ends the job at once, if it still runs."""
+        if not self.ended() and self._process is not None:
+            self._signal(signal.SIGKILL)
+            self._process.wait()
+            self.ended()
+
+    def progress(self) -> dict[str, Any]:
+        """What the job last said of itself: `phase`, `done`, `total`, `note`; empty if it said nothing yet."""
+        try:
+            return dict(json.loads(self._report.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {}
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, number)
+
+    def _conclude(self, code: int) -> None:
+        said = self.progress()
+        self.seconds = time.monotonic() - self.began
+        if code == 0:
+            self.state = State.SKIPPED if said.get("phase") == "skipped" else State.DONE
+        else:
+            self.state, self.reason = State.FAILED, self._why(code, said)
+        self._report.unlink(missing_ok=True)
+
+    def _why(self, code: int, said: dict[str, Any]) -> str:
+        if self._stopped and self.limit is not None:
+            return f"stopped after {self.limit / 60:g} min (hydra.launcher.timeout_min); the same command continues"
+        if said.get("phase") == "failed" and said["note"]:
+            return str(said["note"]).splitlines()[0]
+        if -code == signal.SIGKILL and kills() > self._kills:
+            return "out of memory: the system killed it; run fewer side by side (hydra.launcher.n_jobs) or make the job smaller"
+        if code < 0:
+            return f"killed by {signal.Signals(-code).name}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
+        return f"exit code {code}" + (f": {last}" if (last := self._last_line()) else "")
+
+    def _last_line(self) -> str:
+        try:
+            printed = self.log.read_bytes()[self._printed :].decode(errors="replace")
+        except OSError:
+            return ""
+        return next((line.strip() for line in reversed(printed.splitlines()) if line.strip()), "")

@@ -1,0 +1,150 @@
+"""A corpus: documents of text from some source, split into train and validation, opened as a map of tokens.
+
+    source.documents() -> (name, text) ...  -split by a hash of the name, encoded->  token map  ->  Corpus.stream, Corpus.documents
+
+A source that was read before is not read again while its fingerprint (files with sizes and times, or the name of a hub set) is the
+same: `<cache>/index/<fingerprint>` holds the content hash of its map.
+"""
+
+import hashlib
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from extrap.utils import files as atomic
+from extrap.data.corpora import token_map as tokens
+from extrap.data.encoder import BYTES, Encoder
+from extrap.utils.errors import UserError
+
+
+class Corpus:
+    """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option: what to name in messages."""
+
+    def __init__(self, name: str, option: str, sha256: str, maps: dict[str, tokens.Stream]):
+        self.name, self.option, self.sha256, self._maps = name, option, sha256, maps
+
+    def stream(self, split: str) -> np.ndarray:
+        """All tokens of "train" or "validation", (N,) unsigned, documents one after the other without BOS."""
+        return self._maps[split].tokens
+
+    def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
+        """The documents of a split with `at_least` tokens or more, views of the map, in a fixed order."""
+        return [self._maps[split].tokens[a:b] for a, b in self._places(split, at_least)]
+
+    def sizes(self, split: str, at_least: int = 0) -> list[np.ndarray]:
+        """Bytes of text behind each token of the same documents."""
+        sizes = self._maps[split].sizes
+        return [np.broadcast_to(np.uint8(1), b - a) if sizes is None else sizes[a:b] for a, b in self._places(split, at_least)]
+
+    def _places(self, split: str, at_least: int) -> list[tuple[int, int]]:
+        return [(a, b) for a, b in pairwise(self._maps[split].offsets.tolist()) if b - a >= at_least]
+
+    def check(self, split: str, at_least: int) -> None:
+        """Raises UserError when the split has fewer tokens than one window needs."""
+        if (found := len(self.stream(split))) < at_least:
+            raise UserError(
+                f"{self.option}: {found} {split} tokens, fewer than one window of {at_least}; give more text or shorter lengths"
+            )
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A source read with an encoder of its own."""
+
+    source: "Source"
+    encoder: Encoder
+
+    @property
+    def place(self) -> str:
+        return self.source.place
+
+    def open(self, cache: str | Path = "runs/.tokens") -> Corpus:
+        return self.source.open(cache, self.encoder)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """Where text comes from. validation: share of the documents kept for validation, chosen by a hash of their names.
+
+    Raises ValueError for a share outside (0, 1).
+    """
+
+    validation: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.validation < 1:
+            raise ValueError(f"validation={self.validation}: a share between 0 and 1, both left out")
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """A short name for rows and figures."""
+
+    @property
+    @abstractmethod
+    def option(self) -> str:
+        """The option and value that chose this source, for messages."""
+
+    @property
+    def place(self) -> str:
+        """What it reads whose meaning depends on the folder worked in, written so that it does not; empty where nothing does."""
+        return ""
+
+    @abstractmethod
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        """(name, text) of every document, in a fixed order. Raises UserError when there is nothing to read."""
+
+    @abstractmethod
+    def state(self) -> list | None:
+        """What changes whenever the text does, as plain values; None when it cannot be told and must be read to be known."""
+
+    def open(self, cache: str | Path = "runs/.tokens", encoder: Encoder = BYTES) -> Corpus:
+        """The corpus of this source, built below `cache` the first time. Raises UserError for what is missing or too short."""
+        cache = Path(cache)
+        before = self._fingerprint(encoder)
+        index = cache / "index" / before if before else None
+        sha256 = index.read_text(errors="replace") if index and index.is_file() else ""
+        maps = tokens.read(cache, sha256, encoder) if sha256 else None
+        if maps is None:
+            sha256 = tokens.write(cache, self._split(), encoder)
+            if (maps := tokens.read(cache, sha256, encoder)) is None:
+                raise UserError(f"{cache / sha256}: changed while it was read; let nothing else write there")
+            # Text that changed while it was read has a map of its own; it must not be found under either state.
+            if index and self._fingerprint(encoder) == before:
+                atomic.replace(index, sha256.encode())
+        corpus = Corpus(self.title, self.option, sha256, maps)
+        for split in tokens.SPLITS:
+            if not len(corpus.stream(split)):
+                raise UserError(
+                    f"{self.option}: no text for {split}; give more documents (a long file is cut into data.corpus.document_tokens)"
+                )
+        return corpus
+
+    def _split(self) -> Iterator[tuple[str, bytes]]:
+        return ((split_of(name, self.validation), text) for name, text in self.documents())
+
+    def _fingerprint(self, encoder: Encoder) -> str | None:
+        if (state := self.state()) is None:
+            return None
+        said = [encoder.name, type(self).__qualname__, asdict(self), state]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+def split_of(name: str, validation: float) -> str:
+    """The split of a document: its name alone decides, so that adding documents moves none."""
+    share = int.from_bytes(hashlib.sha256(os.fsencode(name)).digest()[:8]) / 2**64
+    return "validation" if share < validation else "train"
+
+
+def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
+    """A document in pieces of at most `size` tokens, name#0, name#1, ...; itself where it is no longer than that."""
+    if len(text) <= size:
+        yield name, text
+    else:
+        yield from ((f"{name}#{i}", text[at : at + size]) for i, at in enumerate(range(0, len(text), size)))

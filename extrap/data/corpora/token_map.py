@@ -1,0 +1,181 @@
+"""Flat memory maps of tokens: every document of a split one after the other, with the offsets between them.
+
+A map lives in `<cache>/<content hash>/` and never changes. It is written under a temporary name and renamed when it is whole,
+so that a reader sees all of it or nothing, and two writers of the same text end with one map. A reader believes a map only where
+its files still have the hashes that were noted when they were written: what damaged it, or whoever edited it, it is built again.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import struct
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from extrap.utils import files as atomic
+from extrap.data.encoder import BYTES, Encoder
+
+SPLITS = ("train", "validation")
+FORMAT = 2
+"""Of about.json. Maps of another are built again; 1 had no hashes of its files."""
+
+LEFT = 86400.0  # seconds after which a map that nobody goes on writing is taken for that of a dead process
+
+
+@dataclass(frozen=True)
+class Stream:
+    """tokens (N,) unsigned; offsets (documents + 1,) int64; sizes (N,) bytes of text behind each token, None where all are 1."""
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    sizes: np.ndarray | None
+
+
+def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder = BYTES) -> str:
+    """Writes (split, text) pairs as a token map below `cache`; returns its content hash, a SHA-256 in hex.
+
+    The hash covers the encoder and, in order, the split, length and bytes of every document.
+    """
+    atomic.make_folder(cache)
+    _remove_left(cache)
+    folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
+    folder.chmod(0o755)  # mkdtemp closes it to everyone else, who could then not read a shared cache
+    try:
+        sha256 = _fill(folder, documents, encoder)
+        _publish(folder, cache / sha256)
+        return sha256
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder) -> str:
+    digest, offsets = hashlib.sha256(encoder.name.encode()), {split: [0] for split in SPLITS}
+    with ExitStack() as stack:
+        files = {split: stack.enter_context(_settled(folder / f"{split}.bin")) for split in SPLITS}
+        if encoder.sized:
+            sizes = {split: stack.enter_context(_settled(folder / f"{split}.sizes")) for split in SPLITS}
+        for split, text in documents:
+            digest.update(struct.pack("<BQ", SPLITS.index(split), len(text)))
+            digest.update(text)
+            ids, behind = encoder(text)
+            files[split].write(ids.astype(encoder.dtype).tobytes())
+            if encoder.sized:
+                sizes[split].write(behind.astype("<u4").tobytes())
+            offsets[split].append(offsets[split][-1] + len(ids))
+    for split in SPLITS:
+        with _settled(folder / f"{split}.offsets") as file:
+            file.write(np.array(offsets[split], "<i8").tobytes())
+    hashes = {path.name: _digest(path) for path in sorted(folder.iterdir())}
+    about = {"format": FORMAT, "sha256": digest.hexdigest(), "encoder": encoder.name, "files": hashes}
+    with _settled(folder / "about.json") as file:
+        file.write(json.dumps(about).encode())
+    return digest.hexdigest()
+
+
+def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream] | None:
+    """The map of that content hash, read-only and not loaded; None where there is none or it is not as it was written."""
+    folder = cache / sha256
+    try:
+        if not re.fullmatch("[0-9a-f]{64}", sha256):
+            raise ValueError("not a hash")
+        if not all(path.is_file() for path in folder.iterdir()):  # a pipe or a device would be read for ever
+            raise ValueError("not files")
+        about = json.loads((folder / "about.json").read_text())
+        if (about["format"], about["sha256"], about["encoder"]) != (FORMAT, sha256, encoder.name):
+            raise ValueError("another map")
+        return {split: _map(folder, split, about["files"], encoder) for split in SPLITS}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> Stream:
+    """One split; ValueError where its files have changed or do not belong together."""
+
+    def array(kind: str, dtype: str) -> np.ndarray:
+        path = folder / f"{split}.{kind}"
+        stat = path.stat()
+        if _digest_of(str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino) != hashes[path.name]:
+            raise ValueError(f"{path.name} has changed")
+        # An empty file cannot be mapped.
+        return np.memmap(path, dtype, mode="r") if stat.st_size else np.zeros(0, dtype)
+
+    tokens, offsets = array("bin", encoder.dtype), np.array(array("offsets", "<i8"))
+    sizes = array("sizes", "<u4") if encoder.sized else None
+    if offsets[0] or offsets[-1] != len(tokens) or (np.diff(offsets) < 0).any() or (sizes is not None and len(sizes) != len(tokens)):
+        raise ValueError("the files do not belong together")
+    if len(tokens) and int(tokens.max()) >= encoder.ids:
+        raise ValueError("tokens that the encoder does not have")
+    return Stream(tokens, offsets, sizes)
+
+
+@lru_cache(maxsize=64)
+def _digest_of(path: str, size: int, modified: int, inode: int) -> str:
+    """The hash of a file, computed once as long as it looks the same: a sweep reads the same map in every check."""
+    return _digest(Path(path))
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _settled(path: Path) -> Iterator[BinaryIO]:
+    """A new file, on disk when closed: the rename of its folder must not reach the disk before its bytes do."""
+    try:
+        with open(path, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        error.filename = error.filename or str(path)  # what a full disk says has no name
+        raise
+
+
+def _publish(folder: Path, target: Path) -> None:
+    """Renames a whole map to its name, one process at a time. A map that is there already and damaged makes way."""
+    atomic.sync_folder(folder)
+    cache = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(cache, fcntl.LOCK_EX)
+        if not _whole(target):
+            if target.is_symlink() or target.exists():
+                os.replace(target, folder.with_name(folder.name + "-damaged"))
+            os.replace(folder, target)
+        shutil.rmtree(folder.with_name(folder.name + "-damaged"), ignore_errors=True)
+        os.fsync(cache)
+    finally:
+        os.close(cache)
+
+
+def _whole(folder: Path) -> bool:
+    """Whether all files of a map have the hashes that its about.json notes."""
+    try:
+        if not all(path.is_file() for path in folder.iterdir()):
+            return False
+        about = json.loads((folder / "about.json").read_text())
+        hashes = {path.name: _digest(path) for path in folder.iterdir() if path.name != "about.json"}
+        return about["format"] == FORMAT and about["sha256"] == folder.name and about["files"] == hashes
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
+
+
+def _remove_left(cache: Path) -> None:
+    for left in cache.glob(".writing-*"):
+        try:
+            newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
+        except FileNotFoundError:  # its writer has just finished
+            continue
+        if newest < time.time() - LEFT:
+            shutil.rmtree(left, ignore_errors=True)

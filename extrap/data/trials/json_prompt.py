@@ -1,0 +1,77 @@
+"""Key-value retrieval in text: JSON records and the prompts they make, generated here or read by extrap.data.trials.published.
+
+The record asked for is taken out and put back at any index; the others keep their order. The words of a prompt are our own, its layout
+is that of arXiv 2307.03172:
+
+    Below is a JSON object. Find the key that is asked for and give the value that belongs to it.
+
+    JSON data:
+    {"6f0c...": "91aa...",
+     "b2d4...": "07fe..."}
+
+    Key: "b2d4..."
+    Corresponding value:
+"""
+
+import json
+import uuid
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+INSTRUCTION = "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
+CODE = 40  # keeps the random draws apart from those of other test sets
+UUID = 36  # characters
+
+
+@dataclass(frozen=True)
+class Example:
+    """distractors: (key, value) pairs in their order, the gold record not among them; key, value: of the gold record."""
+
+    distractors: tuple[tuple[str, str], ...]
+    key: str
+    value: str
+
+    @property
+    def values(self) -> list[str]:
+        """Every value of the context."""
+        return [self.value, *(value for _, value in self.distractors)]
+
+    def first(self, records: int) -> "Example":
+        """The same question about so many records, the first distractors among them."""
+        return replace(self, distractors=self.distractors[: records - 1])
+
+    def prompt(self, index: int, aware: bool) -> tuple[str, int]:
+        """The prompt with the gold record at an index from 0, and where that record begins, in characters.
+
+        aware: the question stands in front of the data as well (query-aware contextualisation).
+        """
+        records = [_record(*pair) for pair in (*self.distractors[:index], (self.key, self.value), *self.distractors[index:])]
+        question = f"Key: {_quoted(self.key)}"
+        front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * aware + "JSON data:\n{"
+        at = len(front) + sum(len(record) + len(",\n ") for record in records[:index])
+        return front + ",\n ".join(records) + f"}}\n\n{question}\nCorresponding value:", at
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _record(key: str, value: str) -> str:
+    return f"{_quoted(key)}: {_quoted(value)}"
+
+
+def most(characters: int) -> int:
+    """Records that `generate` makes of ids of so many characters: half of the ids stay free, so that drawing comes to an end."""
+    return 16 ** min(characters, 8) // 4
+
+
+def generate(pairs: int, characters: int, seed: int, item: int) -> Example:
+    """Example `item` of `pairs` records, keys and values the first `characters` (1 ... 36) of random UUIDs, no two alike."""
+    rng = np.random.default_rng((seed, CODE, pairs, item))
+    made: dict[str, None] = {}
+    while len(made) < 2 * pairs:
+        made[str(uuid.UUID(bytes=rng.bytes(16), version=4))[:characters]] = None
+    names = list(made)
+    records = tuple(zip(names[::2], names[1::2], strict=True))
+    return Example(records[1:], *records[0])

@@ -1,0 +1,98 @@
+"""An extension makes a trained model read further: model -> reader, after the weights are loaded.
+
+It adds a part to the stack, wraps the spectrum or the scheme, wraps the reader, or changes weights; the original model stays as it
+was. Inside the training window it equals the plain model where the method says so; outside it is finite and different.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import deepcopy
+
+from torch import Tensor
+
+from extrap.model.card import parts
+from extrap.utils.errors import NotApplicable
+from extrap.model.gpt import GPT
+from extrap.model.remapped import Remapped
+from extrap.model.scheme import Scheme
+from extrap.model.stack import Only, Stack
+
+Reader = Callable[..., Tensor]
+"""model(tokens (B, T), last=w) -> logits (B, w, vocab)."""
+
+
+class Extension(ABC):
+    """factor: s, how many times the training length L the method is set for. None: adaptive, s = max(1, T / L) in each forward.
+
+    1 where a method has no such number. The training length is model.scheme.shape.length. Options are constructor arguments, the
+    keys of a YAML in conf/extension; those that make no sense raise ValueError as in schemes.
+    """
+
+    factor: float | None = 1.0
+
+    @abstractmethod
+    def __call__(self, model: GPT) -> Reader:
+        """The extended model; `model` stays as it was. Raises NotApplicable on a scheme where it would do nothing.
+
+        Called on a model without storage (device meta) as well, to find out whether it applies.
+        """
+
+    def effective(self, n: int, length: int) -> float:
+        """The factor in force in a forward of n tokens, `length` being the training length. Rows carry it."""
+        return max(1.0, n / length) if self.factor is None else self.factor
+
+    def refuse(self, scheme: Scheme, why: str) -> NotApplicable:
+        """The exception to raise: one line that names both."""
+        return NotApplicable(f"{type(self).__name__} on {told(scheme)}: {why}")
+
+
+class SchemeExtension(Extension):
+    """An extension that puts another scheme around the same weights; most do."""
+
+    @abstractmethod
+    def extend(self, scheme: Scheme) -> Scheme:
+        """The scheme to read with. `scheme` is a copy and may be built upon; a ValueError (of a Stack, say) counts as a refusal."""
+
+    def __call__(self, model: GPT) -> GPT:
+        try:
+            scheme = self.extend(deepcopy(model.scheme))
+        except ValueError as error:
+            raise self.refuse(model.scheme, str(error)) from error
+        return with_scheme(model, scheme)
+
+
+def with_scheme(model: GPT, scheme: Scheme) -> GPT:
+    """A copy of the model that owns `scheme` instead of its own; its weights are copies too."""
+    return deepcopy(model, {id(model.scheme): scheme}).train(model.training)
+
+
+def replace_parts(scheme: Scheme, test: Callable[[Scheme], bool], make: Callable[[Scheme], Scheme]) -> Scheme:
+    """The scheme with make(part) in place of every single part that passes the test, inside whatever stacks hold it.
+
+    Stacks are built anew, so that two owners of one hook are refused (ValueError) here as anywhere.
+    """
+    if isinstance(scheme, Stack):
+        return Stack(scheme.shape, [replace_parts(part, test, make) for part in scheme.parts])
+    if isinstance(scheme, Only):
+        return Only(scheme.shape, replace_parts(scheme.part, test, make), sorted(scheme.layers))
+    if isinstance(scheme, Remapped):
+        scheme.part = replace_parts(scheme.part, test, make)
+        return scheme
+    return make(scheme) if test(scheme) else scheme
+
+
+def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:
+    """The scheme with more parts after its own. Raises ValueError where they do not go together."""
+    own = scheme.parts if isinstance(scheme, Stack) else [scheme]
+    return Stack(scheme.shape, [*own, *more])
+
+
+def told(scheme: Scheme) -> str:
+    """`RoPE + LogN`: the parts of a scheme by class."""
+    return " + ".join(type(part).__name__ for part in parts(scheme))
+
+
+def check_factor(factor: float | None) -> None:
+    """Raises ValueError for a factor below 1."""
+    if factor is not None and factor < 1:
+        raise ValueError(f"factor={factor}: at least 1, or null for T / L of each text")

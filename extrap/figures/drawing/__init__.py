@@ -1,0 +1,1 @@
+"""What figures share: style, layout, axes, lines, panels."""

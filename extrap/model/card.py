@@ -1,0 +1,32 @@
+"""What a scheme says of itself, read from the last lines of its class docstring: the README's table is made of these."""
+
+import inspect
+
+from extrap.model.scheme import Scheme
+
+FIELDS = ("Kind", "Used by", "Past L", "Source")
+KINDS = ("none", "modifier", "relative", "absolute")
+
+
+def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
+    """{field: text} for Kind, Used by, Past L, Source. Raises ValueError naming a field that is missing or a kind unknown."""
+    cls = scheme if inspect.isclass(scheme) else type(scheme)
+    lines = dict(line.split(": ", 1) for line in inspect.getdoc(cls).splitlines() if line.split(": ", 1)[0] in FIELDS and ": " in line)
+    if missing := [field for field in FIELDS if field not in lines]:
+        raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")
+    if lines["Kind"] not in KINDS:
+        raise ValueError(f"{cls.__name__}: Kind: {lines['Kind']} is not one of {', '.join(KINDS)}")
+    return lines
+
+
+def parts(scheme: Scheme) -> list[Scheme]:
+    """The single schemes a stack or wrapper is made of; [scheme] for a single one."""
+    inner = list(getattr(scheme, "parts", [])) or [getattr(scheme, "part", None)]
+    if inner == [None]:
+        return [scheme]
+    return [single for part in inner for single in parts(part)]
+
+
+def kind(scheme: Scheme) -> str:
+    """The strongest kind among the parts: absolute over relative over modifier over none."""
+    return max((card(part)["Kind"] for part in parts(scheme)), key=KINDS.index, default="none")

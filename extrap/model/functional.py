@@ -1,0 +1,68 @@
+"""Shared arithmetic of relative schemes: buckets, sinusoids, and reading or writing by distance without (T, T, D)."""
+
+from collections.abc import Callable
+from math import log
+
+import torch
+from torch import Tensor
+
+from extrap.model.where import Where
+
+
+def frequencies(n: int, base: float = 10000.0) -> Tensor:
+    """theta_p = base**(-2p/n), p = 0 .. n/2 - 1, float64; the grid of the paper, arXiv 1706.03762."""
+    return base ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
+
+
+def sinusoid(t: Tensor, n: int, base: float = 10000.0) -> Tensor:
+    """(*t.shape, n): sin(t theta_p) in channel 2p, cos(t theta_p) in channel 2p + 1, float64. arXiv 1706.03762, section 3.5."""
+    angle = t.double()[..., None] * frequencies(n, base).to(t.device)
+    return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
+
+
+def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
+    """T5's causal buckets of whole distances n >= 0: exact below e = buckets / 2, then logarithmic up to max_distance.
+
+    bucket(n) = n for n < e, else min(buckets - 1, e + floor(ln(n / e) / ln(max_distance / e) * (buckets - e))).
+    arXiv 1910.10683. The boundaries are computed in float64 from whole numbers.
+    """
+    exact = buckets // 2
+    far = (n.clamp(min=1).double() / exact).log() / log(max_distance / exact) * (buckets - exact)
+    return torch.where(n < exact, n, (exact + far.floor().long()).clamp(max=buckets - 1))
+
+
+def gather(rows: Tensor, n: Tensor) -> Tensor:
+    """(B, H, Tq, K) -> (B, H, Tq, Tk): entry n[i, j] of row i; n (Tq, Tk) whole, already clipped to K."""
+    return rows.gather(-1, n.expand(*rows.shape[:-2], *n.shape))
+
+
+def scatter(a: Tensor, n: Tensor, size: int) -> Tensor:
+    """(B, H, Tq, Tk) -> (B, H, Tq, size): sums of row i over the keys of equal n[i, j]; the transpose of `gather`."""
+    return a.new_zeros(*a.shape[:-1], size).scatter_add(-1, n.expand_as(a), a)
+
+
+def distinct(at: Where) -> tuple[Tensor, Tensor]:
+    """Distances (N,), float64, and the index (Tq, Tk) of each pair's own among them; N is of order Tk at even coordinates."""
+    if at.spacing is None:
+        return torch.unique(at.distance, return_inverse=True)
+    return torch.arange(len(at.j), device=at.j.device, dtype=torch.float64) * at.spacing, at.back.clamp(min=0)
+
+
+def table_limit(name: str, value: int | None, default: int, least: int, most: int) -> int:
+    """The clip or span of a table of distances; None stands for the default.
+
+    Raises ValueError unless least <= limit <= most: past `most` training never reaches the last entry, which is the one that
+    serves all greater lengths.
+    """
+    limit = default if value is None else value
+    if not least <= limit <= most:
+        raise ValueError(f"{name}={limit}: must lie between {least} and {most}, where training still reaches the last entry")
+    return limit
+
+
+def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
+    """Rows (n, C) at real coordinates t (n,) >= 0: linear from row(floor(t)) to the next, exact at whole t, row(last) past the end."""
+    low = t.floor()
+    u = (t - low)[:, None]
+    a, b = row(low.long().clamp(max=last)), row((low.long() + 1).clamp(max=last))
+    return torch.lerp(a, b, u.to(a.dtype))

@@ -1,0 +1,80 @@
+"""The frequencies of the pairs that turn, as extensions see them: read, changed on a copy, and logged.
+
+Whatever has `spectrum(n) -> theta (P,)` and `base` takes part: the RoPE family, RoPE on values, RoPE in linear attention. A change is
+a function in front of that method on one object; classes stay as they are, so nothing else of a scheme is lost.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import pi
+
+import torch
+from torch import Tensor
+
+from extrap.model.card import parts
+from extrap.model.scheme import Scheme, even_spacing
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """theta (P,): frequencies as trained, float64, radians per unit of coordinate; base: of their grid; length: trained on, L."""
+
+    theta: Tensor
+    base: float
+    length: int
+
+    @property
+    def width(self) -> int:
+        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple where several axes have a grid each."""
+        return 2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum())) if self.theta.any() else 2 * len(self.theta)
+
+    @property
+    def index(self) -> Tensor:
+        """(P,) p, counted from 0 in each grid."""
+        return (torch.arange(len(self.theta), device=self.theta.device) % (self.width // 2)).double()
+
+    @property
+    def turns(self) -> Tensor:
+        """(P,) r_p = L theta_p / (2 pi): full circles within the training length; below 1 some angles were never trained."""
+        return self.length * self.theta / (2 * pi)
+
+
+Change = Callable[[Pairs, int], Tensor]
+"""(pairs as trained, tokens of the forward) -> theta' (P,)."""
+
+
+def pairs(part: Scheme) -> Pairs:
+    """What a single part turns, as it is now within the training length."""
+    return Pairs(part.spectrum(part.shape.length), part.base, part.shape.length)
+
+
+def turns_pairs(part: Scheme) -> bool:
+    """Whether a single part turns pairs of channels: it has a spectrum and not all of it stands still."""
+    return hasattr(part, "spectrum") and bool(part.spectrum(part.shape.length).any())
+
+
+def respectrum(part: Scheme, change: Change) -> Scheme:
+    """The part itself, its frequencies changed from now on; for copies only."""
+    part.spectrum = partial(_changed, change, part.spectrum, part.base, part.shape.length)
+    return part
+
+
+def _changed(change: Change, spectrum: Callable[[int], Tensor], base: float, length: int, n: int) -> Tensor:
+    return change(Pairs(spectrum(n), base, length), n)
+
+
+def frequencies_used(scheme: Scheme, n: int) -> Tensor | None:
+    """(P,) theta in radians per token, in force in a forward of n tokens; the pairs of several parts one after the other.
+
+    Coordinates that move by 1/s per token count as slower pairs. None where nothing turns, or coordinates are not evenly spaced.
+    """
+    step = even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
+    turning = [part.spectrum(n) for part in parts(scheme) if turns_pairs(part)]
+    return torch.cat(turning) * step if turning and step is not None else None
+
+
+def turns(scheme: Scheme, n: int) -> Tensor | None:
+    """(P,) n theta / (2 pi): full circles of each pair within a forward of n tokens."""
+    theta = frequencies_used(scheme, n)
+    return None if theta is None else n * theta / (2 * pi)

@@ -1,0 +1,1 @@
+"""Two series on the same documents, trials and seeds."""

@@ -1,0 +1,1 @@
+"""What the study of extensions asks of its rows."""

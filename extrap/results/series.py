@@ -1,0 +1,120 @@
+"""Rows grouped into series: what one line of a figure or of a table shows, with its seeds as replicates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from extrap.results.rows import one_corpus
+from extrap.results.stats.intervals import t_interval
+
+MIXTURE = "mixture"
+CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
+SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "all", "token")
+"""Metrics that lie in [0, 1], and so do their intervals."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """Rows that share scheme, data, extension, settings and status; `label` is its name on paper."""
+
+    scheme: str
+    data: str
+    extension: str
+    status: str
+    label: str
+    rows: pd.DataFrame
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+
+def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
+    """Rows with a value whose columns equal what is asked, from runs that were trained on `seen` ("text" or "retrieval").
+
+    A control that never saw a task has nothing to say about it: its rows stay in the study, out of that task's figures.
+    """
+    keep = rows["value"].notna()
+    for name, value in columns.items():
+        keep &= rows[name] == value
+    for control in CONTROLS:
+        if seen in CONTROLS and control != seen:
+            keep &= rows["data"] != control
+    return rows[keep]
+
+
+def series(rows: pd.DataFrame) -> list[Series]:
+    """The series among rows of one corpus: trained ones first, controls after the mixtures, then by name.
+
+    Seeds that did not train (`judged`) form a series of their own, so that no mean mixes them with trained ones. Runs that differ in
+    nothing but other settings (another width, say) are told apart by the config hash in their names. Raises UserError for mixed corpora.
+    """
+    rows = one_corpus(rows).copy()
+    rows["status"] = judged(rows)
+    rows["factor"] = rows["factor"].fillna(1.0)
+    # A factor that follows the length of the text is one method and no family of them.
+    adaptive = rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
+    rows.loc[adaptive, "factor"] = 1.0
+    rows["settings"] = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in zip(rows["run"], rows["seed"], strict=True)]
+    kind = ["scheme", "data", "extension", "factor", "train_length"]
+    several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)
+    rows["ambiguous"] = several.groupby([rows[name] for name in kind]).transform("any")
+    rows.loc[~rows["ambiguous"], "settings"] = ""
+    lengths, datasets, found = rows["train_length"].nunique(), rows["data"].nunique(), []
+    for key, group in rows.groupby([*kind, "settings"], sort=True):
+        scheme, data, extension, factor, length, settings = key
+        for status, part in group.groupby("status"):
+            told = data if datasets > 1 or data in CONTROLS else MIXTURE
+            name = _label(scheme, told, extension, factor, settings) + (f" L={length}" if lengths > 1 else "")
+            if status != "ok":
+                name += f" – {status}"
+            if (trained := part["run"].nunique()) < (all_seeds := group["run"].nunique()):
+                name += f" ({trained} of {all_seeds} seeds)"
+            found.append(Series(scheme, data, extension, str(status), name, part))
+    return sorted(found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label))
+
+
+def judged(rows: pd.DataFrame) -> pd.Series:
+    """The status of rows. `not trained` becomes `ok` where the plain reading of the same run, task and protocol is.
+
+    A reader that finds nothing within the training length has lost what the run had learned, and that is its result: whether the run
+    learned it is what its plain reading says. Where the rows hold none (runs that were tuned with an extension), the reader's own stays.
+    """
+    place = pd.MultiIndex.from_frame(rows[["run", "task", "protocol"]])
+    learned = place[((rows["extension"] == "direct") & (rows["status"] == "ok")).to_numpy()]
+    failed = (rows["extension"] == "direct") & (rows["status"] == "not trained")
+    lost = (rows["status"] == "not trained") & place.isin(learned) & ~place.isin(place[failed.to_numpy()])
+    return rows["status"].mask(lost, "ok")
+
+
+def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Values as (by, seed): one column per run."""
+    return rows.pivot(index=by, columns="run", values="value").sort_index()
+
+
+def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Mean over seeds with its 95 % interval, columns value, low, high, indexed by `by`; what is a share ends at 0 and 1.
+
+    One seed keeps the interval of its rows (documents or trials); from three on it is Student's over the seeds, however many; two support
+    none. Rows hold no items, so that the two-level bootstrap with which extrap-compare goes on from ten seeds is not to be had here.
+    """
+    table = seeds(rows, by)
+    if table.shape[1] == 1:
+        return rows.set_index(by)[["value", "low", "high"]].sort_index()
+    out = pd.DataFrame({"value": table.mean(axis=1), "low": np.nan, "high": np.nan})
+    for place, values in table.iterrows():
+        if values.notna().sum() >= 3:
+            out.loc[place, ["low", "high"]] = t_interval(values.dropna())
+    if set(rows["metric"]) <= {*SHARES}:
+        out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
+    return out
+
+
+def _label(scheme, data, extension, factor, settings) -> str:
+    label = scheme
+    if extension != "direct":
+        label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
+    if data != MIXTURE:
+        label += f" ({CONTROLS.get(data, data)})"
+    return label + (f" [{settings}]" if settings else "")

@@ -1,0 +1,1 @@
+"""Intervals and differences, 95 %, as functions of arrays."""

@@ -1,0 +1,67 @@
+"""One process at a time in a folder: a lock that goes with the process that holds it, however that ends."""
+
+import errno
+import fcntl
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from extrap.utils.files import no_link
+
+NAME = ".lock"
+LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what file systems without locks answer
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Waits, with one line on stderr, while another process holds the folder; makes the folder where there is none."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            file = open(folder / NAME, "a+", encoding="utf-8", opener=no_link)  # noqa: SIM115  closed below, on every way out
+        except FileNotFoundError:  # the folder was removed since
+            continue
+        with file:
+            _take(file.fileno(), folder)
+            if not _still_there(file.fileno(), folder):  # removed while this process waited for it: its lock guards nothing
+                continue
+            file.truncate(0)
+            file.write(f"process {os.getpid()} on {socket.gethostname()}")
+            file.flush()
+            yield
+            return
+
+
+def holder(folder: Path) -> str | None:
+    """Who holds the folder: "process 123 on host"; None where nobody does. A lock left behind by a dead process counts for nothing."""
+    try:
+        with open(folder / NAME, encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read() or "another process"
+    except OSError:  # no folder, or a file system without locks
+        pass
+    return None
+
+
+def _take(file: int, folder: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"extrap: {holder(folder) or 'another process'} works on {folder.name}; waiting for it", file=sys.stderr)
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in LACKING:
+            raise
+        print(f"extrap: {folder}: no locks on this file system; start one sweep at a time", file=sys.stderr)
+
+
+def _still_there(file: int, folder: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(folder / NAME))
+    except FileNotFoundError:
+        return False
