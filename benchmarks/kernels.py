@@ -10,16 +10,19 @@ import torch
 
 from extrap.model import attention as kernels
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.nope import NoPE
 from extrap.schemes.sink import SoftmaxOne
-from extrap.model.stack import Stack
 
 SHAPE = Shape(dim=64, heads=4, length=64)
 CASES = {
     "fused, no bias": (NoPE(SHAPE), kernels.fused),
     "strided, ALiBi": (ALiBi(SHAPE), kernels.strided),
-    "strided, ALiBi + softmax_1": (Stack(SHAPE, [ALiBi(SHAPE), SoftmaxOne(SHAPE)]), kernels.strided),
+    "strided, ALiBi + softmax_1": (
+        Stack(SHAPE, [ALiBi(SHAPE), SoftmaxOne(SHAPE)]),
+        kernels.strided,
+    ),
     "masked, ALiBi": (ALiBi(SHAPE), kernels.masked),
     "explicit, ALiBi": (ALiBi(SHAPE), kernels.explicit),
 }
@@ -43,7 +46,9 @@ def main() -> None:
     for T in [int(word) for word in sys.argv[1:]] or [64, 1024, 4096]:
         took = {name: seconds(*case, T) for name, case in CASES.items()}
         for name, each in took.items():
-            print(f"T = {T:5d}   {name:28s} {each * 1e3:8.2f} ms   {each / took['fused, no bias']:5.1f} x")
+            print(
+                f"T = {T:5d}   {name:28s} {each * 1e3:8.2f} ms   {each / took['fused, no bias']:5.1f} x"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Which layout of RoPE is faster here: python benchmarks/rope_layout.py
 
-Rotating q and k of a training batch, forward and backward, best of many; then a training step of the default model.
-Expect interleaved to win on a CPU: neighbours are one complex number, so a pair turns in one product.
+Rotating q and k of a training batch, forward and backward, best of many; then a training step of
+the default model. Expect interleaved to win on a CPU: neighbours are one complex number, so a pair
+turns in one product.
 """
 
 from time import perf_counter
@@ -41,7 +42,9 @@ def step(layout: Layout) -> float:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for what, measure, times in (("rotation", rotation, 100), ("training step", step, 40)):
-        both = [(measure("interleaved"), measure("half")) for _ in range(times)]  # in turn, so that both meet the same machine
+        both = [
+            (measure("interleaved"), measure("half")) for _ in range(times)
+        ]  # in turn, so that both meet the same machine
         interleaved, half = map(min, zip(*both, strict=True))
         print(
             f"{what:14} interleaved {interleaved * 1e3:7.3f} ms   half {half * 1e3:7.3f} ms   half / interleaved {half / interleaved:.2f}"

@@ -1,8 +1,10 @@
-"""Which split of the cores between jobs and threads trains the most: `python benchmarks/split.py [option=value ...]`.
+"""Which split of the cores between jobs and threads trains the most: `python benchmarks/split.py
+[option=value ...]`.
 
-For every split of the cores of this machine into jobs x threads, so many processes train the same configuration at once. Printed are the
-windows per second of all of them together and the ratio to one job on all cores; then the processor time of a window, which says the
-same where other work shares the machine. Rounds are interleaved and the best of each split counts.
+For every split of the cores of this machine into jobs x threads, so many processes train the same
+configuration at once. Printed are the windows per second of all of them together and the ratio to
+one job on all cores; then the processor time of a window, which says the same where other work
+shares the machine. Rounds are interleaved and the best of each split counts.
 """
 
 import multiprocessing
@@ -14,7 +16,9 @@ ROUNDS, STEPS, WARMUP = 3, 20, 3
 
 
 def train(words: list[str], threads: int, start, seconds) -> None:
-    """STEPS steps of the configuration after a few to warm up; puts (seconds, seconds of the processor)."""
+    """STEPS steps of the configuration after a few to warm up; puts (seconds, seconds of the
+    processor).
+    """
     import torch
     from hydra import compose, initialize_config_dir
     from omegaconf import OmegaConf
@@ -48,7 +52,9 @@ def together(words: list[str], jobs: int, threads: int) -> tuple[float, float]:
     context = multiprocessing.get_context("spawn")
     start, seconds = context.Barrier(jobs), context.Queue()
     os.environ["OMP_NUM_THREADS"] = str(threads)
-    processes = [context.Process(target=train, args=(words, threads, start, seconds)) for _ in range(jobs)]
+    processes = [
+        context.Process(target=train, args=(words, threads, start, seconds)) for _ in range(jobs)
+    ]
     for process in processes:
         process.start()
     found = [seconds.get() for _ in processes]
@@ -65,12 +71,18 @@ def main() -> None:
     best = dict.fromkeys(splits, (0.0, 0.0))
     for _ in range(ROUNDS):
         for split in splits:
-            best[split] = tuple(max(pair) for pair in zip(best[split], together(sys.argv[1:], *split), strict=True))
-    print(f"{cores()} cores, {' '.join(sys.argv[1:]) or 'defaults'}: best of {ROUNDS} rounds of {STEPS} steps")
+            best[split] = tuple(
+                max(pair) for pair in zip(best[split], together(sys.argv[1:], *split), strict=True)
+            )
+    print(
+        f"{cores()} cores, {' '.join(sys.argv[1:]) or 'defaults'}: best of {ROUNDS} rounds of {STEPS} steps"
+    )
     wall, used = best[splits[0]]
     for jobs, threads in splits:
         a, b = best[jobs, threads]
-        print(f"  {jobs} jobs x {threads} threads: {a:6.0f} windows/s ({a / wall:.2f}x), {b:6.0f} per processor second ({b / used:.2f}x)")
+        print(
+            f"  {jobs} jobs x {threads} threads: {a:6.0f} windows/s ({a / wall:.2f}x), {b:6.0f} per processor second ({b / used:.2f}x)"
+        )
 
 
 if __name__ == "__main__":

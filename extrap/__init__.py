@@ -1,1 +1,23 @@
-"""extrap: any positional scheme, trained short, tested long, compared fairly."""
+"""extrap: any positional scheme, trained short, tested long, compared fairly.
+
+What a plug-in needs is imported from here when it is asked for; `import extrap` alone stays light.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_MODULES = {
+    "extrap.extensions.base": ("Extension",),
+    "extrap.model.scheme": ("Scheme", "Shape", "Where"),
+    "extrap.model.stack": ("Stack",),
+    "extrap.tasks.base": ("Result", "Task"),
+}
+
+__all__ = ["Extension", "Result", "Scheme", "Shape", "Stack", "Task", "Where"]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'extrap' has no attribute '{name}'")

@@ -1,4 +1,6 @@
-"""What all tests share: one thread, nothing of the user's environment, the same random numbers whichever test is next."""
+"""What all tests share: one thread, nothing of the user's environment, the same random numbers
+whichever test is next.
+"""
 
 import atexit
 import os
@@ -7,7 +9,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-THEIRS = ("EXTRAP_", "HYDRA_", "WANDB_", "SLURM_", "SUBMITIT_", "TQDM_", "HF_", "XDG_", "MPL", "COLUMNS", "LINES")
+THEIRS = (
+    "EXTRAP_",
+    "HYDRA_",
+    "WANDB_",
+    "SLURM_",
+    "SUBMITIT_",
+    "TQDM_",
+    "HF_",
+    "XDG_",
+    "MPL",
+    "COLUMNS",
+    "LINES",
+)
 for name in [name for name in os.environ if name.startswith(THEIRS)]:
     del os.environ[name]
 os.environ |= {"OMP_NUM_THREADS": "1", "WANDB_MODE": "offline"}
@@ -21,11 +35,31 @@ import torch
 from hypothesis import HealthCheck, settings
 
 import extrap
+from extrap.results import rows
+from tests.support import plausible
+from tests.support.tiny_program import tiny  # noqa: F401  a fixture
+from tests.support.worker import worker  # noqa: F401  a fixture
 
 torch.set_num_threads(1)
-settings.register_profile("here", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "here",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("here")
-sys.path.append(str(Path(extrap.__file__).parent / "_plugins"))  # Hydra looks for plug-ins once, in whichever test needs it first
+sys.path.append(
+    str(Path(extrap.__file__).parent / "cli" / "_plugins")
+)  # Hydra looks for plug-ins once, in whichever test needs it first
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that start processes are told by what they use."""
+    for item in items:
+        uses = {"tiny", "worker"} & set(getattr(item, "fixturenames", ()))
+        if uses or hasattr(getattr(item, "module", None), "subprocess"):
+            item.add_marker("subprocess")
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +82,21 @@ def elsewhere(tmp_path, monkeypatch, corpus_cache):
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / ".tokens").symlink_to(corpus_cache)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def frame(tmp_path_factory):
+    """Writes rows (dicts) and reads them back as a frame."""
+
+    def read(written):
+        study = tmp_path_factory.mktemp("study")
+        rows.write(study / "rows" / "a.csv", written)
+        return rows.read(study)
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def demo(frame):
+    """Seven schemes and the controls, one seed."""
+    return frame(plausible.study_rows() + plausible.control_rows())

@@ -1,4 +1,6 @@
-"""A column of the audit: what is measured, how its value is written, and whether it speaks for the scheme."""
+"""A column of the audit: what is measured, how its value is written, and whether it speaks for the
+scheme.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,8 +12,9 @@ from typing import Any
 class Column:
     """name in the CSV; head in the terminal and the figure; says: the measurement in one line.
 
-    written: value -> cell of at most nine characters. holds: value -> whether the scheme has the property, None where that is no
-    question of yes and no. A value of nan means that there is nothing to measure.
+    written: value -> cell of at most nine characters. holds: value -> whether the scheme has the
+    property, None where that is no question of yes and no. A value of nan means that there is
+    nothing to measure.
     """
 
     name: str

@@ -1,7 +1,8 @@
-"""One scheme under audit: in a small GPT, as constructed and with every parameter drawn anew, and what its attention is given.
+"""One scheme under audit: in a small GPT, as constructed and with every parameter drawn anew, and
+what its attention is given.
 
-The numbers are those of this shape (L = 64 tokens, 2 layers, 4 heads of 8 channels) and of fixed seeds, so that the same scheme is
-always given the same answer.
+The numbers are those of this shape (L = 64 tokens, 2 layers, 4 heads of 8 channels) and of fixed
+seeds, so that the same scheme is always given the same answer.
 """
 
 import warnings
@@ -12,16 +13,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from extrap.runs.build import build
+from extrap.model.attention import for_every_head
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, logits
+from extrap.runs.build import build
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
 
+DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
+"""The default model, `model=tiny data.length=64`: parameters are counted for it."""
+
 
 class Subject:
-    """node: the configuration of a scheme. `fresh`: as constructed; `drawn`: parameters moved off their first values, which for a
-    bias of zeros would show nothing. Both in float64 and evaluation mode."""
+    """node: the configuration of a scheme. `fresh`: as constructed; `drawn`: parameters moved off
+    their first values, which for a bias of zeros would show nothing. Both in float64 and evaluation
+    mode.
+    """
 
     def __init__(self, name: str, node: Mapping[str, Any]):
         self.name, self.node = name, node
@@ -43,12 +50,18 @@ class Subject:
         with torch.random.fork_rng([]):
             torch.manual_seed(1)
             for p in scheme.parameters():
-                nn.init.normal_(p.data, float(p.data.mean()), 0.1 if p.numel() == 1 else 0.3 + float(p.data.std()))
+                nn.init.normal_(
+                    p.data,
+                    float(p.data.mean()),
+                    0.1 if p.numel() == 1 else 0.3 + float(p.data.std()),
+                )
         return gpt(scheme).double()
 
 
 def gpt(scheme: Scheme) -> GPT:
-    """The model around a scheme: the same weights for every scheme of a shape, in float32 and evaluation mode."""
+    """The model around a scheme: the same weights for every scheme of a shape, in float32 and
+    evaluation mode.
+    """
     shape = scheme.shape
     with torch.random.fork_rng([]):
         torch.manual_seed(2)
@@ -62,11 +75,15 @@ def draw(*size: int, seed: int = 3) -> Tensor:
 
 def words(T: int, batch: int = 1) -> Tensor:
     """(batch, T) token ids; a longer text begins with the shorter one."""
-    return torch.randint(SHAPE.vocab, (T, batch), generator=torch.Generator().manual_seed(4)).T.contiguous()
+    return torch.randint(
+        SHAPE.vocab, (T, batch), generator=torch.Generator().manual_seed(4)
+    ).T.contiguous()
 
 
 def place(model: GPT, tokens: Tensor, shift: float = 0.0) -> Where:
-    """Where these tokens stand, all coordinates moved by a constant. Raises OutOfRange past the finite table of the scheme."""
+    """Where these tokens stand, all coordinates moved by a constant. Raises OutOfRange past the
+    finite table of the scheme.
+    """
     at = model.where(tokens)
     return at if shift == 0 else moved(model.scheme, at, at.q + shift)
 
@@ -79,17 +96,21 @@ def moved(scheme: Scheme, at: Where, t: Tensor) -> Where:
 
 
 def projected(model: GPT, layer: int, x: Tensor, at: Where) -> tuple[Tensor, Tensor, Tensor, Where]:
-    """q, k, v (B, H, T, D) of a layer that is handed x (B, T, C), and the place its attention is told."""
-    block, (B, T, C) = model.blocks[layer], x.shape
+    """q, k, v (B, H, T, D) of a layer that is handed x (B, T, C), and the place its attention is
+    told.
+    """
+    block = model.blocks[layer]
     normed = block.norm1(model.scheme.embed(x, at.at_layer(layer, x)))
-    q, k, v = block.qkv(normed).view(B, T, 3, block.heads, C // block.heads).permute(2, 0, 3, 1, 4)
+    q, k, v = (for_every_head(part, block.heads) for part in block.project(normed))
     return q, k, v, at.at_layer(layer, normed)
 
 
 def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, T): the logits of the last query, -inf where it sees nothing; where a scheme owns attention, the weights of the values."""
+    """(B, H, T): the logits of the last query, -inf where it sees nothing; where a scheme owns
+    attention, the weights of the values.
+    """
     T = k.shape[2]
-    if scheme.uses("attend"):
+    if scheme.uses("attend", layer=at.layer):
         units = torch.eye(T, dtype=q.dtype).expand(*q.shape[:2], T, T)
         return scheme.attend(q, k, units, at)[:, :, -1]
     q, k = scheme.rotate(q, k, at)

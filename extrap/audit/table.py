@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from extrap.utils import files as atomic
 from extrap.audit.column import Column
+from extrap.utils import files as atomic
 
 
 def cells(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
     """What is written, under the heads of the columns."""
-    return pd.DataFrame({c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in columns}, index=frame.index)
+    return pd.DataFrame(
+        {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in columns},
+        index=frame.index,
+    )
 
 
 def verdicts(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
@@ -25,7 +28,10 @@ def text(frame: pd.DataFrame, columns: list[Column]) -> str:
     names = _column(["scheme", *frame.index], str.ljust)
     blocks = [names]
     for head in written:
-        marks = [cell + ("!" if held is False else " ") for cell, held in zip(written[head], holds[head], strict=True)]
+        marks = [
+            cell + ("!" if held is False else " ")
+            for cell, held in zip(written[head], holds[head], strict=True)
+        ]
         blocks.append(_column([f"{head} ", *marks], str.rjust))
     lines = [" ".join(row).rstrip() for row in zip(*blocks, strict=True)]
     return "\n".join([*lines, "", *legend(columns)])
@@ -34,7 +40,11 @@ def text(frame: pd.DataFrame, columns: list[Column]) -> str:
 def legend(columns: list[Column]) -> list[str]:
     width = max(len(c.head) for c in columns)
     notes = [f"{c.head:{width}}  {c.says}" for c in columns]
-    return [*notes, f"{'!':{width}}  the property does not hold", f"{'-':{width}}  nothing to measure, or past what is defined"]
+    return [
+        *notes,
+        f"{'!':{width}}  the property does not hold",
+        f"{'-':{width}}  nothing to measure, or past what is defined",
+    ]
 
 
 def write(frame: pd.DataFrame, columns: list[Column], folder: Path) -> list[Path]:
@@ -44,7 +54,9 @@ def write(frame: pd.DataFrame, columns: list[Column], folder: Path) -> list[Path
 
     table = folder / "audit.csv"
     atomic.replace(table, frame.to_csv(float_format="%.4g", lineterminator="\n").encode())
-    painted = figures.image(lambda: paint(cells(frame, columns), verdicts(frame, columns), [c.says for c in columns]))
+    painted = figures.image(
+        lambda: paint(cells(frame, columns), verdicts(frame, columns), [c.says for c in columns])
+    )
     return [table, *figures.save(painted, folder / "figures" / "audit")]
 
 

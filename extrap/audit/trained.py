@@ -1,29 +1,39 @@
-"""A trained model from the name of its run folder alone: what its config.json says, filled with its weights. Both are data."""
+"""A trained model from the name of its run folder alone: what its config.json says, filled with its
+weights. Both are data.
+"""
 
-from extrap.runs.build import build
 from extrap.model.card import parts
-from extrap.runs.checkpoint import Damaged, load, trained_weights
-from extrap.utils.errors import UserError
 from extrap.model.gpt import GPT
-from extrap.runs.folder import RUNS, Named, read_json
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme
+from extrap.runs.build import build
+from extrap.runs.checkpoint import Damaged, load, trained_weights
+from extrap.runs.folder import Named, read_json
+from extrap.runs.layout import RUNS
+from extrap.runs.limits import shape_of
+from extrap.runs.training.devices import DTYPES, precision
+from extrap.utils.errors import UserError
 
 
 def trained(name: str) -> GPT:
-    """The model of a finished run, float64, in evaluation mode. Raises UserError where there is none of that name or it is damaged."""
+    """The model of a finished run, float64, in evaluation mode. Raises UserError where there is
+    none of that name or it is damaged.
+    """
     run = Named(name)
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
-        raise UserError(f"--run {name}: no trained run of that name in {RUNS}; there are {', '.join(known) or 'none yet'}")
+        raise UserError(
+            f"--run {name}: no trained run of that name in {RUNS}; there are {', '.join(known) or 'none yet'}"
+        )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:
         model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
-        shape = Shape(model["dim"], model["heads"], model["layers"], identity["data"]["length"], vocab, model["norm"])
+        shape = shape_of(model, identity["data"]["length"], vocab)
     except (Damaged, KeyError, TypeError) as error:
         raise UserError(f"{run.folder}: does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
     found = build(model | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
-    found.load_state_dict(trained_weights(run, found))
+    dtype = DTYPES[precision(identity.get("precision"))]
+    found.load_state_dict(trained_weights(run, found.to(dtype), dtype))
     return found.double().eval()
 
 

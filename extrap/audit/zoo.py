@@ -20,21 +20,33 @@ def columns() -> list[Column]:
 
 def subjects(names: Iterable[str]) -> list[Subject]:
     """The schemes of these names, all for none. Raises UserError for a name that is not there."""
-    files = {path.stem: path for path in sorted((Path(conf_dir()) / "scheme").glob("*.yaml"), key=lambda path: path.stem)}
+    files = {
+        path.stem: path
+        for path in sorted((Path(conf_dir()) / "scheme").glob("*.yaml"), key=lambda path: path.stem)
+    }
     names = list(names) or list(files)
     if unknown := [name for name in names if name not in files]:
         close = get_close_matches(unknown[0], files, n=5, cutoff=0.5)
         known = f"did you mean {', '.join(close)}?" if close else f"choose among {', '.join(files)}"
         raise UserError(f"SCHEME={unknown[0]}: no such scheme; {known}")
-    return [Subject(name, yaml.safe_load(files[name].read_text(encoding="utf-8"))) for name in dict.fromkeys(names)]
+    return [
+        Subject(name, yaml.safe_load(files[name].read_text(encoding="utf-8")))
+        for name in dict.fromkeys(names)
+    ]
 
 
 def measure(subject: Subject) -> dict[str, object]:
     """The value of every column."""
-    return {name: value for group in properties.available().values() for name, value in group.measure(subject).items()}
+    return {
+        name: value
+        for group in properties.available().values()
+        for name, value in group.measure(subject).items()
+    }
 
 
-def audit(schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None) -> pd.DataFrame:
+def audit(
+    schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None
+) -> pd.DataFrame:
     """A row per scheme (index `scheme`), a column per property, in the order of `columns`."""
     rows = []
     for subject in schemes:

@@ -1,7 +1,8 @@
-"""The frame around a Hydra program: configuration files found from anywhere, mistakes told in one line, sweeps as processes.
+"""The frame around a Hydra program: configuration files found from anywhere, mistakes told in one
+line, sweeps as processes.
 
-Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was asked for, or a disk that takes
-nothing; 130 interrupted.
+Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was
+asked for, or a disk that takes nothing; 130 interrupted.
 """
 
 import os
@@ -20,12 +21,12 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from extrap.utils import disk, progress
 from extrap.cli import config_guard as trust
-from extrap.utils.errors import UserError, printable
 from extrap.cli.hydra_errors import explain, misplaced
-from extrap.utils.paths import conf_dir
 from extrap.cli.sweep.join import join
+from extrap.utils import progress
+from extrap.utils.errors import UserError, disk_fault, printable
+from extrap.utils.paths import conf_dir
 
 
 class Entry(Protocol):
@@ -47,36 +48,55 @@ class Entry(Protocol):
     def fail(self, reason: str) -> None: ...
 
 
+class Work(Protocol):
+    """What a program does for one configuration.
+
+    finished  whether nothing is left to do: nothing is checked then, and a sweep starts no process
+              for that job
+    check     raises UserError for what cannot work; called before any work, in a sweep for every
+              job before the first
+    entry     how the study of the job knows it; None: nothing is kept
+    run       does the work
+    """
+
+    def finished(self) -> bool: ...
+
+    def check(self) -> None: ...
+
+    def entry(self, command: str) -> Entry | None: ...
+
+    def run(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Program:
-    """What `main` runs, for one configuration or for each of a sweep. Functions import torch themselves, so that `--help` need not.
+    """What `main` runs, for one configuration or for each of a sweep.
 
-    run       does the work
-    check     raises UserError for a configuration that cannot work; called before any work, in a sweep for every job before the first
-    finished  whether nothing is left to do: nothing is checked then, and a sweep starts no process for that job
-    entry     how the study of a configuration knows it; the second argument is the command that asks for it; None: nothing is kept
+    prepare   from a composed configuration to its work; imports torch itself, so that `--help`
+              need not
     module    `python -m module` is the program; each job of a sweep is started so
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     """
 
-    run: Callable[[DictConfig], None]
-    check: Callable[[DictConfig], None] = lambda cfg: None
-    finished: Callable[[DictConfig], bool] = lambda cfg: False
-    entry: Callable[[DictConfig, str], Entry | None] = lambda cfg, command: None
+    prepare: Callable[[DictConfig], Work]
     module: str = "extrap"
     conf: str = field(default_factory=conf_dir)
 
     def __call__(self, cfg: DictConfig) -> None:
-        # Read by torch and numpy when they are first imported, which is after this. `threads` is an option of every program framed so.
+        # Read by torch and numpy when they are first imported, which is after this. `threads` is an
+        # option of every program framed so.
         os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
             self.read(cfg)
-            if not self.finished(cfg):
-                self.check(cfg)
-            self.run(cfg)
+            work = self.prepare(cfg)
+            if not work.finished():
+                work.check()
+            work.run()
 
     def read(self, cfg: DictConfig) -> None:
-        """Raises UserError for a configuration with a value missing, unresolvable or put where a group's choice belongs."""
+        """Raises UserError for a configuration with a value missing, unresolvable or put where a
+        group's choice belongs.
+        """
         chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
         if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
             raise UserError(line)
@@ -87,12 +107,18 @@ class Program:
 
 
 def main(program: Program) -> None:
-    """Parses the command line and runs `program`, once or as a sweep; ends the process only if something went wrong."""
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then hands its errors on instead of printing them over many lines
+    """Parses the command line and runs `program`, once or as a sweep; ends the process only if
+    something went wrong.
+    """
+    os.environ["HYDRA_FULL_ERROR"] = (
+        "1"  # Hydra then hands its errors on instead of printing them over many lines
+    )
     sys.path.append(str(Path(__file__).parent / "_plugins"))
     join()
     trust.guard()
-    warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"  # advice for people, not for programmers
+    warnings.formatwarning = lambda message, *place, **more: (
+        f"extrap: {message}\n"
+    )  # advice for people, not for programmers
     warnings.filterwarnings("once", category=UserWarning, module="extrap")
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
@@ -102,7 +128,9 @@ def main(program: Program) -> None:
 
 @contextmanager
 def reported(line: Callable[[Exception], str | None] = lambda error: None) -> Iterator[None]:
-    """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's mistake and how to put it."""
+    """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's
+    mistake and how to put it.
+    """
     try:
         yield
     except UserError as error:
@@ -115,7 +143,7 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
             _interrupted()
         raise
     except Exception as error:
-        if (known := disk.fault(error) or line(error)) is not None:
+        if (known := disk_fault(error) or line(error)) is not None:
             _end(2, known)
         traceback.print_exc()
         progress.failed(traceback.format_exception_only(error)[-1].strip())
@@ -135,7 +163,9 @@ def _interrupted() -> None:
 
 
 def _overrides() -> list[str]:
-    """The `option=value` words of the command line; raises UserError for a flag that does not exist."""
+    """The `option=value` words of the command line; raises UserError for a flag that does not
+    exist.
+    """
 
     def error(message: str) -> None:
         raise UserError(f"{message}; see extrap --help")

@@ -1,4 +1,6 @@
-"""`extrap-clean STUDY --runs --rows`: removes run folders and rows of a study; names what it would remove, and asks first."""
+"""`extrap-clean STUDY --runs --rows`: removes run folders and rows of a study; names what it would
+remove, and asks first.
+"""
 
 import argparse
 import os
@@ -8,29 +10,52 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
+from extrap.cli.exits import told
+from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
-from extrap.runs.study import Entry, Standing, State, entries, standing, uses
-from extrap.cli.exits import told
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2; nothing is removed without a yes."""
-    parser = argparse.ArgumentParser("extrap-clean", description="Remove run folders or rows of a study. Names them and asks first.")
-    parser.add_argument("study", metavar="STUDY", help="name of a study; `extrap-status` lists them")
-    parser.add_argument(
-        "only", metavar="RUN", nargs="*", help="runs that are meant, as `extrap-status` names them; all where none is named"
+    """The command. A mistake is one line on stderr and exit code 2; nothing is removed without a
+    yes.
+    """
+    parser = argparse.ArgumentParser(
+        "extrap-clean",
+        description="Remove run folders or rows of a study. Names them and asks first.",
     )
-    parser.add_argument("--runs", action="store_true", help="remove run folders: weights, checkpoints, logs")
-    parser.add_argument("--rows", action="store_true", help="remove rows and items, and forget that the jobs were asked for")
-    parser.add_argument("--state", choices=STATES, action="append", help="only jobs in this state (may be given again)")
+    parser.add_argument(
+        "study", metavar="STUDY", help="name of a study; `extrap-status` lists them"
+    )
+    parser.add_argument(
+        "only",
+        metavar="RUN",
+        nargs="*",
+        help="runs that are meant, as `extrap-status` names them; all where none is named",
+    )
+    parser.add_argument(
+        "--runs", action="store_true", help="remove run folders: weights, checkpoints, logs"
+    )
+    parser.add_argument(
+        "--rows",
+        action="store_true",
+        help="remove rows and items, and forget that the jobs were asked for",
+    )
+    parser.add_argument(
+        "--state",
+        choices=STATES,
+        action="append",
+        help="only jobs in this state (may be given again)",
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     asked = parser.parse_args(argv)
     with told("extrap-clean"):
         if not (asked.runs or asked.rows):
-            raise UserError("nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both")
+            raise UserError(
+                "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both"
+            )
         chosen = choose(asked.study, asked.only, asked.state or STATES)
         clean(chosen, asked.runs, asked.rows, asked.yes)
 
@@ -53,7 +78,9 @@ def _wanted(job: Standing, states: list[str]) -> bool:
 
 
 def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
-    """Lists, asks, removes. No process starts on a run while it is asked about: its lock is held until the end."""
+    """Lists, asks, removes. No process starts on a run while it is asked about: its lock is held
+    until the end.
+    """
     with ExitStack() as held:
         paths = [*(_folders(jobs, held) if runs else []), *(_files(jobs) if rows else [])]
         if not paths:
@@ -70,7 +97,10 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
 def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
     """Run folders of these jobs that no other study uses, each locked from here on."""
     for run in dict.fromkeys(job.run for job in jobs):
-        study, folder = next(job.study for job in jobs if job.run == run), next(job.folder.folder for job in jobs if job.run == run)
+        study, folder = (
+            next(job.study for job in jobs if job.run == run),
+            next(job.folder.folder for job in jobs if job.run == run),
+        )
         if not folder.is_dir() or folder.is_symlink():
             continue
         if others := sorted(uses(run) - {study}):
@@ -84,7 +114,10 @@ def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
 
 def _files(jobs: list[Entry]) -> Iterator[Path]:
     for job in jobs:
-        found = [job.path, *(path for task in job.tasks for path in (job.rows(task), job.items(task)))]
+        found = [
+            job.path,
+            *(path for task in job.tasks for path in (job.file(task).rows, job.file(task).items)),
+        ]
         yield from (path for path in found if path.is_file())
 
 
@@ -100,7 +133,9 @@ def _agreed(question: str) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """A folder goes at once: it is renamed first, so that a run half removed is never taken for a run."""
+    """A folder goes at once: it is renamed first, so that a run half removed is never taken for a
+    run.
+    """
     if path.is_dir():
         gone = path.with_name(f".{path.name}.{os.getpid()}.removed")
         path.rename(gone)

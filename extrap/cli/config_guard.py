@@ -1,8 +1,10 @@
-"""What a file of configuration may not do, wherever it came from: name code of other packages, or write outside this folder.
+"""What a file of configuration may not do, wherever it came from: name code of other packages, or
+write outside this folder.
 
-The command line is the user's word, a file is data. `extrap.runs.build` builds only classes of this package and of `plugins`; here stands
-that no file adds to `plugins`, and that none reaches for what Hydra itself would import, call or write: callbacks, logging, folders,
-the environment. The same options are free on the command line.
+The command line is the user's word, a file is data. `extrap.runs.build` builds only classes of this
+package and of `plugins`; here stands that no file adds to `plugins`, and that none reaches for what
+Hydra itself would import, call or write: callbacks, logging, folders, the environment. The same
+options are free on the command line.
 """
 
 import re
@@ -21,15 +23,29 @@ LOGGING = ("logging.StreamHandler", "logging.NullHandler", "logging.Formatter")
 STREAMS = ("ext://sys.stderr", "ext://sys.stdout")
 FOLDERS = {"run.dir": r"\.|runs(/.*)?", "sweep.dir": r"runs(/.*)?", "sweep.subdir": ".*"}
 EMPTY = ("callbacks", "searchpath", "job.env_set", "job.env_copy", "output_subdir")
+SHELL = ("setup", "python", "srun_args", "additional_parameters")
+"""Options of a cluster that become lines of a shell script."""
+
+WORD = re.compile(r"[\w.,:%/=+@-]*")
+SUBMITIT = "${hydra.sweep.dir}/.submitit/%j"
+LOGGER = {"entity": None, "mode": "offline"}
+"""Whose account sees a run, and whether it is sent at all."""
+
+REFERENCE = re.compile(r"\$\{(hydra:|now:)?[\w.%:\[\]/-]*\}")
+"""An interpolation that reads nothing but the configuration itself and the time."""
 
 
 def guard() -> None:
-    """From now on Hydra composes no configuration that breaks these rules: it raises UserError before anything of it is used."""
+    """From now on Hydra composes no configuration that breaks these rules: it raises UserError
+    before anything of it is used.
+    """
     hydra._internal.hydra.ConfigLoaderImpl = Guarded  # type: ignore[misc]
 
 
 class Guarded(ConfigLoaderImpl):
-    def load_configuration(self, config_name: str | None, overrides: list[str], *args: Any, **options: Any) -> DictConfig:
+    def load_configuration(
+        self, config_name: str | None, overrides: list[str], *args: Any, **options: Any
+    ) -> DictConfig:
         cfg = super().load_configuration(config_name, overrides, *args, **options)
         if config_name is not None:  # None: `--hydra-help`, which reads no file of ours
             check(cfg, overrides)
@@ -37,15 +53,46 @@ class Guarded(ConfigLoaderImpl):
 
 
 def check(cfg: DictConfig, overrides: list[str]) -> None:
-    """Raises UserError for what only the command line, `overrides`, may say. Nothing is resolved that the configuration does not hold."""
-    said = [re.split("[=@]", word.lstrip("+~"))[0].replace("/", ".") for word in overrides]
-    hydra_node = OmegaConf.to_container(cfg.hydra, resolve=False)
-    if cfg.get("plugins") and "plugins" not in said:
-        raise UserError(f"plugins={list(cfg.plugins)}: set by a file; only the command line lets code of other packages in")
-    for path in _wrong(hydra_node):
-        option = f"hydra.{path}"
-        if not any(option == word or option.startswith(f"{word}.") or word.startswith(f"{option}.") for word in said):
-            raise UserError(f"{option}: set by a file to what could run code or write elsewhere; only the command line may do so")
+    """Raises UserError for what only the command line, `overrides`, may say. Nothing is resolved
+    that the configuration does not hold.
+    """
+    typed = [re.split("[=@]", word.lstrip("+~"))[0].replace("/", ".") for word in overrides]
+    plain = OmegaConf.to_container(cfg, resolve=False)
+    assert isinstance(plain, dict)
+    node = plain.pop("hydra")
+    filled = node["overrides"]["task"] + node["overrides"]["hydra"]
+    if sorted(map(str, filled)) != sorted(overrides):
+        raise UserError("hydra.overrides: set by a file; only the command line says what was typed")
+    if cfg.get("plugins") and "plugins" not in typed:
+        raise UserError(
+            f"plugins={list(cfg.plugins)}: set by a file; only the command line lets code of other packages in"
+        )
+    hidden = [path for path in (f"hydra.{path}" for path in _wrong(node)) if not _said(path, typed)]
+    for path in (*hidden, *(path for path in _account(plain) if path not in typed)):
+        raise UserError(
+            f"{path}: set by a file to what could run code or write elsewhere; only the command line may do so"
+        )
+    for path, value in _leaves(plain):
+        if "${" in REFERENCE.sub("", str(value)) and not any(str(value) in o for o in overrides):
+            raise UserError(
+                f"{path}={value}: a file may refer to options of the configuration and to nothing else; give it on the command line"
+            )
+
+
+def _said(option: str, typed: list[str]) -> bool:
+    """Whether an option, one that it belongs to or one inside it was typed."""
+    return any(
+        option == word or option.startswith(f"{word}.") or word.startswith(f"{option}.")
+        for word in typed
+    )
+
+
+def _account(plain: dict[str, Any]) -> Iterator[str]:
+    """Options of the dashboard that concern the user's account and differ from their defaults."""
+    logger = plain.get("logger")
+    for name, default in LOGGER.items():
+        if isinstance(logger, dict) and logger.get(name, default) != default:
+            yield f"logger.{name}"
 
 
 def _wrong(node: dict[str, Any]) -> Iterator[str]:
@@ -55,18 +102,41 @@ def _wrong(node: dict[str, Any]) -> Iterator[str]:
             yield path
     for path, allowed in FOLDERS.items():
         where = str(_at(node, path))
-        if "${" in where or where.startswith("/") or ".." in PurePath(where).parts or not re.fullmatch(allowed, where):
+        if (
+            "${" in where
+            or where.startswith("/")
+            or ".." in PurePath(where).parts
+            or not re.fullmatch(allowed, where)
+        ):
             yield path
+    launcher = node.get("launcher") or {}
+    yield from (f"launcher.{name}" for name in SHELL if launcher.get(name))
+    for path, value in _leaves(launcher, "launcher."):
+        if isinstance(value, str) and value != SUBMITIT and not _word(value):
+            yield path
+    if not _word(str(_at(node, "job.name"))):
+        yield "job.name"
+    if launcher.get("submitit_folder", SUBMITIT) != SUBMITIT:
+        yield "launcher.submitit_folder"
     for path, value in _leaves(node):
         *_, name = path.split(".")
-        if name == "_target_" and not (path in ("launcher._target_", "sweeper._target_") and str(value).startswith(PLUGINS)):
+        if name == "_target_" and not (
+            path in ("launcher._target_", "sweeper._target_") and str(value).startswith(PLUGINS)
+        ):
             yield path
         if path.startswith(("job_logging.", "hydra_logging.")) and (
-            name == "()" or (name == "class" and value not in LOGGING) or (str(value).startswith(("ext:", "cfg:")) and value not in STREAMS)
+            name == "()"
+            or (name == "class" and value not in LOGGING)
+            or (str(value).startswith(("ext:", "cfg:")) and value not in STREAMS)
         ):
             yield path
         if re.match(r"sweeper\.params\.(\d+\.)?\W*(hydra|plugins)\b", path):
             yield path
+
+
+def _word(text: str) -> bool:
+    """Whether a text stays one word of a shell script."""
+    return WORD.fullmatch(REFERENCE.sub("", text)) is not None
 
 
 def _at(node: Any, path: str) -> Any:
@@ -77,7 +147,13 @@ def _at(node: Any, path: str) -> Any:
 
 def _leaves(node: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """(path, value) of everything below a node; a dot inside a name counts as one of the path."""
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    items = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
     for name, value in items:
         yield f"{path}{name}", value
         yield from _leaves(value, f"{path}{name}.")

@@ -1,24 +1,39 @@
-"""`extrap-dashboard STUDY`: shows a study in W&B from the rows on this disk, whenever and wherever they were made."""
+"""`extrap-dashboard STUDY`: shows a study in W&B from the rows on this disk, whenever and wherever
+they were made.
+"""
 
 import argparse
 import json
 from pathlib import Path
 
+from extrap.cli.exits import told
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.page import Page
-from extrap.utils.errors import UserError
 from extrap.runs.folder import read_json
-from extrap.runs.study import CURVE, Entry, entries
-from extrap.cli.exits import told
+from extrap.runs.layout import CURVE
+from extrap.runs.study import Entry, entries
+from extrap.utils.errors import UserError
 
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser("extrap-dashboard", description="Show a study in Weights & Biases from its rows.")
-    parser.add_argument("study", metavar="STUDY", help="name of a study; `extrap-status` lists them")
-    parser.add_argument("--online", action="store_true", help="send it now; otherwise it is written below ./wandb for `wandb sync`")
-    parser.add_argument("--workspace", action="store_true", help="also build the workspace: saved online, written as JSON offline")
+    parser = argparse.ArgumentParser(
+        "extrap-dashboard", description="Show a study in Weights & Biases from its rows."
+    )
+    parser.add_argument(
+        "study", metavar="STUDY", help="name of a study; `extrap-status` lists them"
+    )
+    parser.add_argument(
+        "--online",
+        action="store_true",
+        help="send it now; otherwise it is written below ./wandb for `wandb sync`",
+    )
+    parser.add_argument(
+        "--workspace",
+        action="store_true",
+        help="also build the workspace: saved online, written as JSON offline",
+    )
     parser.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
     parser.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
     asked = parser.parse_args(argv)
@@ -30,15 +45,19 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def show(board: WandB, study: str) -> list[dict]:
-    """A page for each job that has rows, then one for the study with its figures; returns all rows. Raises UserError without rows."""
+    """A page for each job that has rows, then one for the study with its figures; returns all rows.
+    Raises UserError without rows.
+    """
     found: dict[Path, list[dict]] = {}
     for entry in entries(study):
-        tasks = sorted(entry.tasks, key=lambda task: task != CURVE[0])  # W&B takes steps in order only
-        files = {task: file for task in tasks if (file := entry.rows(task)).exists()}
+        tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
+        files = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
         own = {task: rows.records([file]) for task, file in files.items()}
         if not any(own.values()):
             continue
-        board.start(_page(entry, next(row for some in own.values() for row in some), list(own)), resume=None)
+        board.start(
+            _page(entry, next(row for some in own.values() for row in some), list(own)), resume=None
+        )
         for task, some in own.items():
             board.log(task, some)
         board.draw(list(files.values()))
@@ -46,7 +65,9 @@ def show(board: WandB, study: str) -> list[dict]:
         print(f"{entry.run} {entry.extension}: {sum(map(len, own.values()))} rows")
         found |= {files[task]: some for task, some in own.items()}
     if not found:
-        raise UserError(f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run")
+        raise UserError(
+            f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
+        )
     records = [row for some in found.values() for row in some]
     board.start(_summary(study, records), resume=None)
     board.draw(sorted(found))
@@ -58,12 +79,28 @@ def _page(entry: Entry, row: dict, tasks: list[str]) -> Page:
     """As the job itself makes it, as far as the rows know."""
     options = read_json(entry.folder.folder / "config.json").get("identity") or {}
     names = entry.study, entry.run, entry.extension, row["scheme"], row["data"]
-    return Page(*names, row["seed"], row["train_length"], tuple(task for task in tasks if task != CURVE[0]), options)
+    return Page(
+        *names,
+        row["seed"],
+        row["train_length"],
+        tuple(task for task in tasks if task != CURVE),
+        options,
+    )
 
 
 def _summary(study: str, records: list[dict]) -> Page:
     schemes, lengths = ({row[name] for row in records} for name in ("scheme", "train_length"))
-    return Page(study, f"study-{study}", "direct", ", ".join(sorted(schemes)), "all", 0, min(lengths), (), job_type="study")
+    return Page(
+        study,
+        f"study-{study}",
+        "direct",
+        ", ".join(sorted(schemes)),
+        "all",
+        0,
+        min(lengths),
+        (),
+        job_type="study",
+    )
 
 
 def _workspace(board: WandB, study: str, records: list[dict]) -> str:
@@ -75,7 +112,11 @@ def _workspace(board: WandB, study: str, records: list[dict]) -> str:
         return str(path)
     import wandb
 
-    return str(workspace.build(study, board.project, board.entity or wandb.Api().default_entity, records).save().url)
+    return str(
+        workspace.build(study, board.project, board.entity or wandb.Api().default_entity, records)
+        .save()
+        .url
+    )
 
 
 if __name__ == "__main__":

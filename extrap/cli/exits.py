@@ -6,15 +6,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from extrap.utils.disk import fault
-from extrap.utils.errors import UserError, printable
+from extrap.utils.errors import UserError, disk_fault, printable
 
 
 @contextmanager
 def told(program: str) -> Iterator[None]:
-    """Turns mistakes, and disks that take or give nothing, into lines on stderr that open with the name of the program.
+    """Turns mistakes, and disks that take or give nothing, into lines on stderr that open with the
+    name of the program.
 
-    Whoever reads what it prints may stop reading: the program then ends without a word, as `head` expects.
+    Whoever reads what it prints may stop reading: the program then ends without a word, as `head`
+    expects.
     """
     try:
         yield
@@ -22,9 +23,11 @@ def told(program: str) -> Iterator[None]:
         text = str(error)
     except OSError as error:
         if error.errno == errno.EPIPE:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would try once more at its end
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+            )  # Python would try once more at its end
             raise SystemExit(141) from None
-        if (line := fault(error)) is None:
+        if (line := disk_fault(error)) is None:
             raise
         text = line
     else:

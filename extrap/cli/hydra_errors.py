@@ -1,4 +1,6 @@
-"""What Hydra and OmegaConf say about a mistake on the command line, as one line: `option=value: what is wrong; what is allowed`."""
+"""What Hydra and OmegaConf say about a mistake on the command line, as one line: `option=value:
+what is wrong; what is allowed`.
+"""
 
 import re
 from difflib import get_close_matches
@@ -8,18 +10,27 @@ from typing import Any
 import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException
+from omegaconf.errors import (
+    ConfigAttributeError,
+    ConfigKeyError,
+    MissingMandatoryValue,
+    OmegaConfBaseException,
+)
 
 from extrap.utils.errors import printable
 
-EXTRAS = {"hydra/launcher/submitit_slurm": "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"}
+EXTRAS = {
+    "hydra/launcher/submitit_slurm": "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
+}
 """Files of packages that only some need, and what to say where they are missing."""
 
 KINDS = {"Integer": "a whole number", "Float": "a number", "Bytes": "bytes", "Path": "a path"}
 
 
 def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:
-    """The line about an error raised while a configuration was composed from `overrides` and the folder `conf`; None: it is a bug."""
+    """The line about an error raised while a configuration was composed from `overrides` and the
+    folder `conf`; None: it is a bug.
+    """
     match error:
         case OverrideParseException():
             return _unreadable(error)
@@ -34,7 +45,9 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
         case ValueError() if str(error).startswith("Config group override must be a string"):
             return _no_name(overrides, conf)
         case ValueError() if "integer string conversion" in str(error):
-            return f"{max(overrides, key=len):.40}...: a number of too many digits; give a smaller one"
+            return (
+                f"{max(overrides, key=len):.40}...: a number of too many digits; give a smaller one"
+            )
         case ValueError() if str(error).startswith(("Only one of --run", "The --resolve flag")):
             return _first(error)
     return None
@@ -43,7 +56,9 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
 def choose(name: str, allowed: list[str]) -> str:
     """`did you mean b? choose one of a, b, c`"""
     close = get_close_matches(name, allowed, n=1)
-    return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(sorted(allowed))}"
+    return (
+        f"did you mean {close[0]}? " if close else ""
+    ) + f"choose one of {', '.join(sorted(allowed))}"
 
 
 def groups(conf: str) -> list[str]:
@@ -53,7 +68,9 @@ def groups(conf: str) -> list[str]:
 
 
 def misplaced(overrides: list[str], choices: dict[str, Any]) -> str | None:
-    """The line about `data.corpus=files`, which would silently put a word where the options of `data/corpus` belong."""
+    """The line about `data.corpus=files`, which would silently put a word where the options of
+    `data/corpus` belong.
+    """
     for override in overrides:
         key, _, value = override.partition("=")
         group = key.replace(".", "/")
@@ -71,10 +88,15 @@ def _unreadable(error: OverrideParseException) -> str:
     said = printable(error.override)
     if "=" not in said:
         return f"{said}: not of the form option=value; see extrap --help"
-    why = next((line for line in error.message.splitlines() if not line.startswith(("Error parsing", "See "))), "")
-    return (
-        f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, special characters need '...' around the value"
+    why = next(
+        (
+            line
+            for line in error.message.splitlines()
+            if not line.startswith(("Error parsing", "See "))
+        ),
+        "",
     )
+    return f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, special characters need '...' around the value"  # noqa: E501
 
 
 def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:
@@ -82,18 +104,32 @@ def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str
     if missing in EXTRAS:
         return EXTRAS[missing]
     words = [word.lstrip("+") for word in overrides]
-    typed = next((word for word in words if word.replace("=", "/", 1) == missing), "=".join(missing.rsplit("/", 1)))
+    typed = next(
+        (word for word in words if word.replace("=", "/", 1) == missing),
+        "=".join(missing.rsplit("/", 1)),
+    )
     group, _, name = typed.partition("=")
     options = error.options or [file.stem for file in Path(conf, group).glob("*.yaml")]
     if not options:
         return _first(error)
-    asked = next((word for word in overrides if re.match(rf"\+?{re.escape(group)}(@.*?)?=.*{re.escape(name)}", word)), f"{group}={name}")
+    asked = next(
+        (
+            word
+            for word in overrides
+            if re.match(rf"\+?{re.escape(group)}(@.*?)?=.*{re.escape(name)}", word)
+        ),
+        f"{group}={name}",
+    )
     return f"{asked}: no such {group.rpartition('/')[2]}; {choose(name, list(options))}"
 
 
 def _no_name(overrides: list[str], conf: str) -> str:
     parsed = OverridesParser.create().parse_overrides(overrides)
-    wrong = [str(o.input_line) for o in parsed if o.key_or_group in ["", *groups(conf)] and not isinstance(o.value(), str | list)]
+    wrong = [
+        str(o.input_line)
+        for o in parsed
+        if o.key_or_group in ["", *groups(conf)] and not isinstance(o.value(), str | list)
+    ]
     return f"{' '.join(wrong)}: a group takes the name of one of its options; see extrap --help"
 
 
@@ -106,13 +142,17 @@ def _composition(error: HydraException, conf: str) -> str:
     if found := re.match(r"You must specify '(.*?)'", text):
         options = [line.strip() for line in text.splitlines() if line.startswith("\t")]
         return f"{found[1]}: needs a choice; {choose('', options)}"
-    if found := re.search(r"No match in the defaults list\.\nTo append to your default list use \+(.*)", text):
+    if found := re.search(
+        r"No match in the defaults list\.\nTo append to your default list use \+(.*)", text
+    ):
         return f"{found[1]}: not part of this configuration; add it with +{found[1]}"
     if found := re.match(r"Could not append to config.*\nEither remove \+ prefix: '(.*)'", text):
         return f"+{found[1]}: this option exists; write {found[1]}"
     if found := re.match(r"In '(.*?)': \w+ raised while composing", text):
         return _in_file(f"{found[1]}.yaml", error.__context__)
-    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and (found := re.search(r"To append to your config use \+(.*)", text)):
+    if isinstance(cause, ConfigAttributeError | ConfigKeyError) and (
+        found := re.search(r"To append to your config use \+(.*)", text)
+    ):
         return _no_such_key(found[1], cause, conf)
     if isinstance(cause, OmegaConfBaseException):
         found = re.match(r"Error merging override (.*)", text)

@@ -1,39 +1,130 @@
-"""`extrap-plot STUDY [FIGURE ...]`: draw the figures of a study from its rows, as SVG and PNG; `--list` tells which there are."""
+"""`extrap-plot STUDY [FIGURE ...]`: draw the figures of a study from its rows, as SVG and PNG;
+`--list` tells which there are, `--series`, `--width` and `--pdf` make one for a paper.
+"""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
+
+import pandas as pd
 
 from extrap import figures
-from extrap.utils.files import check_links
-from extrap.utils.errors import UserError
-from extrap.results.rows import open_study, studies
 from extrap.cli.exits import told
+from extrap.results.rows import open_study, studies
+from extrap.results.series import series
+from extrap.utils.errors import UserError
+from extrap.utils.files import check_links
 
-STUDIED, ANALYTIC = "extrap.figures", "extrap.figures.analytic"
+STUDIED = "extrap.figures"
+ANALYTIC = "extrap.figures.analytic"
+HINTS = 3
+UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
 def main(argv: list[str] | None = None) -> None:
     """The command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser("extrap-plot", description="Draw the figures of a study from its rows, as SVG and PNG.")
+    parser = argparse.ArgumentParser(
+        "extrap-plot", description="Draw the figures of a study from its rows, as SVG and PNG."
+    )
     parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
-    parser.add_argument("figures", metavar="FIGURE", nargs="*", help="figures to draw; all whose rows exist where none is named")
+    parser.add_argument(
+        "figures",
+        metavar="FIGURE",
+        nargs="*",
+        help="figures to draw; all whose rows exist where none is named",
+    )
     parser.add_argument("--list", action="store_true", help="list the figures and end")
-    parser.add_argument("--analytic", action="store_true", help="draw figures that need no study: --analytic [FIGURE ...]")
-    parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="folder of the studies (default: results)")
-    asked = parser.parse_args(argv)
+    parser.add_argument(
+        "--analytic",
+        action="store_true",
+        help="draw figures that need no study: --analytic [FIGURE ...]",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=Path("results"),
+        metavar="DIR",
+        help="folder of the studies (default: results)",
+    )
+    parser.add_argument(
+        "--series",
+        metavar="NAMES",
+        help="draw these alone, such as rope,alibi+yarn: schemes, or series as extrap-table has them",
+    )
+    parser.add_argument(
+        "--width",
+        metavar="SIZE",
+        help="fit figures to a page, such as 3.3in or 8.4cm; text keeps its size",
+    )
+    parser.add_argument("--pdf", action="store_true", help="draw PDF as well")
+    args = parser.parse_args(argv)
     with told("extrap-plot"):
-        if asked.list:
-            print(listing(ANALYTIC if asked.analytic else STUDIED))
-        elif asked.analytic:
-            for path in plot_analytic(asked.results, [*filter(None, [asked.study]), *asked.figures]):
+        form = Form(args.series, inches(args.width), (*figures.KINDS, *["pdf"] * args.pdf))
+        if args.list:
+            print(listing(ANALYTIC if args.analytic else STUDIED))
+        elif args.analytic:
+            names = [*filter(None, [args.study]), *args.figures]
+            for path in plot_analytic(args.results, names, form):
                 print(path)
-        elif asked.study is None:
-            raise UserError(f"STUDY is missing; studies in {asked.results}: {', '.join(studies(asked.results)) or 'none yet'}")
+        elif args.study is None:
+            known = ", ".join(studies(args.results)) or "none yet"
+            raise UserError(f"STUDY is missing; studies in {args.results}: {known}")
         else:
-            for path in plot(asked.results, asked.study, asked.figures):
+            for path in plot(args.results, args.study, args.figures, form):
                 print(path)
+
+
+class Form(NamedTuple):
+    """What is drawn of the rows, how wide, and in which formats."""
+
+    series: str | None = None
+    width: float | None = None
+    kinds: tuple[str, ...] = figures.KINDS
+
+    @property
+    def folder(self) -> tuple[str, ...]:
+        """What is not the whole figure lies by itself, so that it never takes its place."""
+        return ("figures",) if self.series is None and self.width is None else ("figures", "paper")
+
+
+PLAIN = Form()
+
+
+def inches(size: str | None) -> float | None:
+    """A width in inches. Raises UserError for anything but a number from 2 to 40 inches with its
+    unit.
+    """
+    if size is None:
+        return None
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+)(in|cm|mm)", size)
+    wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
+    if not 2 <= wide <= 40:
+        raise UserError(
+            f"--width={size}: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"
+        )
+    return wide
+
+
+def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
+    """The rows of these series, named by scheme or by label without spaces, commas between. Raises
+    UserError, listing the known names, for an unknown one.
+    """
+    if names is None:
+        return rows
+    known = series(rows.assign(status="ok"))
+    labels = {s.label.replace(" ", ""): s for s in known}
+    keep = []
+    for name in names.split(","):
+        fitting = [s for label, s in labels.items() if name in (label, s.scheme)]
+        if not fitting:
+            raise UserError(
+                f"--series={name}: no such series; series of this study: {', '.join(labels)}"
+            )
+        keep += [index for s in fitting for index in s.rows.index]
+    return rows[rows.index.isin(keep)]
 
 
 def listing(package: str = STUDIED) -> str:
@@ -46,39 +137,50 @@ def listing(package: str = STUDIED) -> str:
     return "\n".join(lines)
 
 
-def plot_analytic(results: Path, names: list[str]) -> list[Path]:
-    """Draw the named figures that need no rows, or all of them, into `results/analytic/figures`; returns the files.
+def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[Path]:
+    """Draw the named figures that need no rows, or all of them, into `results/analytic/figures`;
+    returns the files.
 
     Raises UserError for an unknown one.
     """
     known = figures.available(ANALYTIC)
     _check_names(names, known)
     return [
-        path for name in names or known for path in figures.save(figures.image(known[name].draw), results / "analytic" / "figures" / name)
+        path
+        for name in names or known
+        for path in figures.save(
+            figures.image(known[name].draw, form.width, form.kinds),
+            results.joinpath("analytic", *form.folder, name),
+        )
     ]
 
 
-def plot(results: Path, study: str, names: list[str]) -> list[Path]:
-    """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`; returns the files.
+def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> list[Path]:
+    """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`
+    (`figures/paper` where series or a width are chosen); returns the files.
 
-    A figure without rows is told in one line on stderr. Raises UserError for an unknown study or figure, for mixed corpora, and where
-    a figure that was asked for by name, or every figure, lacks its rows.
+    Where none is named, lines on stderr name up to three figures that the study has the task for,
+    but not the rows. Raises UserError for an unknown study, series or figure, for mixed corpora, and
+    where a figure that was named, or every figure, lacks its rows.
     """
     known = figures.available()
     _check_names(names, known)
-    rows, drawn = open_study(results, study), []
+    rows = chosen(open_study(results, study), form.series)
     check_links(results / study)
+    drawn = []
+    lacking = []
     for name in names or known:
-        contents = figures.render(known[name], rows)
+        contents = figures.render(known[name], rows, form.width, form.kinds)
         if contents is not None:
-            drawn += figures.save(contents, results / study / "figures" / name)
-            continue
-        line = _lacking(name, known[name], study)
-        if names:
-            raise UserError(line)
-        print(f"extrap-plot: {line}", file=sys.stderr)
+            drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
+        elif names:
+            raise UserError(_lacking(name, known[name], study))
+        elif known[name].NEEDS["task"] in set(rows["task"]):
+            lacking.append(_lacking(name, known[name], study))
     if not drawn:
         raise UserError(f"STUDY={study}: its rows serve no figure; figures are {', '.join(known)}")
+    for line in lacking[:HINTS]:
+        print(f"extrap-plot: {line}", file=sys.stderr)
     return drawn
 
 

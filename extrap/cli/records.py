@@ -1,8 +1,10 @@
-"""Generated records of key-value retrieval, of any size, written in the published format that extrap.data.trials.published reads.
+"""Generated records of key-value retrieval, of any size, written in the published format that
+extrap.data.trials.published reads.
 
     python -m extrap.cli.records --pairs 140 --examples 500 --seed 0 kv-140.jsonl.gz
 
-They are the examples that the task lost-in-the-middle makes with the same seed, so that other programs can be asked the same.
+They are the examples that the task lost-in-the-middle makes with the same seed, so that other
+programs can be asked the same.
 """
 
 import argparse
@@ -11,53 +13,78 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from extrap.utils import files as atomic
+from extrap.cli.exits import told
 from extrap.data.trials.json_prompt import UUID, Example, generate, most
 from extrap.data.trials.published import FIELDS, LONGEST
+from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
-from extrap.cli.exits import told
 
 
 def write(path: Path, examples: Iterable[Example]) -> None:
-    """Puts a file in place at once, packed where its name ends in .gz; the same examples are the same bytes.
+    """Puts a file in place at once, packed where its name ends in .gz; the same examples are the
+    same bytes.
 
-    The record that line i asks for stands at index i, counted round, so that no place is preferred; a reader moves it anyway.
+    The record that line i asks for stands at index i, counted round, so that no place is preferred;
+    a reader moves it anyway.
     """
     data = b"".join(_line(example, i % len(example.values)) for i, example in enumerate(examples))
     atomic.replace(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
 
 
 def _line(example: Example, index: int) -> bytes:
-    records = [*example.distractors[:index], (example.key, example.value), *example.distractors[index:]]
-    return json.dumps(dict(zip(FIELDS, (records, example.key, example.value), strict=True))).encode() + b"\n"
+    records = [
+        *example.distractors[:index],
+        (example.key, example.value),
+        *example.distractors[index:],
+    ]
+    return (
+        json.dumps(dict(zip(FIELDS, (records, example.key, example.value), strict=True))).encode()
+        + b"\n"
+    )
 
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser("extrap.cli.records", description="Write generated records in the published format.")
-    parser.add_argument("path", metavar="FILE", nargs="?", type=Path, help="jsonl, or jsonl.gz, to write")
+    parser = argparse.ArgumentParser(
+        "extrap.cli.records", description="Write generated records in the published format."
+    )
+    parser.add_argument(
+        "path", metavar="FILE", nargs="?", type=Path, help="jsonl, or jsonl.gz, to write"
+    )
     for name, default, what in (
         ("pairs", 75, "records of an example"),
         ("examples", 500, "examples, a line each"),
         ("characters", UUID, "of a key and of a value, the first of a UUID"),
         ("seed", 0, "of the draws, as task.lost-in-the-middle.seed"),
     ):
-        parser.add_argument(f"--{name}", default=default, metavar="N", help=f"{what} (default: {default})")
+        parser.add_argument(
+            f"--{name}", default=default, metavar="N", help=f"{what} (default: {default})"
+        )
     asked = vars(parser.parse_args(argv))
     with told("extrap.cli.records"):
         path = asked.pop("path")
-        pairs, examples, characters, seed = (_whole(f"--{name}", text, int(name != "seed")) for name, text in asked.items())
+        pairs, examples, characters, seed = (
+            _whole(f"--{name}", text, int(name != "seed")) for name, text in asked.items()
+        )
         if characters > UUID:
             raise UserError(f"--characters={characters}: from 1 to {UUID}, those of a UUID")
         # A record is 10 bytes more than its key and value, the rest of a line less than 128.
         if (ids := min(most(characters), (LONGEST - 128) // (2 * characters + 10))) < pairs:
-            raise UserError(f"--pairs={pairs}: with --characters={characters} a line holds at most {ids} records")
+            raise UserError(
+                f"--pairs={pairs}: with --characters={characters} a line holds at most {ids} records"
+            )
         if path is None or path.is_dir():
-            raise UserError("FILE is missing; give the name of a jsonl or jsonl.gz file" if path is None else f"FILE={path}: a folder")
+            raise UserError(
+                "FILE is missing; give the name of a jsonl or jsonl.gz file"
+                if path is None
+                else f"FILE={path}: a folder"
+            )
         try:
             write(path, (generate(pairs, characters, seed, i) for i in range(examples)))
         except OSError as error:
-            raise UserError(f"FILE={path}: cannot be written ({error.strerror}); give a file in a folder that is yours") from None
+            raise UserError(
+                f"FILE={path}: cannot be written ({error.strerror}); give a file in a folder that is yours"
+            ) from None
 
 
 def _whole(option: str, text: str | int, least: int) -> int:

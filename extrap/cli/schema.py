@@ -1,4 +1,5 @@
-"""The schema of the top level of a configuration: what is typed here is refused before anything starts.
+"""The schema of the top level of a configuration: what is typed here is refused before anything
+starts.
 
 Groups (scheme, data, model, ...) are typed by the constructors they describe: extrap/runs/build.py.
 """
@@ -18,12 +19,19 @@ class Stage(Enum):
     all = "all"
 
 
+class Linear(Enum):
+    auto = "auto"
+    torch = "torch"
+    onednn = "onednn"
+
+
 @dataclass
 class Config:
     study: str = "main"
     stage: Stage = Stage.all
     seed: int = 0
     threads: int = 1
+    linear: Linear = Linear.auto
     label: str | None = None
     plugins: list[str] = field(default_factory=list)
     keep_going: bool = False

@@ -1,32 +1,56 @@
-"""`extrap-status [STUDY]`: the state of every job of a study, how long it took, and what is left to run."""
+"""`extrap-status [STUDY]`: the state of every job of a study, how long it took, and what is left to
+run.
+"""
 
 import argparse
 from collections import Counter
 
-from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
-from extrap.cli.sweep.display import clock
 from extrap.cli.exits import told
+from extrap.cli.sweep.display import clock
+from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
+from extrap.utils.errors import printable
 
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser("extrap-status", description="Tell the state of every job of a study, and what is left to run.")
-    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a study; a line for each where none is named")
+    parser = argparse.ArgumentParser(
+        "extrap-status",
+        description="Tell the state of every job of a study, and what is left to run.",
+    )
+    parser.add_argument(
+        "study",
+        metavar="STUDY",
+        nargs="?",
+        help="name of a study; a line for each where none is named",
+    )
     asked = parser.parse_args(argv)
     with told("extrap-status"):
-        print(overview() if asked.study is None else text(asked.study, [standing(entry) for entry in entries(asked.study)]))
+        print(
+            overview()
+            if asked.study is None
+            else text(asked.study, [standing(entry) for entry in entries(asked.study)])
+        )
 
 
 def overview() -> str:
     """One line per study."""
     known = studies()
     width = max(map(len, known), default=0)
-    return "\n".join(f"{study:{width}}  {counts([standing(e) for e in entries(study)])}" for study in known) or "no study here yet"
+    return (
+        "\n".join(
+            f"{study:{width}}  {counts([standing(e) for e in entries(study)])}" for study in known
+        )
+        or "no study here yet"
+    )
 
 
 def text(study: str, jobs: list[Standing]) -> str:
-    """Counts, a line per job (what is not done first), and what is left with the commands that do it."""
-    ordered = sorted(jobs, key=lambda job: (list(State).index(job.state), job.entry.run, job.entry.extension))
+    """Counts, a line per job (what is not done first), and what is left with the commands that do
+    it.
+    """
+    ordered = sorted(
+        jobs, key=lambda job: (list(State).index(job.state), job.entry.run, job.entry.extension)
+    )
     names = [_name(job) for job in ordered]
     width = max(map(len, names), default=0)
     lines = [_line(job, f"{name:{width}}") for job, name in zip(ordered, names, strict=True)]
@@ -36,18 +60,27 @@ def text(study: str, jobs: list[Standing]) -> str:
 def counts(jobs: list[Standing]) -> str:
     """`14 jobs: 9 done, 2 running, 3 missing`"""
     said = Counter(job.state for job in jobs)
-    parts = [f"{said[state]} {state}" for state in (*ENDED, *(s for s in State if s not in ENDED)) if said[state]]
+    parts = [
+        f"{said[state]} {state}"
+        for state in (*ENDED, *(s for s in State if s not in ENDED))
+        if said[state]
+    ]
     return f"{len(jobs)} job{'s' * (len(jobs) != 1)}: {', '.join(parts) or 'none'}"
 
 
 def _name(job: Standing) -> str:
-    return job.entry.run if job.entry.extension == "direct" else f"{job.entry.run} + {job.entry.extension}"
+    return (
+        job.entry.run
+        if job.entry.extension == "direct"
+        else f"{job.entry.run} + {job.entry.extension}"
+    )
 
 
 def _line(job: Standing, name: str) -> str:
     time = "-" if job.seconds is None else clock(job.seconds)
     left = f"left: {', '.join(job.left)}" if job.left else ""
-    return f"  {job.state:11}  {time:>7}  {name}  {'  '.join(said for said in (left, job.note) if said)}".rstrip()
+    more = "  ".join(part for part in (left, job.note) if part)
+    return printable(f"  {job.state:11}  {time:>7}  {name}  {more}".rstrip())
 
 
 def _left(jobs: list[Standing]) -> list[str]:
@@ -56,9 +89,16 @@ def _left(jobs: list[Standing]) -> list[str]:
     if not waiting:
         return []
     took = [job.seconds for job in jobs if job.state in ENDED and job.seconds is not None]
-    guess = f", about {clock(sum(took) / len(took) * len(waiting))} of work at the pace of those done" if took else ""
+    guess = (
+        f", about {clock(sum(took) / len(took) * len(waiting))} of work at the pace of those done"
+        if took
+        else ""
+    )
     commands = dict.fromkeys(job.entry.command for job in waiting if job.entry.command)
-    return [f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}", *(f"  {command}" for command in commands)]
+    return [
+        f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}",
+        *(f"  {printable(command)}" for command in commands),
+    ]
 
 
 if __name__ == "__main__":

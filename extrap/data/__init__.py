@@ -1,1 +1,3 @@
-"""Text and synthetic sequences: corpus sources, the token memory map, key-value retrieval and the training mixture."""
+"""Text and synthetic sequences: corpus sources, the token memory map, key-value retrieval and the
+training mixture.
+"""

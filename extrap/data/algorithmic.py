@@ -1,7 +1,10 @@
-"""Algorithmic tasks as training data: strings of symbols and what has to be said about them; the tasks are in extrap.data.strings."""
+"""Algorithmic tasks as training data: strings of symbols and what has to be said about them; the
+tasks are in extrap.data.strings.
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,12 +13,12 @@ from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
-MARKS = 7  # key ids that the tasks use as marks
-
 
 @dataclass(frozen=True)
 class String:
-    """tokens (t,): string and answer; answers (t,): which tokens belong to an answer; the last of them are those of a test."""
+    """tokens (t,): string and answer; answers (t,): which tokens belong to an answer; the last of
+    them are those of a test.
+    """
 
     tokens: np.ndarray
     answers: np.ndarray
@@ -23,7 +26,8 @@ class String:
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithmic(Part):
-    """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a training string.
+    """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a
+    training string.
 
     Raises ValueError for longest < 1.
     """
@@ -31,6 +35,10 @@ class Algorithmic(Part):
     size: int = 32
     weight: float = 1.0
     longest: int = 20
+
+    marks: ClassVar[int] = 7
+    """Key ids that the marks are among."""
+    least_values: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         if self.longest < 1:
@@ -52,11 +60,16 @@ class Algorithmic(Part):
         """Exact match of whoever says the most frequent answer, or one of them at random."""
         return 0.5
 
-    @staticmethod
-    def check_marks(option: str, vocabulary: Vocabulary) -> None:
-        """Raises UserError where there are not enough key ids."""
-        if vocabulary.keys < MARKS:
-            raise UserError(f"data.vocabulary.keys={vocabulary.keys}: {option} needs {MARKS} key ids for its marks; raise it")
+    @classmethod
+    def check_marks(cls, option: str, vocabulary: Vocabulary) -> None:
+        """Raises UserError where there are not enough ids."""
+        for kind, least in (("keys", cls.marks), ("values", cls.least_values)):
+            if getattr(vocabulary, kind) < least:
+                name = kind.removesuffix("s")
+                raise UserError(
+                    f"data.vocabulary.{kind}={getattr(vocabulary, kind)}: {option} needs {least} "
+                    f"{name} ids for its marks and symbols; raise it"
+                )
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.check_marks(option, vocabulary)
@@ -67,10 +80,17 @@ class Algorithmic(Part):
             )
 
     def draw(
-        self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
+        self,
+        rng: np.random.Generator,
+        stream: np.ndarray,
+        vocabulary: Vocabulary,
+        length: int,
+        difficulty: float,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Text stands behind the answer as well and is not scored."""
-        sequences = np.concatenate([np.full((self.size, 1), vocabulary.bos), windows(rng, stream, self.size, length)], 1)
+        sequences = np.concatenate(
+            [np.full((self.size, 1), vocabulary.bos), windows(rng, stream, self.size, length)], 1
+        )
         scored = np.zeros(sequences.shape, bool)
         for row, score in zip(sequences, scored, strict=True):
             string = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))

@@ -1,32 +1,111 @@
-"""From easy to late: how many of something a training sequence holds as training goes on."""
+"""The curriculum of training data: each part is easy until it is learned, then turns hard.
 
+A part of a mixture that has a curriculum (`Graded`) begins with easy sequences. It leaves them at
+the step `switch`: as soon as its running accuracy reaches `accuracy`, at the latest after the share
+`latest` of all steps. From there on the difficulty of its sequences rises linearly from 0 to 1 over
+the share `ramp` of all steps, and stays. The number of steps is the same for every model, so that
+all of them see as much text; how early a part switches is a result.
+
+What a step sees is a pure function of (seed, phase, step in the phase): two models that switch at
+different steps meet the same easy and the same hard sequences, and a resumed run the same again.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from extrap.data.part import Part
 
+EVERY = 10
+"""A switch is decided at multiples of so many steps and takes effect as many steps later, because
+the batches in between may have been drawn already."""
+MEMORY = 0.9
+"""Weight of the past in the running accuracy, per step."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Rising(Part):
-    """A part with more and more in a sequence: easy until the share `easy_until` of training, late from `late_from` on, mixed between.
+class Curriculum:
+    """When a part turns from easy to hard.
 
-    Raises ValueError where the late kind would not come after the easy one.
+    Args:
+        accuracy: running training accuracy that ends the easy phase; null: it is not waited for
+        latest: share of all steps after which it ends at the latest
+        ramp: share of all steps over which the difficulty rises from 0 to 1
+
+    Raises ValueError for shares outside 0 ... 1 and an accuracy that is none.
     """
 
-    easy_until: float = 0.6
-    late_from: float = 0.75
+    accuracy: float | None = 0.95
+    latest: float = 0.65
+    ramp: float = 0.12
 
     def __post_init__(self) -> None:
-        if not 0 <= self.easy_until < self.late_from:
-            raise ValueError(f"easy_until={self.easy_until}: from 0 to below late_from={self.late_from}")
+        if self.accuracy is not None and not 0 < self.accuracy <= 1:
+            raise ValueError(f"accuracy={self.accuracy}: above 0 and at most 1, or null")
+        for name in ("latest", "ramp"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)}: a share from 0 to 1")
 
-    def late(self, progress: float) -> float:
-        """Share of late sequences: 0 while training is easy, 1 where it is late, linear between."""
-        return float(np.clip((progress - self.easy_until) / (self.late_from - self.easy_until), 0, 1))
+    def last_switch(self, steps: int) -> int:
+        """The step at which a part switches that has learned nothing, in a training of `steps`."""
+        return round(self.latest * steps)
+
+    def difficulty(self, step: int, switch: int, steps: int) -> float:
+        """Of the sequences of a step, in [0, 1], for a part that switches at `switch`."""
+        if step < switch:
+            return 0.0
+        ramp = self.ramp * steps
+        return 1.0 if ramp == 0 else min(1.0, (step - switch) / ramp)
 
 
-def counts(rng: np.random.Generator, size: int, fewest: int, most: int, late: float) -> np.ndarray:
-    """`size` whole numbers in [fewest, most]: uniform with probability `late`, else log-uniform; fewest >= 1."""
-    low = np.exp(rng.uniform(np.log(fewest), np.log(most + 1), size)).astype(np.int64)
-    return np.where(rng.random(size) < late, rng.integers(fewest, most + 1, size), np.clip(low, fewest, most))
+class Switches:
+    """The state of a curriculum: the step at which each part switches, as far as it is known.
+
+    `update` is called after every step with the accuracy of each part in it. `at(part)` may be
+    asked for any part; before it has switched it is the last possible step.
+    """
+
+    def __init__(self, curriculum: Curriculum, steps: int, parts: Iterable[str]):
+        self.accuracy = curriculum.accuracy
+        self.last = curriculum.last_switch(steps)
+        self.running = dict.fromkeys(parts, 0.0)
+        self.decided: dict[str, int] = {}
+
+    def at(self, part: str) -> int:
+        return self.decided.get(part, self.last)
+
+    @property
+    def waiting(self) -> list[str]:
+        """Parts that are easy and whose accuracy is waited for."""
+        return [] if self.accuracy is None else [p for p in self.running if p not in self.decided]
+
+    def update(self, step: int, accuracies: Mapping[str, float]) -> None:
+        """step: how many steps are done; accuracies: of the parts that are waited for."""
+        for part in self.waiting:
+            self.running[part] = MEMORY * self.running[part] + (1 - MEMORY) * accuracies[part]
+            learned = self.accuracy is not None and self.running[part] >= self.accuracy
+            if step % EVERY == 0 and learned and step + EVERY < self.last:
+                self.decided[part] = step + EVERY
+
+    def state_dict(self) -> dict[str, dict[str, float]]:
+        return {"running": dict(self.running), "decided": dict(self.decided)}
+
+    def load_state_dict(self, state: Mapping[str, Mapping[str, float]]) -> None:
+        self.running = {part: float(value) for part, value in state["running"].items()}
+        self.decided = {part: int(step) for part, step in state["decided"].items()}
+
+
+class Graded(Part):
+    """A part whose sequences are easy or hard, by the `difficulty` that `draw` is given."""
+
+
+def counts(
+    rng: np.random.Generator, size: int, fewest: int, most: int, difficulty: float
+) -> np.ndarray:
+    """`size` whole numbers in [fewest, most]: uniform with probability `difficulty`, else
+    log-uniform; fewest >= 1.
+    """
+    easy = np.exp(rng.uniform(np.log(fewest), np.log(most + 1), size)).astype(np.int64)
+    hard = rng.integers(fewest, most + 1, size)
+    return np.where(rng.random(size) < difficulty, hard, np.clip(easy, fewest, most))

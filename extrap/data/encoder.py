@@ -1,12 +1,17 @@
-"""From the text of a document to token ids: bytes by default, a Hugging Face tokenizer where one is chosen (tokenizer.py)."""
+"""From the text of a document to token ids: bytes by default, a Hugging Face tokenizer where one is
+chosen (tokenizer.py).
+"""
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 
 
 class Encoder(Protocol):
-    """name: goes into the content hash of a token map; ids: all are below; dtype: of the map; sized: tokens differ in bytes."""
+    """name: goes into the content hash of a token map; ids: all are below; dtype: of the map;
+    sized: tokens differ in bytes.
+    """
 
     name: str
     ids: int
@@ -14,7 +19,13 @@ class Encoder(Protocol):
     sized: bool
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, bytes of text behind each), both (N,). The bytes of a document add up to those of its text."""
+        """(ids, bytes of text behind each), both (N,). The bytes of a document add up to those of
+        its text.
+        """
+        ...
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids; those that are no text, such as that of BOS, are line breaks."""
 
 
 class Bytes:
@@ -25,6 +36,9 @@ class Bytes:
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         ids = np.frombuffer(text, np.uint8)
         return ids, np.ones(len(ids), np.uint8)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return bytes(i if i < self.ids else ord("\n") for i in ids).decode(errors="replace")
 
 
 BYTES = Bytes()

@@ -1,11 +1,14 @@
-"""Short documents that state facts, as tokens: a subject is a key id, an object a value id, the words between them are text.
+"""Short documents that state facts, as tokens: a subject is a key id, an object a value id, the
+words between them are text.
 
-    document   o k17 v3 b k17 v40 .     facts (subject, relation, object) of one subject, each with a relation of its own
+    document   o k17 v3 b k17 v40 .     facts (subject, relation, object) of one subject, each with
+               a relation of its own
     question   ? b k17                  is answered with v40
 
-The subject stands right before its object, in a document as in a question, which a tiny model learns many times faster than a
-sentence with words between, and relations are one letter long, so that many facts fit into a short context. Who goes by the subject
-alone finds the document, but not the fact in it where there are several.
+The subject stands right before its object, in a document as in a question, which a tiny model
+learns many times faster than a sentence with words between, and relations are one letter long, so
+that many facts fit into a short context. Who goes by the subject alone finds the document, but not
+the fact in it where there are several.
 """
 
 from dataclasses import dataclass
@@ -19,18 +22,26 @@ RELATIONS = ("o", "i", "b", "t")  # of, in, by, to
 
 @dataclass(frozen=True)
 class Facts:
-    """What K documents of F facts say. subjects (..., K) key ids; relations (..., K, F) indices; objects (..., K, F) value ids."""
+    """What K documents of F facts say. subjects (..., K) key ids; relations (..., K, F) indices;
+    objects (..., K, F) value ids.
+    """
 
     subjects: np.ndarray
     relations: np.ndarray
     objects: np.ndarray
 
     @classmethod
-    def draw(cls, rng: np.random.Generator, vocabulary: Vocabulary, documents: int, facts: int) -> "Facts":
+    def draw(
+        cls, rng: np.random.Generator, vocabulary: Vocabulary, documents: int, facts: int
+    ) -> "Facts":
         """Subjects all different, relations of a subject all different, objects free."""
         subjects = vocabulary.key(rng.permutation(vocabulary.keys)[:documents])
         relations = rng.random((documents, len(RELATIONS))).argsort(1)[:, :facts]
-        return cls(subjects, relations, vocabulary.value(rng.integers(vocabulary.values, size=(documents, facts))))
+        return cls(
+            subjects,
+            relations,
+            vocabulary.value(rng.integers(vocabulary.values, size=(documents, facts))),
+        )
 
     def __getitem__(self, which) -> "Facts":
         return Facts(self.subjects[which], self.relations[which], self.objects[which])
@@ -38,7 +49,9 @@ class Facts:
 
 @dataclass(frozen=True)
 class Template:
-    """words (R, w): tokens of the relations; stop, ask: of the full stop and the question mark; facts: of a document."""
+    """words (R, w): tokens of the relations; stop, ask: of the full stop and the question mark;
+    facts: of a document.
+    """
 
     words: np.ndarray
     stop: int
@@ -47,7 +60,9 @@ class Template:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, facts: int) -> "Template":
-        """In the tokens of a vocabulary; of relations of different widths, as many tokens as the shortest has."""
+        """In the tokens of a vocabulary; of relations of different widths, as many tokens as the
+        shortest has.
+        """
         encoded = [vocabulary.encoder(word.encode())[0] for word in RELATIONS]
         width = min(map(len, encoded))
         stop, ask = (int(vocabulary.encoder(mark)[0][0]) for mark in (b".", b"?"))
@@ -66,6 +81,13 @@ class Template:
     def most(self, length: int) -> int:
         """The most documents a context of `length` tokens holds next to BOS and one question."""
         return (length - 1 - self.question_width) // self.width
+
+    def distance(self, documents: int, fact: int) -> int:
+        """Tokens from the subject of a fact, in the first of so many documents, to that of the
+        question right behind them.
+        """
+        each = self.words.shape[1] + 2
+        return documents * self.width - fact * each + 1
 
     def documents(self, facts: Facts) -> np.ndarray:
         """(..., K, width) int64."""

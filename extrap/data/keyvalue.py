@@ -1,11 +1,15 @@
 """Key-value retrieval as training data: records `k v`, then queries `k` that are answered with `v`.
 
-    BOS  [filler and n records k v, every key once]  k v  k v  k v ...     keys asked again; only the v after them are scored
+    BOS  [filler and n records k v, every key once]  k v  k v  k v ...
 
-Records are adjacent pairs and every answer of a sequence is scored, which is what lets a tiny model learn it in minutes (the
-multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5 records scattered in text, `_` a blank:
+Behind the records keys are asked again; only the v after them are scored.
 
-    <bos> k216 v7 _ q u i k118 v26 c k10 v18 k _ k104 v47 k78 v55 k104 v47 k216 v7 k78 v55 k104 v47 k104 v47 k104 v47 k104 v47
+Records are adjacent pairs and every answer of a sequence is scored, which is what lets a tiny model
+learn it in minutes (the multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5
+records scattered in text, `_` a blank:
+
+    <bos> k92 v18 k145 v47 _ k93 v50 b k155 v41 r o k141 v11 k93 v50 k155 v41 k141 v11 k155 v41
+    k141 v11 k155 v41 k92 v18 k141 v11 k155
 """
 
 from dataclasses import dataclass
@@ -13,7 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from extrap.data.part import Part
+from extrap.data.curriculum import Graded, counts
+from extrap.data.part import EARLY
 from extrap.data.text import windows
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
@@ -38,75 +43,115 @@ def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyValue(Part):
+class KeyValue(Graded):
     """Training sequences of key-value retrieval.
 
-    size: sequences per step; weight: of their mean loss in the sum.
-    depth: which record a query asks, Beta-distributed over the records: uniform, ends (Beta(.3, .3)), recency (Beta(3, 1)).
-    log_uniform_until, uniform_from: shares of training. Until the first, training is easy; from the second on it is as it will be
-    asked; between, sequences of both kinds are mixed linearly. Easy: a log-uniform number of records in [2, most(length)] and no
-    filler, since few records in a row are what the circuit is learned from. Late: a uniform number, since late slots would go
-    untrained, and filler:
-    prefix, scattered: shares of the sequences with a random amount of training text before the records, or in the gaps before,
-    between and after them. They put records and answers on every slot, odd and even, so that the first record is no special case
-    and filler is known from training.
+    Easy sequences hold a log-uniform number of records in [2, most(length)], in a row from the
+    start on: few records are what the circuit is learned from. A share `echo` of them are echoes,
+    `k v k v  q w q w ...`: every record stands twice, and only its second key is scored. To tell it
+    a model has to carry the token before a value to that value, the half of the retrieval circuit
+    that is found last; it is also scored before the last layer, so that an early layer learns it.
+    Hard sequences hold a uniform number of records, and text as filler, which puts records and
+    answers on every slot.
+
+    Args:
+        size: sequences per step
+        weight: of their mean loss in the sum
+        depth: which record a query asks, Beta-distributed over the records: uniform, ends
+            (Beta(.3, .3)), recency (Beta(3, 1))
+        prefix: share of the hard sequences with a random amount of text before the records
+        scattered: share of them with such an amount in the gaps before, between and after them
+        tail: share of them filled so that one query at their last slot is all that fits
+        echo: share of the easy sequences that are echoes
 
     Raises ValueError for shares that do not add up or an unknown depth.
     """
 
-    size: int = 64
+    size: int = 32
     weight: float = 2.0
     depth: Literal["uniform", "ends", "recency"] = "uniform"
-    log_uniform_until: float = 0.6
-    uniform_from: float = 0.75
     prefix: float = 0.25
     scattered: float = 0.25
+    tail: float = 0.3
+    echo: float = 0.5
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
             raise ValueError(f"depth={self.depth}: one of {', '.join(DEPTHS)}")
-        if not 0 <= self.log_uniform_until < self.uniform_from:
-            raise ValueError(f"log_uniform_until={self.log_uniform_until}: between 0 and uniform_from={self.uniform_from}")
         if min(self.prefix, self.scattered) < 0 or self.prefix + self.scattered > 1:
-            raise ValueError(f"prefix={self.prefix}, scattered={self.scattered}: shares of the sequences, together at most 1")
+            raise ValueError(
+                f"prefix={self.prefix}, scattered={self.scattered}: shares of the sequences, "
+                "together at most 1"
+            )
+        if not 0 <= self.tail <= 1:
+            raise ValueError(f"tail={self.tail}: a share of the hard sequences, from 0 to 1")
+        if not 0 <= self.echo < 1:
+            raise ValueError(f"echo={self.echo}: a share of the easy sequences, from 0 to below 1")
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, most(length), length)
 
     def draw(
-        self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
+        self,
+        rng: np.random.Generator,
+        stream: np.ndarray,
+        vocabulary: Vocabulary,
+        length: int,
+        difficulty: float,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers; progress: share of training done."""
-        pairs = self.pairs(rng, length, progress)
-        filler, scattered = self._filler(rng, length - 2 - 2 * pairs, progress)
-        keys = vocabulary.key(rng.random((self.size, vocabulary.keys)).argsort(1)[:, : most(length)])
+        """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers.
+
+        Answers of echoes are marked EARLY.
+        """
+        pairs = counts(rng, self.size, FEWEST, most(length), difficulty)
+        filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
+        keys = vocabulary.key(
+            rng.random((self.size, vocabulary.keys)).argsort(1)[:, : most(length)]
+        )
         values = vocabulary.value(rng.integers(vocabulary.values, size=keys.shape))
-        sequence = np.empty((self.size, length + 3), np.int64)  # room for a last query that is cut off
+        text = windows(rng, stream, self.size, length)
+        # room for a last query that is cut off
+        sequence = np.empty((self.size, length + 3), np.int64)
         sequence[:, 0] = vocabulary.bos
-        self._place(rng, sequence, pairs, filler, scattered, keys, values, windows(rng, stream, self.size, length))
+        self._place(rng, sequence, pairs, filler, scattered, keys, values, text)
         answers = self._ask(rng, sequence, 1 + filler + 2 * pairs, pairs, keys, values)
-        return sequence[:, : length + 1], answers[:, 1 : length + 1]
+        sequence, scored = sequence[:, : length + 1], answers[:, 1 : length + 1].astype(np.uint8)
+        echoes = round(self.size * self.echo * (1 - difficulty))
+        body = np.stack([keys, values] * 2, axis=-1).reshape(self.size, -1)
+        is_echo = np.arange(self.size) < echoes
+        sequence[is_echo, 1:], scored[is_echo] = self._echoes(rng, text, body, length, is_echo)
+        return sequence, scored
 
-    def pairs(self, rng: np.random.Generator, length: int, progress: float) -> np.ndarray:
-        """Number of records of every sequence, (size,)."""
-        top = most(length) + 1
-        late = self._late(progress)
-        low = np.exp(rng.uniform(np.log(FEWEST), np.log(top), self.size)).astype(np.int64)
-        return np.where(rng.random(self.size) < late, rng.integers(FEWEST, top, self.size), np.clip(low, FEWEST, top - 1))
+    @staticmethod
+    def _echoes(rng, text, body, length, rows) -> tuple[np.ndarray, np.ndarray]:
+        """Tokens 1 ... length of the echoes, and which are answers: up to 3 tokens of text, which
+        puts records on odd and even slots, then every record twice; its second key is scored.
+        """
+        start = rng.integers(4, size=len(body))[:, None]
+        slot = np.arange(length) - start
+        doubled = np.take_along_axis(body, slot.clip(0), axis=1)
+        tokens = np.where(slot < 0, text[:, :length], doubled)
+        scored = np.where((slot >= 0) & (slot % 4 == 2), EARLY, 0).astype(np.uint8)
+        return tokens[rows], scored[rows]
 
-    def _late(self, progress: float) -> float:
-        """0 while training is easy, 1 from `uniform_from` on, linear between."""
-        return float(np.clip((progress - self.log_uniform_until) / (self.uniform_from - self.log_uniform_until), 0, 1))
-
-    def _filler(self, rng: np.random.Generator, room: np.ndarray, progress: float) -> tuple[np.ndarray, np.ndarray]:
-        """Filler tokens of every sequence, up to its room, and whether they are scattered; (size,) each."""
-        form, late = rng.random(self.size), self._late(progress)
-        filler = np.where(form < late * (self.prefix + self.scattered), rng.integers(room + 1), 0)
-        return filler, form < late * self.scattered
+    def _filler(
+        self, rng: np.random.Generator, room: np.ndarray, difficulty: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Filler tokens of every sequence, up to its room, and whether they are scattered; (size,)
+        each.
+        """
+        form = rng.random(self.size)
+        filled = form < difficulty * (self.prefix + self.scattered)
+        scattered = form < difficulty * self.scattered
+        amount = np.where(filled, rng.integers(room + 1), 0)
+        tail = rng.random(self.size) < difficulty * self.tail
+        return np.where(tail, room, amount), np.where(tail, rng.random(self.size) < 0.5, scattered)
 
     @staticmethod
     def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
-        """Writes filler and records in: units of width 1 and 2, filler first or in a random order, each kind in its own order."""
+        """Writes filler and records in: units of width 1 and 2, filler first or in a random order,
+        each kind in its own order.
+        """
         at = np.arange(sequence.shape[1] - 3)
         used, is_filler = at < (filler + pairs)[:, None], at < filler[:, None]
         order = np.where(used & scattered[:, None], rng.random(used.shape), 1.0 + at).argsort(1)
@@ -118,12 +163,19 @@ class KeyValue(Part):
         sequence[row, slot[row, unit]] = text[at < filler[:, None]]
         row, unit = np.nonzero(is_record)
         first = np.arange(keys.shape[1]) < pairs[:, None]
-        sequence[row, slot[row, unit]], sequence[row, slot[row, unit] + 1] = keys[first], values[first]
+        sequence[row, slot[row, unit]], sequence[row, slot[row, unit] + 1] = (
+            keys[first],
+            values[first],
+        )
 
     def _ask(self, rng, sequence, start, pairs, keys, values) -> np.ndarray:
-        """Fills the slots from `start` on with queries and their answers; returns where the answers are."""
+        """Fills the slots from `start` on with queries and their answers; returns where the answers
+        are.
+        """
         width = sequence.shape[1]
-        asked = (rng.beta(*DEPTHS[self.depth], (len(sequence), width // 2)) * pairs[:, None]).astype(np.int64)
+        asked = (
+            rng.beta(*DEPTHS[self.depth], (len(sequence), width // 2)) * pairs[:, None]
+        ).astype(np.int64)
         asked = np.minimum(asked, pairs[:, None] - 1)  # a draw of exactly 1
         key = start[:, None] + 2 * np.arange(width // 2)
         row, query = np.nonzero(key < width - 1)

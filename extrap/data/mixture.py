@@ -1,7 +1,7 @@
-"""Training batches: text, retrieval and other parts side by side, batch t a pure function of (seed, t, total steps)."""
+"""Training batches: text, retrieval and other parts side by side."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from extrap.data.corpora.base import Corpus, Encoded, Source
+from extrap.data.curriculum import Curriculum, Graded, Switches
 from extrap.data.keyvalue import FEWEST, KeyValue
-from extrap.data.part import Part
+from extrap.data.part import EARLY, Part
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
@@ -21,22 +22,52 @@ IGNORED = -100  # a target that is not scored
 
 @dataclass
 class Batch:
-    """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 where not scored; parts: rows of each part."""
+    """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 where not
+    scored; parts: rows of each part; early (B, T) bool: targets that are also scored before the
+    last layer. scored, echoes: places of each part's targets in the flat (B * T,), those that are
+    scored once and those that are early, found on the host, so that a device need not be waited for.
+    """
 
     tokens: Tensor
     targets: Tensor
     parts: dict[str, slice]
+    early: Tensor | None = None
+    scored: dict[str, Tensor] = field(default_factory=dict)
+    echoes: dict[str, Tensor] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.scored:
+            return
+        early = (
+            torch.zeros_like(self.targets, dtype=torch.bool) if self.early is None else self.early
+        )
+        for part, rows in self.parts.items():
+            first = rows.start * self.targets.shape[1]
+            for places, chosen in ((self.scored, ~early[rows]), (self.echoes, early[rows])):
+                marked = (self.targets[rows] >= 0) & chosen
+                places[part] = marked.flatten().nonzero()[:, 0] + first
 
     def to(self, device: torch.device | str) -> "Batch":
-        return Batch(self.tokens.to(device, non_blocking=True), self.targets.to(device, non_blocking=True), self.parts)
+        def moved(t: Tensor) -> Tensor:
+            return t.to(device, non_blocking=True)
+
+        scored, echoes = (
+            {part: moved(at) for part, at in places.items()}
+            for places in (self.scored, self.echoes)
+        )
+        early = None if self.early is None else moved(self.early)
+        return Batch(moved(self.tokens), moved(self.targets), self.parts, early, scored, echoes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """What a model is trained on: windows of `length` tokens of text, of retrieval and of `more` parts by name, text from `corpus`.
+    """What a model is trained on: windows of `length` tokens of text, of retrieval and of `more`
+    parts by name, text from `corpus`.
 
-    A part of size 0 is absent: text only and retrieval only are the controls of the mixture.
-    Raises UserError for a mixture with no part, and for a length or a vocabulary that a part does not fit in.
+    A part of size 0 is absent: text only and retrieval only are the controls of the mixture. Easy
+    sequences come before hard ones by the curriculum.
+    Raises UserError for a mixture with no part, and for a length or a vocabulary that a part does not fit
+    in.
     """
 
     vocabulary: Vocabulary
@@ -45,17 +76,26 @@ class Mixture:
     retrieval: KeyValue
     length: int = 64
     more: dict[str, Part] | None = None
+    curriculum: Curriculum = field(default_factory=Curriculum)
 
     def __post_init__(self) -> None:
         for path, part in self._paths.items():
             if not 0 <= part.size <= MOST:
-                raise UserError(f"{path}.size={part.size}: give a whole number of windows a step up to {MOST}, 0 to leave it out")
+                raise UserError(
+                    f"{path}.size={part.size}: give a whole number of windows a step up to {MOST}, 0 to leave it out"
+                )
             if not 0 < part.weight < math.inf:
-                raise UserError(f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it out")
+                raise UserError(
+                    f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it out"
+                )
         if not self.parts:
-            raise UserError("data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a size")
+            raise UserError(
+                "data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a size"
+            )
         if self.length < (least := 2 * (FEWEST + 1)):
-            raise UserError(f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} records and a query")
+            raise UserError(
+                f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} records and a query"
+            )
         for path, part in self._paths.items():
             if part.size:
                 part.check(path, self.vocabulary, self.length)
@@ -67,13 +107,18 @@ class Mixture:
 
     @property
     def _every(self) -> dict[str, Part]:
-        """Parts by name, absent ones too. The place of each seeds its draws, so that it draws the same whatever the others are."""
+        """Parts by name, absent ones too. The place of each seeds its draws, so that it draws the
+        same whatever the others are.
+        """
         return {"text": self.text, "retrieval": self.retrieval, **(self.more or {})}
 
     @property
     def _paths(self) -> dict[str, Part]:
         """The same by option."""
-        return {f"data.{name}" if i < 2 else f"data.more.{name}": part for i, (name, part) in enumerate(self._every.items())}
+        return {
+            f"data.{name}" if i < 2 else f"data.more.{name}": part
+            for i, (name, part) in enumerate(self._every.items())
+        }
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -87,30 +132,66 @@ class Mixture:
 
 
 class Batches:
-    """`batches[t]` is the batch of step t, the same for every model trained with that seed and number of steps.
+    """Training batches: `at(t, switches)` is that of step t, the same for every model whose parts
+    switch at the same steps (curriculum.py).
 
-    A map-style data set of torch: DataLoader(batches, batch_size=None, sampler=range(start, steps)) goes on at any step.
-    after: steps of a training that this one follows on. Random numbers go on where that one ended, and parts draw as at its end.
+    Text is a function of (seed, t) alone; a part with a curriculum one of (seed, phase, step in the
+    phase). after: steps of a training that this one follows on: all is hard from the first step on,
+    and no sequence of that training comes again.
     Raises UserError when the training text is shorter than one window.
     """
 
     def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int, after: int = 0):
         corpus.check("train", mixture.length)
-        self.mixture, self.stream, self.seed, self.steps, self.after = mixture, corpus.stream("train"), seed, steps, after
+        self.mixture = mixture
+        self.stream = corpus.stream("train")
+        self.seed = seed
+        self.steps = steps
+        self.after = after
 
     def __len__(self) -> int:
         return self.steps
 
     def __getitem__(self, t: int) -> Batch:
-        m, progress = self.mixture, 1 - 1 / self.after if self.after else t / self.steps
-        drawn = [
-            part.draw(np.random.default_rng((self.seed, self.after + t, i)), self.stream, m.vocabulary, m.length, progress)
-            for i, part in enumerate(self.mixture._every.values())
-            if part.size
-        ]
-        sequences, scored = (torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True))
-        return Batch(sequences[:, :-1], sequences[:, 1:].masked_fill(~scored, IGNORED), self._rows())
+        """The batch of step t for a model that has learned nothing before the latest switch."""
+        return self.at(t, self.switches())
+
+    def switches(self) -> Switches:
+        """The state of the curriculum before the first step."""
+        graded = [name for name, part in self.mixture.parts.items() if isinstance(part, Graded)]
+        return Switches(self.mixture.curriculum, self.steps, [] if self.after else graded)
+
+    def at(self, t: int, switches: Switches) -> Batch:
+        m = self.mixture
+        drawn = []
+        for i, (name, part) in enumerate(m._every.items()):
+            if not part.size:
+                continue
+            draws, difficulty = self._draws(t, name, part, switches)
+            rng = np.random.default_rng((self.seed, i, *draws))
+            drawn.append(part.draw(rng, self.stream, m.vocabulary, m.length, difficulty))
+        sequences, scored = (
+            torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True)
+        )
+        early = scored == EARLY
+        targets = sequences[:, 1:].masked_fill(scored == 0, IGNORED)
+        return Batch(sequences[:, :-1], targets, self._rows(), early if early.any() else None)
+
+    def _draws(
+        self, t: int, name: str, part: Part, switches: Switches
+    ) -> tuple[tuple[int, int], float]:
+        """(phase, step in the phase) of a part at step t, and its difficulty."""
+        if self.after:
+            return (3, self.after + t), 1.0
+        if not isinstance(part, Graded):
+            return (0, t), 1.0
+        switch = switches.at(name)
+        difficulty = self.mixture.curriculum.difficulty(t, switch, self.steps)
+        return ((1, t) if t < switch else (2, t - switch)), difficulty
 
     def _rows(self) -> dict[str, slice]:
         ends = np.cumsum([0] + [part.size for part in self.mixture.parts.values()]).tolist()
-        return {name: slice(*rows) for name, rows in zip(self.mixture.parts, pairwise(ends), strict=True)}
+        return {
+            name: slice(*rows)
+            for name, rows in zip(self.mixture.parts, pairwise(ends), strict=True)
+        }

@@ -1,9 +1,11 @@
 """Repeated text as training data: a stretch of running text, over and over.
 
-    BOS  x[0] ... x[u-1]  x[0] ... x[u-1]  x[0] ...        only tokens from the second copy on are scored
+    BOS  x[0] ... x[u-1]  x[0] ... x[u-1]  x[0] ...        only tokens from the second copy on are
+         scored
 
-What stands there can be told by looking u tokens back, and running text alone hardly teaches a tiny model to. The periods u are
-uniform among `shortest` ... length // 2, so that the distance itself is of no use. Source: https://kexue.fm/archives/9708 (as a test).
+What stands there can be told by looking u tokens back, and running text alone hardly teaches a tiny
+model to. The periods u are uniform among `shortest` ... length // 2, so that the distance itself is
+of no use. Source: https://kexue.fm/archives/9708 (as a test).
 """
 
 from dataclasses import dataclass
@@ -17,8 +19,10 @@ from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeat(Part):
-    """size: sequences per step; weight: of their mean loss in the sum; shortest: fewest tokens of a text that is repeated."""
+class RepeatedText(Part):
+    """size: sequences per step; weight: of their mean loss in the sum; shortest: fewest tokens of a
+    text that is repeated.
+    """
 
     size: int = 16
     weight: float = 1.0
@@ -26,12 +30,21 @@ class Repeat(Part):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if not 1 <= self.shortest <= length // 2:
-            raise UserError(f"{option}.shortest={self.shortest}: from 1 to {length // 2}, half of data.length={length}")
+            raise UserError(
+                f"{option}.shortest={self.shortest}: from 1 to {length // 2}, half of data.length={length}"
+            )
 
     def draw(
-        self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
+        self,
+        rng: np.random.Generator,
+        stream: np.ndarray,
+        vocabulary: Vocabulary,
+        length: int,
+        difficulty: float,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 that begin with BOS, and which of their tokens 1 ... length are copies."""
+        """Sequences (size, length + 1) int64 that begin with BOS, and which of their tokens 1 ...
+        length are copies.
+        """
         period = rng.integers(self.shortest, length // 2 + 1, size=self.size)[:, None]
         at = np.arange(length)
         text = np.take_along_axis(windows(rng, stream, self.size, length), at % period, 1)

@@ -1,16 +1,21 @@
-"""The algorithmic tasks: strings of symbols, and what has to be said about them.
+"""The algorithmic tasks: strings of symbols, and what has to be said about them. Those whose answer
+has to be computed: extrap.data.computed.
 
     copy         BOS  filler   #  x1 ... xn  #    answer  x1 ... xn  #
     reverse      BOS  filler   #  x1 ... xn  #    answer  xn ... x1  #
-    even-pairs   BOS  filler   #  x1 ... xn  #    answer  v1 where xn = x1, else v0; xi among v0, v1. A binary string has as many
+    even-pairs   BOS  filler   #  x1 ... xn  #    answer  v1 where xn = x1, else v0; xi among v0,
+                 v1. A binary string has as many
                                                   01 as 10 just there
-    flip-flop    BOS  filler   #  w b  i b ... r  answer  b: the bit that was written last; n instructions w, i (ignore) or r, then r
+    flip-flop    BOS  filler   #  w b  i b ... r  answer  b: the bit that was written last; n
+                 instructions w, i (ignore) or r, then r
     flip-flop-sparse                              the same with few w and r, so that this bit stands far back
 
-The # of a task is a key id of its own, and so are the instructions w, i, r; symbols are value ids, bits v0 and v1. The closing # of
-copy and reverse is part of the answer. Training lengths n are uniform from 1 to `longest`; filler is training text of a random
-amount, so that every slot of a sequence is trained. Each sequence of flip-flop scores every read. Sources: arXiv 2305.19466 (copy,
-reverse), arXiv 2207.02098 (even pairs), arXiv 2306.00946 (flip-flop). One of each, 3 symbols, no filler:
+The # of a task is a key id of its own, and so are the instructions w, i, r; symbols are value ids,
+bits v0 and v1. The closing # of copy and reverse is part of the answer. Training lengths n are
+uniform from 1 to `longest`; filler is training text of a random amount, so that every slot of a
+sequence is trained. Each sequence of flip-flop scores every read. Sources: arXiv 2305.19466 (copy,
+reverse), arXiv 2207.02098 (even pairs), arXiv 2306.00946 (flip-flop). One of each, 3 symbols, no
+filler:
 
     k0 v53 v16 v6 k0 v53 v16 v6 k0
     k1 v53 v16 v6 k1 v6 v16 v53 k1
@@ -24,6 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.algorithmic import Algorithmic, String
+from extrap.data.computed import Addition, Parity, PermutationProduct, Sort
 from extrap.data.vocabulary import Vocabulary
 
 COPY, REVERSE, EVEN_PAIRS, FLIP_FLOP, WRITE, IGNORE, READ = range(7)  # key ids
@@ -39,7 +45,10 @@ class Copy(Algorithmic):
         return symbols
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        symbols, mark = vocabulary.value(rng.integers(vocabulary.values, size=n)), vocabulary.key(self.mark)
+        symbols, mark = (
+            vocabulary.value(rng.integers(vocabulary.values, size=n)),
+            vocabulary.key(self.mark),
+        )
         tokens = np.concatenate([[mark], symbols, [mark], self.answer(symbols), [mark]])
         return String(tokens, np.arange(len(tokens)) >= n + 2)
 
@@ -69,7 +78,9 @@ class EvenPairs(Algorithmic):
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
         bits, mark = rng.integers(2, size=n), vocabulary.key(EVEN_PAIRS)
-        tokens = np.array([mark, *vocabulary.value(bits), mark, vocabulary.value(int(bits[0] == bits[-1]))])
+        tokens = np.array(
+            [mark, *vocabulary.value(bits), mark, vocabulary.value(int(bits[0] == bits[-1]))]
+        )
         return String(tokens, np.arange(n + 3) == n + 2)
 
     def width(self, n: int) -> int:
@@ -81,9 +92,11 @@ class EvenPairs(Algorithmic):
 
 @dataclass(frozen=True, kw_only=True)
 class FlipFlop(Algorithmic):
-    """n instructions with a bit each and a last read: the first writes, the others are drawn: write .1, ignore .8, read .1.
+    """n instructions with a bit each and a last read: the first writes, the others are drawn: write
+    .1, ignore .8, read .1.
 
-    The wanted bit stands in the last write and in every read since, so 5 instructions back in the mean, however large n is.
+    The wanted bit stands in the last write and in every read since, so 5 instructions back in the
+    mean, however large n is.
     """
 
     drawn: ClassVar[tuple[float, float, float]] = (0.1, 0.8, 0.1)
@@ -94,8 +107,16 @@ class FlipFlop(Algorithmic):
         written = np.maximum.accumulate(np.where(do == WRITE, np.arange(n + 1), 0))
         bits = rng.integers(2, size=n + 1)
         bits = np.where(do == READ, bits[written], bits)
-        tokens = np.concatenate([[vocabulary.key(FLIP_FLOP)], np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel()])
-        return String(tokens, np.concatenate([[False], np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()]))
+        tokens = np.concatenate(
+            [
+                [vocabulary.key(FLIP_FLOP)],
+                np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel(),
+            ]
+        )
+        return String(
+            tokens,
+            np.concatenate([[False], np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()]),
+        )
 
     def width(self, n: int) -> int:
         return 2 * n + 3
@@ -105,17 +126,25 @@ class FlipFlop(Algorithmic):
 class SparseFlipFlop(FlipFlop):
     """write .01, ignore .98, read .01: the sparse test of the source.
 
-    The wanted bit stands (1 - .98^n) / .02 instructions back in the mean, 17 at n = 20 and 40 at n = 80.
+    The wanted bit stands (1 - .98^n) / .02 instructions back in the mean, 17 at n = 20 and 40 at n
+    = 80.
     """
 
     drawn: ClassVar[tuple[float, float, float]] = (0.01, 0.98, 0.01)
 
 
+# seeds of test strings follow from the places here: new ones stand at the end
 TASKS: dict[str, Algorithmic] = {
     "copy": Copy(),
     "reverse": Reverse(),
     "even-pairs": EvenPairs(),
     "flip-flop": FlipFlop(),
     "flip-flop-sparse": SparseFlipFlop(),
+    "parity": Parity(),
+    "sort": Sort(),
+    "addition": Addition(),
+    "s5": PermutationProduct(),
 }
-LEARNED = {"flip-flop-sparse": "flip-flop"}  # the strings that a run is trained on, where a test is about others
+LEARNED = {
+    "flip-flop-sparse": "flip-flop"
+}  # the strings that a run is trained on, where a test is about others

@@ -1,9 +1,13 @@
-"""Text as the tokens of a Hugging Face tokenizer instead of bytes: `pip install 'extrap[tokenizers]'`."""
+"""Text as the tokens of a Hugging Face tokenizer instead of bytes: `pip install
+'extrap[tokenizers]'`.
+"""
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +26,9 @@ PATIENCE = 10.0  # seconds for the hub to answer
 class Tokenized(Vocabulary):
     """ids of a tokenizer | BOS | `keys` key ids | `values` value ids.
 
-    tokenizer: a tokenizer.json, a folder that holds one, or the name of a model on the hub (then kept in the cache of the hub).
-    None of its special tokens is added to a text, and keys and values never occur in one. Raises UserError where it is not there.
+    tokenizer: a tokenizer.json, a folder that holds one, or the name of a model on the hub (then
+    kept in the cache of the hub). None of its special tokens is added to a text, and keys and
+    values never occur in one. Raises UserError where it is not there.
     """
 
     tokenizer: str = field(kw_only=True)
@@ -41,10 +46,12 @@ class Tokenized(Vocabulary):
 
 
 class Pieces:
-    """The encoder of a tokenizer. A byte that stands for no whole character, at the end of a piece cut in bytes, is left out.
+    """The encoder of a tokenizer. A byte that stands for no whole character, at the end of a piece
+    cut in bytes, is left out.
 
-    The bytes of a token reach from the end of the token before it to its own end in the text, so that those of a document add up
-    whatever the tokenizer leaves out (spaces, cases) or splits (characters of several bytes). source: a tokenizer.json.
+    The bytes of a token reach from the end of the token before it to its own end in the text, so
+    that those of a document add up whatever the tokenizer leaves out (spaces, cases) or splits
+    (characters of several bytes). source: a tokenizer.json.
     """
 
     sized = True
@@ -62,10 +69,20 @@ class Pieces:
         made = self._tokenizer.encode(said, add_special_tokens=False)
         points = np.frombuffer(said.encode("utf-32-le"), "<u4")
         width = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
-        ends = np.concatenate([[0], width.cumsum()])[np.array([end for _, end in made.offsets], np.int64)]
+        ends = np.concatenate([[0], width.cumsum()])[
+            np.array([end for _, end in made.offsets], np.int64)
+        ]
         if len(ends):
             ends[-1] = width.sum()
         return np.array(made.ids, np.int64), np.diff(np.maximum.accumulate(ends), prepend=0)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        parts: list[str] = []
+        for text, run in groupby(ids, lambda i: i < self.ids):
+            kept = list(run)
+            shown = self._tokenizer.decode(kept, skip_special_tokens=False)
+            parts.append(shown if text else "\n" * len(kept))
+        return "".join(parts)
 
     def word(self, i: int) -> str:
         return self._tokenizer.id_to_token(i) or f"<{i}>"
@@ -73,18 +90,24 @@ class Pieces:
 
 @cache
 def encoder(tokenizer: str) -> Pieces:
-    """The encoder of a tokenizer by file, folder or name. Raises UserError for one that is not there or cannot be read."""
+    """The encoder of a tokenizer by file, folder or name. Raises UserError for one that is not
+    there or cannot be read.
+    """
     try:
         from tokenizers import Tokenizer
     except ImportError:
-        raise UserError(f"{OPTION}={tokenizer}: needs the package tokenizers; pip install 'extrap[tokenizers]'") from None
+        raise UserError(
+            f"{OPTION}={tokenizer}: needs the package tokenizers; pip install 'extrap[tokenizers]'"
+        ) from None
     path = _found(tokenizer)
     try:
         source = path.read_text(encoding="utf-8")
         made = Pieces(source, Tokenizer.from_str(source))
     except Exception as error:  # the library raises nothing narrower
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(f"{OPTION}={tokenizer}: no tokenizer.json of Hugging Face ({why:.100})") from None
+        raise UserError(
+            f"{OPTION}={tokenizer}: no tokenizer.json of Hugging Face ({why:.100})"
+        ) from None
     if not made.ids > 1:
         raise UserError(f"{OPTION}={tokenizer}: has no tokens")
     return made
@@ -96,11 +119,15 @@ def _found(tokenizer: str) -> Path:
     if path.is_file():
         return path
     if path.suffix == ".json" or not NAME.fullmatch(tokenizer):
-        raise UserError(f"{OPTION}={tokenizer}: no such file; give a tokenizer.json, a folder that holds one, or a name on the hub")
+        raise UserError(
+            f"{OPTION}={tokenizer}: no such file; give a tokenizer.json, a folder that holds one, or a name on the hub"
+        )
     import huggingface_hub
 
     try:
-        return Path(huggingface_hub.hf_hub_download(tokenizer, "tokenizer.json", etag_timeout=PATIENCE))
+        return Path(
+            huggingface_hub.hf_hub_download(tokenizer, "tokenizer.json", etag_timeout=PATIENCE)
+        )
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(

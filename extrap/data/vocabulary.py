@@ -1,4 +1,6 @@
-"""The token ids: 256 bytes of text, a begin-of-sequence id, then ids of their own for keys and values."""
+"""The token ids: 256 bytes of text, a begin-of-sequence id, then ids of their own for keys and
+values.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,8 +15,9 @@ Ids = TypeVar("Ids")  # an int or an integer array
 class Vocabulary:
     """0 ... 255 bytes | 256 BOS | `keys` key ids | `values` value ids.
 
-    Keys and values never occur in text, so that a retrieval answer cannot be guessed from the language, and every value is
-    right by chance with 1 / values. Raises ValueError for fewer than two keys or values.
+    Keys and values never occur in text, so that a retrieval answer cannot be guessed from the
+    language, and every value is right by chance with 1 / values. Raises ValueError for fewer than
+    two keys or values.
     """
 
     keys: int = 256

@@ -1,11 +1,12 @@
 """Key-value retrieval with keys and values of several tokens: as training data and as a test.
 
-    BOS  text   k k v v  k k v v ...   k k v v  k k v v ...      w = 2; after the records keys are asked, the v after them are scored
+    BOS  text   k k v v  k k v v ...   k k v v  k k v v ...      w = 2; after the records keys are
+         asked, the v after them are scored
 
-Keys are w key ids out of a small pool, so that records share tokens: who matches the last token of a key alone, which a small model
-learns first, has to guess among the records that end alike. The answer is all w tokens of the
-value. A UUID of Lost in the Middle (arXiv 2307.03172) is such a key; one id for each is what makes retrieval easy to learn. One
-sequence of 24 tokens, 3 records, w = 2:
+Keys are w key ids out of a small pool, so that records share tokens: who matches the last token of
+a key alone, which a small model learns first, has to guess among the records that end alike. The
+answer is all w tokens of the value. A UUID of Lost in the Middle (arXiv 2307.03172) is such a key;
+one id for each is what makes retrieval easy to learn. One sequence of 24 tokens, 3 records, w = 2:
 
     <bos> k5 k13 v40 v5 k7 k2 v11 v47 k9 k0 v3 v43 k7 k2 v11 v47 k9 k0 v3 v43 k9 k0 v3
 """
@@ -15,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.curriculum import Rising, counts
-from extrap.data.trials.base import Form, Questions
+from extrap.data.curriculum import Graded, counts
 from extrap.data.text import windows
+from extrap.data.trials.base import Form, Questions
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -26,15 +27,24 @@ MOST = 2**20  # keys that are shuffled for every sequence
 CODE = 3  # keeps the random draws apart from those of other layouts
 
 
-def draw_records(rng: np.random.Generator, vocabulary: Vocabulary, n: int, width: int, pool: int) -> np.ndarray:
-    """n records (n, 2 width): different keys of `width` ids among the first `pool` key ids, then values."""
+def draw_records(
+    rng: np.random.Generator, vocabulary: Vocabulary, n: int, width: int, pool: int
+) -> np.ndarray:
+    """n records (n, 2 width): different keys of `width` ids among the first `pool` key ids, then
+    values.
+    """
     keys = np.stack(np.unravel_index(rng.permutation(pool**width)[:n], (pool,) * width), 1)
-    return np.concatenate([vocabulary.key(keys), vocabulary.value(rng.integers(vocabulary.values, size=(n, width)))], 1)
+    return np.concatenate(
+        [vocabulary.key(keys), vocabulary.value(rng.integers(vocabulary.values, size=(n, width)))],
+        1,
+    )
 
 
 @dataclass(frozen=True)
 class WideForm(Form):
-    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text stands in front where the length has room."""
+    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text stands in
+    front where the length has room.
+    """
 
     width: int
     pool: int
@@ -51,7 +61,9 @@ class WideForm(Form):
                 f"data.vocabulary.keys={vocabulary.keys}, and pool^width may be {MOST} at most"
             )
         if self.records(length) < 2:
-            raise UserError(f"{option}.width={self.width}: {length} tokens hold no two records and a query; give {6 * self.width} or more")
+            raise UserError(
+                f"{option}.width={self.width}: {length} tokens hold no two records and a query; give {6 * self.width} or more"
+            )
         if self.records(length) > self.pool**self.width:
             raise UserError(
                 f"{option}.pool={self.pool}: makes {self.pool**self.width} keys of {self.width} tokens; {length} tokens hold "
@@ -59,7 +71,13 @@ class WideForm(Form):
             )
 
     def questions(
-        self, vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, depth: float, items: Iterable[int]
+        self,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        seed: int,
+        length: int,
+        depth: float,
+        items: Iterable[int],
     ) -> Questions:
         n, index, w = self.records(length), round(depth * (self.records(length) - 1)), self.width
         rows, answers, values = [], [], []
@@ -71,21 +89,26 @@ class WideForm(Form):
             rows.append(np.concatenate([[vocabulary.bos], text, body, records[0, :-1]]))
             answers.append(records[0, w:])
             values.append(records[:, w:])
-        return Questions(np.array(rows), np.array(answers), np.array(values), index, distance=2 * w * (n - index))
+        return Questions(
+            np.array(rows), np.array(answers), np.array(values), index, distance=2 * w * (n - index)
+        )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        return 1 / self.records(length) + (1 - 1 / self.records(length)) / vocabulary.values**self.width
+        return (
+            1 / self.records(length)
+            + (1 - 1 / self.records(length)) / vocabulary.values**self.width
+        )
 
     def chance(self, vocabulary: Vocabulary) -> float:
         return float(vocabulary.values) ** -self.width
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wide(Rising):
+class Wide(Graded):
     """size: sequences per step; weight: of their mean loss in the sum; width, pool: as in WideForm.
 
-    easy_until, late_from: shares of training; until the first the number of records is log-uniform, from the second on uniform, and
-    a random amount of training text stands in front of half of the sequences, which puts records on every slot.
+    Easy: a log-uniform number of records; hard: a uniform one, and a random amount of training text
+    in front of half of the sequences, which puts records on every slot.
     """
 
     size: int = 64
@@ -97,14 +120,24 @@ class Wide(Rising):
         WideForm(self.width, self.pool).check(option, vocabulary, length)
 
     def draw(
-        self, rng: np.random.Generator, stream: np.ndarray, vocabulary: Vocabulary, length: int, progress: float
+        self,
+        rng: np.random.Generator,
+        stream: np.ndarray,
+        vocabulary: Vocabulary,
+        length: int,
+        difficulty: float,
     ) -> tuple[np.ndarray, np.ndarray]:
-        done, w = self.late(progress), self.width
-        every = counts(rng, self.size, 2, WideForm(w, self.pool).records(length), done)
-        sequences, scored = np.empty((self.size, length + 1), np.int64), np.zeros((self.size, length + 1), bool)
+        w = self.width
+        every = counts(rng, self.size, 2, WideForm(w, self.pool).records(length), difficulty)
+        sequences, scored = (
+            np.empty((self.size, length + 1), np.int64),
+            np.zeros((self.size, length + 1), bool),
+        )
         for row, score, n in zip(sequences, scored, every, strict=True):
             records = draw_records(rng, vocabulary, n, w, self.pool)
-            filler = rng.integers(length - 2 * w * (n + 1) + 1) if rng.random() < done / 2 else 0
+            filler = (
+                rng.integers(length - 2 * w * (n + 1) + 1) if rng.random() < difficulty / 2 else 0
+            )
             asked = records[rng.integers(n, size=length)].ravel()
             head = [vocabulary.bos], windows(rng, stream, 1, filler)[0], records.ravel(), asked
             row[:] = np.concatenate(head)[: length + 1]

@@ -1,11 +1,14 @@
 """Interpolation of a bias: the distances it is read at are divided by s. arXiv 2310.13017 (ALiBi).
 
-b(n) -> b(n / s): slopes m / s in ALiBi, n / s in KERPLE and Sandwich, bucket(floor(n / s)) in T5. With s = max(1, T / L) nothing
-changes up to L. The paper was read in its abstract only; dividing slopes is its reading as linear interpolation.
+b(n) -> b(n / s): slopes m / s in ALiBi, n / s in KERPLE and Sandwich, bucket(floor(n / s)) in T5.
+With s = max(1, T / L) nothing changes up to L. The paper was read in its abstract only; dividing
+slopes is its reading as linear interpolation.
+
+Colour: magenta
 """
 
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
-from extrap.extensions.interpolation import Squeezed
+from extrap.extensions.interpolation import Squeezed, divided
 from extrap.model.scheme import Scheme
 
 
@@ -21,8 +24,18 @@ class BiasInterpolation(SchemeExtension):
 
     def extend(self, scheme: Scheme) -> Scheme:
         if not scheme.uses("distance_bias"):
-            raise self.refuse(scheme, "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)")
+            raise self.refuse(
+                scheme,
+                "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)",
+            )
         if scheme.uses("rotate"):
-            raise self.refuse(scheme, "its rotation is read at the same distances and would be interpolated with the bias")
+            raise self.refuse(
+                scheme,
+                "its rotation is read at the same distances and would be interpolated with the bias",
+            )
         shape = scheme.shape
         return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))
+
+    def extend_layers(self, scheme: Scheme) -> Scheme:
+        self.extend(scheme)  # refuses what it cannot interpolate
+        return divided(self, scheme)

@@ -1,11 +1,17 @@
-"""Interpolation by parts: pairs that turned often in training are kept, those that never came round are slowed by s.
+"""Interpolation by parts: pairs that turned often in training are kept, those that never came round
+are slowed by s.
 
-r_p = L theta_p / (2 pi) turns in training;   theta'_p = theta_p (1 - m_p) / s + theta_p m_p, m_p the share of pair p that is kept
-turns  m_p = clip((r_p - slow) / (fast - slow), 0, 1), arXiv 2309.00071, section 3.2; with slow = 1, fast = 4 it is Llama 3.1's
-index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)), p(r) = d ln(L / (2 pi r)) / (2 ln base), as
-       in the code of the authors and everybody's since; the two differ by up to 144 % in a frequency
-slow and fast are the options beta_slow and beta_fast, in turns. null for beta_fast stands for 32 from L = 2048 on and for
-max(2, L / 64) below, where no pair makes 32 turns and all would be slowed.
+r_p = L theta_p / (2 pi) turns in training;   theta'_p = theta_p (1 - m_p) / s + theta_p m_p, m_p
+                                              the share of pair p that is kept
+turns  m_p = clip((r_p - slow) / (fast - slow), 0, 1), arXiv 2309.00071, section 3.2; with slow = 1,
+       fast = 4 it is Llama 3.1's
+index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)), p(r) = d ln(L /
+       (2 pi r)) / (2 ln base), as in the code of the authors and everybody's since; the two differ
+       by up to 144 % in a frequency
+slow and fast are the options beta_slow and beta_fast, in turns. null for beta_fast stands for 32
+from L = 2048 on and for max(2, L / 64) below, where no pair makes 32 turns and all would be slowed.
+
+Colour: plum
 """
 
 from math import ceil, floor, log, pi
@@ -26,7 +32,9 @@ def fastest(fast: float | None, length: int) -> float:
 
 def check_turns(slow: float, fast: float | None) -> None:
     if not 0 < slow < (2 if fast is None else fast):
-        raise ValueError(f"beta_slow={slow}, beta_fast={fast}: turns, 0 < beta_slow < beta_fast; null for beta_fast is 2 or more")
+        raise ValueError(
+            f"beta_slow={slow}, beta_fast={fast}: turns, 0 < beta_slow < beta_fast; null for beta_fast is 2 or more"
+        )
 
 
 def kept_by_turns(pairs: Pairs, slow: float, fast: float) -> Tensor:
@@ -55,20 +63,27 @@ class NTKByParts(Frequencies):
     Source: arXiv 2309.00071; Llama 3.1: arXiv 2407.21783
     """
 
-    def __init__(self, factor: float | None = 8.0, beta_slow: float = 1.0, beta_fast: float | None = None):
+    def __init__(
+        self, factor: float | None = 8.0, beta_slow: float = 1.0, beta_fast: float | None = None
+    ):
         super().__init__(factor)
         check_turns(beta_slow, beta_fast)
         self.beta_slow, self.beta_fast = beta_slow, beta_fast
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
-        return blend(pairs.theta, kept_by_turns(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)), s)
+        return blend(
+            pairs.theta,
+            kept_by_turns(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)),
+            s,
+        )
 
 
 class YaRN(Frequencies):
-    """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless 0 < beta_slow < beta_fast, slope >= 0.
+    """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless
+    0 < beta_slow < beta_fast, slope >= 0.
 
-    The authors' code multiplies cos and sin, i.e. queries and keys, by slope ln s + 1, which would miss channels that do not turn.
-    Source: arXiv 2309.00071
+    The authors' code multiplies cos and sin, i.e. queries and keys, by slope ln s + 1, which would
+    miss channels that do not turn. Source: arXiv 2309.00071
     """
 
     def __init__(
@@ -87,7 +102,9 @@ class YaRN(Frequencies):
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         kept = kept_by_index if self.ramp == "index" else kept_by_turns
-        return blend(pairs.theta, kept(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)), s)
+        return blend(
+            pairs.theta, kept(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)), s
+        )
 
     def heat(self, n: int, length: int) -> float:
         return (self.slope * log(self.effective(n, length)) + 1) ** 2

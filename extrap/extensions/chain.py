@@ -5,7 +5,9 @@ from extrap.model.gpt import GPT
 
 
 class Chain(Extension):
-    """then(first(model)): NTK with log-n, say. Applies where both do. Rows carry the greater of the two factors."""
+    """then(first(model)): NTK with log-n, say. Applies where both do. Rows carry the greater of the
+    two factors.
+    """
 
     def __init__(self, first: SchemeExtension, then: Extension):
         self.first, self.then = first, then

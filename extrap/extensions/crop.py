@@ -1,8 +1,12 @@
-"""Crop: the model reads the last L tokens and nothing else. The baseline of every method that claims to use more.
+"""Crop: the model reads the last L tokens and nothing else. The baseline of every method that
+claims to use more.
 
-A window holds the first token of the text (BOS stands before whatever is cut out of it) and the last L - 1 tokens. One window
-serves its last `stride` predictions, so each of them sees between L - stride + 1 and L tokens. Windows are laid from the end, so that
-earlier predictions change as the text grows unless stride = 1.
+A window holds the first token of the text (BOS stands before whatever is cut out of it) and the
+last L - 1 tokens. One window serves its last `stride` predictions, so each of them sees between L -
+stride + 1 and L tokens. Windows are laid from the end, so that earlier predictions change as the
+text grows unless stride = 1.
+
+Colour: olive
 """
 
 import torch
@@ -13,9 +17,11 @@ from extrap.model.gpt import GPT
 
 
 class Crop(Extension):
-    """stride: predictions read off one window; null stands for L / 2, and 1 is exact at L times the cost of reading.
+    """stride: predictions read off one window; null stands for L / 2, and 1 is exact at L times the
+    cost of reading.
 
-    Works with every scheme, as no window exceeds L. Raises ValueError for a stride below 1; more than L - 1 is refused.
+    Works with every scheme, as no window exceeds L. Raises ValueError for a stride below 1; more
+    than L - 1 is refused.
     """
 
     def __init__(self, stride: int | None = None):
@@ -27,7 +33,9 @@ class Crop(Extension):
         L = model.scheme.shape.length
         stride = max(1, L // 2) if self.stride is None else self.stride
         if stride >= L:
-            raise self.refuse(model.scheme, f"stride={stride}: must be below the training length {L}")
+            raise self.refuse(
+                model.scheme, f"stride={stride}: must be below the training length {L}"
+            )
 
         def read(tokens: Tensor, last: int | None = None) -> Tensor:
             T = tokens.shape[1]
@@ -36,8 +44,17 @@ class Crop(Extension):
                 return model(tokens, last=last)
             ends = range(T, max(L, T - last), -stride)
             windows = torch.stack([within(tokens, end - L + 1, end) for end in reversed(ends)])
-            tail = model(windows.flatten(0, 1), last=stride).unflatten(0, windows.shape[:2]).transpose(0, 1).flatten(1, 2)
-            head = model(tokens[:, : T - len(ends) * stride]) if len(ends) * stride < last else tail[:, :0]
+            tail = (
+                model(windows.flatten(0, 1), last=stride)
+                .unflatten(0, windows.shape[:2])
+                .transpose(0, 1)
+                .flatten(1, 2)
+            )
+            head = (
+                model(tokens[:, : T - len(ends) * stride])
+                if len(ends) * stride < last
+                else tail[:, :0]
+            )
             return torch.cat([head, tail], 1)[:, -last:]
 
         return read

@@ -1,4 +1,7 @@
-"""Direct extrapolation: change nothing. The baseline of every extension."""
+"""Direct extrapolation: change nothing. The baseline of every extension.
+
+Colour: black
+"""
 
 from extrap.extensions.base import Extension, Reader
 from extrap.model.gpt import GPT

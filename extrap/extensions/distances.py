@@ -3,15 +3,16 @@
 from abc import abstractmethod
 
 from extrap.extensions.base import SchemeExtension
-from extrap.extensions.window import check_defined
 from extrap.extensions.probe import check_acts, check_distances
+from extrap.extensions.window import check_defined
 from extrap.model.remapped import Remapped
 from extrap.model.scheme import Scheme
 
 
 class DistanceExtension(SchemeExtension):
-    """Refuses schemes whose attention is no function of the distance in tokens, and those whose distances all stay as they are
-    (a bias that is clipped below the width, say)."""
+    """Refuses schemes whose attention is no function of the distance in tokens, and those whose
+    distances all stay as they are (a bias that is clipped below the width, say).
+    """
 
     @abstractmethod
     def map(self, scheme: Scheme) -> Remapped: ...
@@ -25,7 +26,9 @@ class DistanceExtension(SchemeExtension):
 
 
 def width_of(width: int | None, default: int, length: int, name: str) -> int:
-    """The width in tokens within which distances stay; None stands for the default. Raises ValueError past the training length."""
+    """The width in tokens within which distances stay; None stands for the default. Raises
+    ValueError past the training length.
+    """
     width = max(1, default) if width is None else width
     if not 1 <= width <= length:
         raise ValueError(f"{name}={width}: must lie between 1 and the training length {length}")

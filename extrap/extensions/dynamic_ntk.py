@@ -1,30 +1,35 @@
-"""Dynamic NTK: NTK-aware scaling whose factor follows the text. https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr.
+"""Dynamic NTK: NTK-aware scaling whose factor follows the text.
+https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr.
 
 s(n) = max(1, f n / L - (f - 1)), f = 1: n / L;   theta'_p = theta_p s**(-2p/(d-2))
-sequence: n is the length of the whole text, so logits of its start change as it grows.
-row: n = i + 1 for query i, which turns keys anew for every row: time T times that of a rotation, memory as ever. Prefixes are kept.
-Up to L nothing changes. A cache would have to hold keys that are not yet turned.
+sequence: n is the length of the whole text, so logits of its start change as it grows. row: n = i +
+1 for query i, which turns keys anew for every row: time T times that of a rotation, memory as ever.
+Prefixes are kept. Up to L nothing changes. A cache would have to hold keys that are not yet turned.
+
+Colour: blue
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from extrap.model.card import parts
-from extrap.extensions.base import replace_parts
 from extrap.extensions.frequencies import Frequencies
 from extrap.extensions.ntk import bloc97
+from extrap.model.card import parts
 from extrap.model.scheme import Scheme, Where
 from extrap.model.spectrum import Pairs, turns_pairs
+from extrap.model.wrapper import Wrapper
 
 
 class DynamicNTK(Frequencies):
-    """factor: f; 1 is natural, transformers' "dynamic" with its factor f is the same formula. mode: sequence or row, above.
+    """factor: f; 1 is natural, transformers' "dynamic" with its factor f is the same formula. mode:
+    sequence or row, above.
 
-    Rows carry s(n). Row mode needs a scheme that turns queries and keys, and nothing else. Raises ValueError for a factor below 1.
-    Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
+    Rows carry s(n). Row mode needs a scheme that turns queries and keys, and nothing else. Raises
+    ValueError for a factor below 1. Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
     """
 
     def __init__(self, factor: float = 1.0, mode: Literal["sequence", "row"] = "sequence"):
@@ -42,27 +47,55 @@ class DynamicNTK(Frequencies):
         if self.mode == "sequence":
             return scheme
         if any(turns_pairs(part) and not part.uses("rotate") for part in parts(scheme)):
-            raise self.refuse(scheme, "mode=row turns queries and keys alone; mode=sequence works there")
-        return replace_parts(scheme, turns_pairs, ByRow)
+            raise self.refuse(
+                scheme, "mode=row turns queries and keys alone; mode=sequence works there"
+            )
+        return ByRow(scheme)
 
 
-class ByRow(Scheme):
-    """A rotation whose spectrum depends on the length, taken for each query as in a forward that ends with it."""
+class ByRow(Wrapper):
+    """A scheme whose spectrum depends on the length, read for each query as in a forward that ends
+    with it: queries and keys are turned where scores and biases of content are made of them.
+    """
 
     def __init__(self, part: Scheme):
         super().__init__(part.shape)
         self.part = part
 
     @property
-    def scale(self) -> float:
-        return self.part.scale
+    def inside(self) -> Scheme:
+        return self.part
+
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        others = (hook for hook in hooks if hook != "rotate")
+        return "score" in hooks or self.part.uses(*others, layer=layer)
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        return q, k
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        # Rows up to L share one spectrum; from there on each has its own.
-        inside = int((at.i < self.shape.length).sum())
-        rows = [slice(0, inside)] * (inside > 0) + [slice(n, n + 1) for n in range(inside, len(at.i))]
-        return torch.cat([self._rows(q[:, :, r], k, at, r) for r in rows], 2)
+        return torch.cat([self.part.score(*turned) for turned in self._rows(q, k, at)], 2)
 
-    def _rows(self, q: Tensor, k: Tensor, at: Where, rows: slice) -> Tensor:
-        here = replace(at, q=at.q[rows], i=at.i[rows], length=int(at.i[rows][-1]) + 1, memo={})
-        return self.part.score(*self.part.rotate(q, k, here), here)
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
+        rows: list[Tensor] = []
+        for turned_q, turned_k, here in self._rows(q, k, at):
+            b = self.part.bias(turned_q, turned_k, here)
+            if b is None:
+                return None
+            rows.append(b.expand(*b.shape[:-2], len(here.i), len(here.j)))
+        return torch.cat(rows, -2)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+        return Scheme.attend(self, q, k, v, at)
+
+    def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
+        """Queries (B, H, n, D) and keys, turned, by rows that share a spectrum: those up to L do,
+        from there on each has its own.
+        """
+        inside = int((at.i < self.shape.length).sum())
+        for start, stop in [(0, inside)] * (inside > 0) + [
+            (n, n + 1) for n in range(inside, len(at.i))
+        ]:
+            i = at.i[start:stop]
+            here = replace(at, q=at.q[start:stop], i=i, length=int(i[-1]) + 1, memo={})
+            yield *self.part.rotate(q[:, :, start:stop], k, here), here

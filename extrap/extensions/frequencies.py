@@ -1,4 +1,6 @@
-"""What the methods share that slow the pairs of rotary schemes: theta_p -> theta'_p(s), and a temperature where a method has one."""
+"""What the methods share that slow the pairs of rotary schemes: theta_p -> theta'_p(s), and a
+temperature where a method has one.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -6,14 +8,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from extrap.model.card import parts
 from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
+from extrap.model.card import parts
 from extrap.model.scheme import Scheme, Shape, Where
-from extrap.model.spectrum import Pairs, pairs, respectrum, turns_pairs
+from extrap.model.spectrum import Pairs, pairs, respectrum, turning_layers, turns_pairs
 
 
 class Heat(Scheme):
-    """One temperature for a whole forward, of(n) for n tokens. It meets the content logits, of channels that turn and of others."""
+    """One temperature for a whole forward, of(n) for n tokens. It meets the content logits, of
+    channels that turn and of others.
+    """
 
     def __init__(self, shape: Shape, of: Callable[[int], float]):
         super().__init__(shape)
@@ -24,9 +28,11 @@ class Heat(Scheme):
 
 
 class Frequencies(SchemeExtension):
-    """factor: s; null is adaptive, s = max(1, T / L) in each forward of T tokens. Raises ValueError for a factor below 1.
+    """factor: s; null is adaptive, s = max(1, T / L) in each forward of T tokens. Raises ValueError
+    for a factor below 1.
 
-    Works with whatever turns pairs of channels, each part by its own spectrum. Inside L it changes the model unless adaptive.
+    Works with whatever turns pairs of channels, each part by its own spectrum. Inside L it changes
+    the model unless adaptive.
     """
 
     def __init__(self, factor: float | None):
@@ -45,15 +51,35 @@ class Frequencies(SchemeExtension):
         """Factor on content logits in a forward of n tokens, `length` being the training length."""
         return 1.0
 
+    def acts_on(self, scheme: Scheme) -> set[int]:
+        turning, far = turning_layers(scheme), super().acts_on(scheme)
+        if turning and not turning & far:
+            raise ValueError(
+                "channels turn in its local layers alone, which see no farther than in training and "
+                "stay as they are"
+            )
+        return turning & far or far
+
     def extend(self, scheme: Scheme) -> Scheme:
         turning = [pairs(part) for part in parts(scheme) if turns_pairs(part)]
         if not turning:
-            raise self.refuse(scheme, "no channels turn there, so there are no frequencies to change")
+            raise self.refuse(
+                scheme, "no channels turn there, so there are no frequencies to change"
+            )
         for p in turning:
-            self.change(p, 1)  # options that do not fit the pairs are refused here, not in the first forward
+            self.change(
+                p, 1
+            )  # options that do not fit the pairs are refused here, not in the first forward
         kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
         heats = type(self).heat is not Frequencies.heat
         if all(kept) and not heats:
             raise self.refuse(scheme, "it leaves every frequency there as it is")
-        extended, length = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change)), scheme.shape.length
-        return with_parts(extended, Heat(scheme.shape, lambda n: self.heat(n, length))) if heats else extended
+        extended, length = (
+            replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change)),
+            scheme.shape.length,
+        )
+        return (
+            with_parts(extended, Heat(scheme.shape, lambda n: self.heat(n, length)))
+            if heats
+            else extended
+        )

@@ -1,30 +1,22 @@
-"""Position interpolation: the text is squeezed into coordinates met in training. t -> t / s, the same as theta_p / s.
+"""Position interpolation: the text is squeezed into coordinates met in training. t -> t / s, the
+same as theta_p / s.
 
-arXiv 2306.15595; SuperHOT, https://kaiokendev.github.io/til. Neighbours come closer than ever in training, hence it wants a short
-fine-tuning.
+arXiv 2306.15595; SuperHOT, https://kaiokendev.github.io/til. Neighbours come closer than ever in
+training, hence it wants a short fine-tuning.
+
+Colour: amber
 """
 
 from collections.abc import Callable
 
 from torch import Tensor
 
-from extrap.model.card import parts
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
+from extrap.extensions.probe import check_distances, reads_coordinates
+from extrap.model.card import parts
+from extrap.model.distance_maps import Divided
 from extrap.model.scheme import Scheme, Shape
-from extrap.schemes.complex_order import ComplexOrder
-from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
-from extrap.schemes.floater import Floater, FloaterQKV
-from extrap.schemes.multiplicative import MultiplicativeSinusoidal
-from extrap.schemes.raw_index import RawIndex
-from extrap.schemes.sinusoidal import Sinusoidal
-from extrap.schemes.transformer_xl import TransformerXL
 from extrap.model.spectrum import turns_pairs
-
-OF_COORDINATES = (
-    *(ComplexOrder, ConcatenatedProjected, ConcatenatedSplit, Floater, FloaterQKV),
-    *(MultiplicativeSinusoidal, RawIndex, Sinusoidal, TransformerXL),
-)
-"""Functions of a real coordinate beside the RoPE family. Tables, clips and biases of distance have methods of their own."""
 
 
 class Squeezed(Scheme):
@@ -38,11 +30,21 @@ class Squeezed(Scheme):
         return t / self.by(len(t))
 
 
+def divided(extension: SchemeExtension, scheme: Scheme) -> Scheme:
+    """Squeezed for some layers alone. Raises ValueError where attention is no function of the
+    distance: positions that are added to tokens are read by all layers.
+    """
+    check_distances(scheme)
+    length = scheme.shape.length
+    return Divided(scheme.shape, scheme, lambda n: extension.effective(n, length))
+
+
 class Interpolation(SchemeExtension):
     """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
 
-    Works with rotary and sinusoidal schemes and with other functions of a real coordinate. Changes the model inside L unless adaptive.
-    Source: arXiv 2306.15595
+    Works with rotary and sinusoidal schemes and with other functions of a real coordinate; tables,
+    clips and biases of distance have methods of their own. Changes the model inside L unless
+    adaptive. Source: arXiv 2306.15595
     """
 
     def __init__(self, factor: float | None = 8.0):
@@ -50,7 +52,12 @@ class Interpolation(SchemeExtension):
         self.factor = factor
 
     def extend(self, scheme: Scheme) -> Scheme:
-        if not any(turns_pairs(part) or isinstance(part, OF_COORDINATES) for part in parts(scheme)):
-            raise self.refuse(scheme, "nothing there is a function of a real coordinate (rotary, sinusoidal)")
+        if not any(turns_pairs(part) or reads_coordinates(part) for part in parts(scheme)):
+            raise self.refuse(
+                scheme, "nothing there is a function of a real coordinate (rotary, sinusoidal)"
+            )
         shape = scheme.shape
         return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))
+
+    def extend_layers(self, scheme: Scheme) -> Scheme:
+        return divided(self, scheme)

@@ -1,21 +1,27 @@
-"""A learned table read past its end: by its last row, squeezed, or composed of pairs of rows. https://kexue.fm/archives/7947.
+"""A learned table read past its end: by its last row, squeezed, or composed of pairs of rows.
+https://kexue.fm/archives/7947.
 
-The three policies are those of the scheme (schemes/learned.py); here they are given to a table that was trained without one.
-Rows of trained positions come out unchanged, so that nothing changes up to L.
+The three policies are those of the scheme (schemes/learned.py); here they are given to a table that
+was trained without one. Rows of trained positions come out unchanged, so that nothing changes up to
+L.
+
+Colour: magenta
 """
 
 from typing import Literal
 
-from extrap.model.card import parts
 from extrap.extensions.base import SchemeExtension, replace_parts
+from extrap.model.card import parts
 from extrap.model.scheme import Scheme
 from extrap.schemes.learned import Learned
 
 
 class LearnedTable(SchemeExtension):
-    """policy: clamp, interpolate (as long as T <= L nothing is squeezed) or hierarchical (up to L**2 positions).
+    """policy: clamp, interpolate (as long as T <= L nothing is squeezed) or hierarchical (up to
+    L**2 positions).
 
-    Works with tables added to the tokens, alone or in a stack. Source: https://kexue.fm/archives/7947
+    Works with tables added to the tokens, alone or in a stack. Source:
+    https://kexue.fm/archives/7947
     """
 
     def __init__(self, policy: Literal["clamp", "interpolate", "hierarchical"]):

@@ -1,22 +1,24 @@
-"""Clipped log-n scaling of a model trained without it: c_i = max(1, ln(n_i) / ln(L)), n_i keys visible to query i.
+"""Clipped log-n scaling of a model trained without it: c_i = max(1, ln(n_i) / ln(L)), n_i keys
+visible to query i.
 
-https://kexue.fm/archives/9706. It keeps the entropy of attention from growing with the text; nothing changes up to L. Biases are
-not heated.
+https://kexue.fm/archives/9706. It keeps the entropy of attention from growing with the text;
+nothing changes up to L. Biases are not heated.
 """
 
 from dataclasses import replace
 
 import torch
 
-from extrap.model.card import parts
 from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.card import parts
 from extrap.model.scheme import Scheme, Where
 from extrap.schemes.log_n import LogN
 from extrap.schemes.ssmax import SSMax
 
 
 class ClippedLogN(SchemeExtension):
-    """Works with every scheme of softmax attention that lets queries see more than L keys and has no such scaling of its own.
+    """Works with every scheme of softmax attention that lets queries see more than L keys and has
+    no such scaling of its own.
 
     Source: https://kexue.fm/archives/9706
     """
@@ -25,7 +27,9 @@ class ClippedLogN(SchemeExtension):
         if any(isinstance(part, LogN | SSMax) for part in parts(scheme)):
             raise self.refuse(scheme, "its logits grow with ln n already")
         if scheme.limit <= scheme.shape.length:
-            raise self.refuse(scheme, "nothing is defined past the training length, where log-n would begin")
+            raise self.refuse(
+                scheme, "nothing is defined past the training length, where log-n would begin"
+            )
         if most_seen(scheme) <= scheme.shape.length:
             raise self.refuse(scheme, "no query sees more than L keys")
         return with_parts(scheme, LogN(scheme.shape, floor=1.0))
@@ -34,5 +38,11 @@ class ClippedLogN(SchemeExtension):
 def most_seen(scheme: Scheme) -> int:
     """Keys visible to the last query of 2 L tokens, in the layer where it sees most."""
     n = 2 * scheme.shape.length
-    at = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=scheme.sees if scheme.uses("sees") else None)
-    return max(int(replace(at, layer=layer).block(n - 1, n).count) for layer in range(scheme.shape.layers))
+    at = Where.whole(
+        torch.arange(n, dtype=torch.float64),
+        scheme.scale,
+        sees=scheme.sees if scheme.uses("sees") else None,
+    )
+    return max(
+        int(replace(at, layer=layer).block(n - 1, n).count) for layer in range(scheme.shape.layers)
+    )

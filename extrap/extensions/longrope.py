@@ -1,7 +1,10 @@
 """LongRoPE: every pair is slowed by a factor of its own, found by search. arXiv 2402.13753.
 
 theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others;   there, content logits times 1 + ln s / ln L
-The search for long_p is extrap/runs/longrope_search.py. The paper's first tokens that keep their positions are not here, nor in transformers.
+The search for long_p is extrap/runs/longrope_search.py. The paper's first tokens that keep their
+positions are not here, nor in transformers.
+
+Colour: plum
 """
 
 from math import log
@@ -15,14 +18,17 @@ from extrap.model.spectrum import Pairs
 
 
 class LongRoPE(Frequencies):
-    """factor: s; long, short: one number per pair. null for short: all 1, so that up to L nothing changes; for long: as YaRN.
+    """factor: s; long, short: one number per pair. null for short: all 1, so that up to L nothing
+    changes; for long: as YaRN.
 
-    transformers heats short texts too, for models that were fine-tuned so; here they are left alone. Raises ValueError for a factor
-    below 1 and numbers of 0 or less; refuses a scheme with another number of pairs.
-    Source: arXiv 2402.13753
+    transformers heats short texts too, for models that were fine-tuned so; here they are left
+    alone. Raises ValueError for a factor below 1 and numbers of 0 or less; refuses a scheme with
+    another number of pairs. Source: arXiv 2402.13753
     """
 
-    def __init__(self, factor: float = 8.0, long: list[float] | None = None, short: list[float] | None = None):
+    def __init__(
+        self, factor: float = 8.0, long: list[float] | None = None, short: list[float] | None = None
+    ):
         super().__init__(factor)
         for name, values in (("long", long), ("short", short)):
             if values is not None and not all(value > 0 for value in values):
@@ -37,7 +43,11 @@ class LongRoPE(Frequencies):
     def change(self, pairs: Pairs, n: int) -> Tensor:
         if n > pairs.length:
             return self.theta(pairs, self.factor)
-        return pairs.theta if self.short is None else pairs.theta / self._each("short", self.short, pairs)
+        return (
+            pairs.theta
+            if self.short is None
+            else pairs.theta / self._each("short", self.short, pairs)
+        )
 
     def heat(self, n: int, length: int) -> float:
         """sqrt(1 + ln s / ln L) on queries and on keys."""

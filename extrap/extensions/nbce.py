@@ -1,9 +1,13 @@
-"""NBCE, naive Bayes of contexts read apart from each other. https://kexue.fm/archives/9617, arXiv 2403.17552 (a variant).
+"""NBCE, naive Bayes of contexts read apart from each other. https://kexue.fm/archives/9617, arXiv
+2403.17552 (a variant).
 
-log p(x | S_1 .. S_n, T) = (beta + 1) P_k[log p(x | S_k, T)] - beta log p(x | T) + const
-Text is cut from the back: L / 2 - 1 tokens T that all contexts share, contexts S_k of L / 2 tokens each, BOS before all of them and
-before T alone. P takes the context that is surest, of least entropy, or the mean: with beta = n - 1 that is naive Bayes. Contexts are
-laid from the end, so earlier predictions change as the text grows.
+log p(x | S_1 .. S_n, T) = (beta + 1) P_k[log p(x | S_k, T)] - beta log p(x | T) + const Text is cut
+from the back: L / 2 - 1 tokens T that all contexts share, contexts S_k of L / 2 tokens each, BOS
+before all of them and before T alone. P takes the context that is surest, of least entropy, or the
+mean: with beta = n - 1 that is naive Bayes. Contexts are laid from the end, so earlier predictions
+change as the text grows.
+
+Colour: brown
 """
 
 from collections.abc import Sequence
@@ -20,16 +24,19 @@ LOWEST = -100.0  # a logarithm of a probability below it counts as that of 0
 
 
 class NBCE(Extension):
-    """pool: entropy or mean; beta: how far the answer without context is pushed away, null stands for n - 1; both of P above.
+    """pool: entropy or mean; beta: how far the answer without context is pushed away, null stands
+    for n - 1; both of P above.
 
-    top_p: entropy is taken over the likeliest tokens that hold this much together; stickiness: entropy is lowered by as much, in
-    nats, for the context that won at the token before. Losses are those of whole distributions, so nothing is filtered from them.
-    window: tokens of a context; null stands for L / 2, the rest of L but BOS is for T.
+    top_p: entropy is taken over the likeliest tokens that hold this much together; stickiness:
+    entropy is lowered by as much, in nats, for the context that won at the token before. Losses are
+    those of whole distributions, so nothing is filtered from them. window: tokens of a context;
+    null stands for L / 2, the rest of L but BOS is for T.
 
-    One reading serves L - window predictions, the first of which follows S_k directly; earlier predictions have readings of their
-    own, of the text up to there. Up to L tokens the model reads as it is. Memory is linear in T, time T / L times that of a reading
-    per L - window predictions. Works with every scheme. Raises ValueError for beta < 0, top_p outside (0, 1] and stickiness < 0.
-    Source: https://kexue.fm/archives/9617
+    One reading serves L - window predictions, the first of which follows S_k directly; earlier
+    predictions have readings of their own, of the text up to there. Up to L tokens the model reads
+    as it is. Memory is linear in T, time T / L times that of a reading per L - window predictions.
+    Works with every scheme. Raises ValueError for beta < 0, top_p outside (0, 1] and stickiness <
+    0. Source: https://kexue.fm/archives/9617
     """
 
     def __init__(
@@ -41,18 +48,29 @@ class NBCE(Extension):
         window: int | None = None,
     ):
         if beta is not None and beta < 0:
-            raise ValueError(f"beta={beta}: at least 0, or null for one less than there are contexts")
+            raise ValueError(
+                f"beta={beta}: at least 0, or null for one less than there are contexts"
+            )
         if not 0 < top_p <= 1:
             raise ValueError(f"top_p={top_p}: a share of probability above 0 and at most 1")
         if stickiness < 0:
             raise ValueError(f"stickiness={stickiness}: at least 0")
-        self.pool, self.beta, self.top_p, self.stickiness, self.window = pool, beta, top_p, stickiness, window
+        self.pool, self.beta, self.top_p, self.stickiness, self.window = (
+            pool,
+            beta,
+            top_p,
+            stickiness,
+            window,
+        )
 
     def __call__(self, model: GPT) -> Reader:
         L = model.scheme.shape.length
         window = L // 2 if self.window is None else self.window
         if not 1 <= window < L:
-            raise self.refuse(model.scheme, f"window={window}: must lie between 1 and {L - 1}, the training length without BOS")
+            raise self.refuse(
+                model.scheme,
+                f"window={window}: must lie between 1 and {L - 1}, the training length without BOS",
+            )
 
         def read(tokens: Tensor, last: int | None = None) -> Tensor:
             T = tokens.shape[1]
@@ -69,24 +87,39 @@ class NBCE(Extension):
     def _end(self, model: GPT, tokens: Tensor, window: int, predictions: int) -> Tensor:
         """(B, predictions, V): log p of the last predictions of a text (B, T)."""
         cut = tokens.shape[1] - predictions + 1
-        bos, contexts, shared = tokens[:, :1], tokens[:, 1:cut].flip(1).split(window, 1), tokens[:, cut:]
+        bos, contexts, shared = (
+            tokens[:, :1],
+            tokens[:, 1:cut].flip(1).split(window, 1),
+            tokens[:, cut:],
+        )
 
         def answers(contexts: Sequence[Tensor]) -> Tensor:
             """(n, B, predictions, V) for contexts of one length."""
-            texts = torch.stack([torch.cat([bos, context.flip(1), shared], 1) for context in contexts])
+            texts = torch.stack(
+                [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
+            )
             return log_p(model(texts.flatten(0, 1), last=predictions)).unflatten(0, texts.shape[:2])
 
-        rows = torch.cat([answers(list(group)) for _, group in groupby(contexts, lambda context: context.shape[1])])
+        rows = torch.cat(
+            [
+                answers(list(group))
+                for _, group in groupby(contexts, lambda context: context.shape[1])
+            ]
+        )
         alone = answers([bos[:, :0]])[0]
         pooled = rows.mean(0) if self.pool == "mean" else self._surest(rows)
         return merged(pooled, alone, len(rows) - 1 if self.beta is None else self.beta)
 
     def _surest(self, rows: Tensor) -> Tensor:
-        """(n, B, P, V) -> (B, P, V): of each prediction the row of least entropy, the winner before it favoured."""
+        """(n, B, P, V) -> (B, P, V): of each prediction the row of least entropy, the winner before
+        it favoured.
+        """
         h, winners = entropy(rows, self.top_p), []
         for t in range(h.shape[2]):
             if winners:
-                h[:, :, t].scatter_add_(0, winners[-1][None], h.new_full((1, h.shape[1]), -self.stickiness))
+                h[:, :, t].scatter_add_(
+                    0, winners[-1][None], h.new_full((1, h.shape[1]), -self.stickiness)
+                )
             winners.append(h[:, :, t].argmin(0))
         return rows.take_along_dim(torch.stack(winners, 1)[None, :, :, None], 0)[0]
 
@@ -97,12 +130,16 @@ def log_p(logits: Tensor) -> Tensor:
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:
-    """(..., V) -> (...), in nats: of the fewest likeliest tokens that hold top_p, their probabilities as they are."""
+    """(..., V) -> (...), in nats: of the fewest likeliest tokens that hold top_p, their
+    probabilities as they are.
+    """
     log_p = log_p.sort(-1).values
     p = log_p.exp()
     return -(p * log_p.clamp(min=LOWEST)).masked_fill(p.cumsum(-1) <= 1 - top_p, 0).sum(-1)
 
 
 def merged(pooled: Tensor, alone: Tensor, beta: float) -> Tensor:
-    """(..., V): (beta + 1) log p pooled - beta log p alone, normalised; pooled as it is where alone is as good as 0."""
+    """(..., V): (beta + 1) log p pooled - beta log p alone, normalised; pooled as it is where alone
+    is as good as 0.
+    """
     return torch.where(alone > LOWEST, (1 + beta) * pooled - beta * alone, pooled).log_softmax(-1)

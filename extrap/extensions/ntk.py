@@ -1,11 +1,18 @@
-"""NTK-aware scaling: slow pairs are interpolated, fast ones stay nearly as they are. s is the factor, d the channels that turn.
+"""NTK-aware scaling: slow pairs are interpolated, fast ones stay nearly as they are. s is the
+factor, d the channels that turn.
 
-NTK       base' = base s**(d/(d-2)): pair 0 is kept, the last slowed by s. https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5
+NTK       base' = base s**(d/(d-2)): pair 0 is kept, the last slowed by s.
+          https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5
 NTKOld    base' = base s: the radix base**(2/d) grows by s**(2/d). https://kexue.fm/archives/9675
-NTKFixed  theta'_p = theta_p / s**(2(p+1)/d): every pair is slowed, the first too, the last by s. https://kexue.fm/archives/9706
-NTKMixed  theta'_p = theta_p / exp(a (p+1)**b), a (d/2)**b = ln s: b = 1 is NTKFixed, b = 0 interpolation. Same source.
+NTKFixed  theta'_p = theta_p / s**(2(p+1)/d): every pair is slowed, the first too, the last by s.
+          https://kexue.fm/archives/9706
+NTKMixed  theta'_p = theta_p / exp(a (p+1)**b), a (d/2)**b = ln s: b = 1 is NTKFixed, b = 0
+          interpolation. Same source.
 
-Pairs count from p = 0, the sources' digits from 1. NTK reaches about half of s L: take s twice as large as the text asks for.
+Pairs count from p = 0, the sources' digits from 1. NTK reaches about half of s L: take s twice as
+large as the text asks for.
+
+Colour: blue
 """
 
 from math import log
@@ -17,7 +24,9 @@ from extrap.model.spectrum import Pairs
 
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:
-    """(P,) theta_p s**(-2p/(d-2)); a grid of one pair, which would have to be kept and slowed, is kept."""
+    """(P,) theta_p s**(-2p/(d-2)); a grid of one pair, which would have to be kept and slowed, is
+    kept.
+    """
     return pairs.theta * s ** (-pairs.index / max(pairs.width // 2 - 1, 1))
 
 
@@ -52,7 +61,8 @@ class NTKFixed(Frequencies):
 
 
 class NTKMixed(Frequencies):
-    """b: how the slowing is shared out among the pairs; 0.625 in the text, 0.75 in the author's code. Raises ValueError for b < 0.
+    """b: how the slowing is shared out among the pairs; 0.625 in the text, 0.75 in the author's
+    code. Raises ValueError for b < 0.
 
     Source: https://kexue.fm/archives/9706
     """

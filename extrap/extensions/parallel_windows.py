@@ -1,11 +1,17 @@
-"""Parallel context windows: windows that do not see each other, at the same positions, all seen by the end of the text. arXiv 2212.10947.
+"""Parallel context windows: windows that do not see each other, at the same positions, all seen by
+the end of the text. arXiv 2212.10947.
 
-After BOS, text is cut into windows of c tokens, from the back; the last L - c - 1 tokens see all of it:
+After BOS, text is cut into windows of c tokens, from the back; the last L - c - 1 tokens see all of
+it:
 
-    coordinate   BOS 0;  in every window 1 .. c (the first one, shorter, ends at c);  in the end of the text c + 1 .. L - 1
+    coordinate   BOS 0;  in every window 1 .. c (the first one, shorter, ends at c);  in the end of
+                 the text c + 1 .. L - 1
     visible      BOS;  earlier tokens of the own window;  to the end of the text everything earlier
 
-No coordinate reaches L, so this serves absolute schemes and tables as well. Up to L tokens nothing changes.
+No coordinate reaches L, so this serves absolute schemes and tables as well. Up to L tokens nothing
+changes.
+
+Colour: brown
 """
 
 import torch
@@ -29,7 +35,9 @@ class Windows(Scheme):
         self.window = window
 
     def place(self, i: Tensor, n: int) -> tuple[Tensor, Tensor]:
-        """Place of tokens i of n on the trained ground, and the number of windows between each and the end of the text (0: in it)."""
+        """Place of tokens i of n on the trained ground, and the number of windows between each and
+        the end of the text (0: in it).
+        """
         t = i - n + self.shape.length  # the end of the text and the last window lie there
         windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
         windows = torch.where(i > 0, windows, 0)
@@ -37,7 +45,9 @@ class Windows(Scheme):
 
     def positions(self, t: Tensor) -> Tensor:
         n = len(t)
-        return t if n <= self.shape.length else t[self.place(torch.arange(n, device=t.device), n)[0]]
+        return (
+            t if n <= self.shape.length else t[self.place(torch.arange(n, device=t.device), n)[0]]
+        )
 
     def sees(self, at: Where) -> Tensor | None:
         if at.length <= self.shape.length:
@@ -47,10 +57,13 @@ class Windows(Scheme):
 
 
 class ParallelWindows(SchemeExtension):
-    """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window outside 1 .. L - 2.
+    """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window
+    outside 1 .. L - 2.
 
     Earlier tokens change windows as the text grows. Source: arXiv 2212.10947
     """
+
+    layers = "all"
 
     def __init__(self, window: int | None = None):
         self.window = window
@@ -59,5 +72,7 @@ class ParallelWindows(SchemeExtension):
         L = scheme.shape.length
         window = L // 2 if self.window is None else self.window
         if not 1 <= window <= L - 2:
-            raise ValueError(f"window={window}: must lie between 1 and {L - 2}, so that BOS and the end of the text fit beside it")
+            raise ValueError(
+                f"window={window}: must lie between 1 and {L - 2}, so that BOS and the end of the text fit beside it"
+            )
         return with_parts(scheme, Windows(scheme.shape, window))

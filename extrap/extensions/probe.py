@@ -1,18 +1,21 @@
-"""What a scheme answers to, found out by asking it: does its attention know distances, and does an extension change it.
+"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate, does
+an extension change it.
 
-Asked are a copy with random parameters and random queries, keys and values, so that the answer is one about the scheme and not
-about what it has learned so far.
+Probed are a copy with random parameters and random queries, keys and values, so that the answer is
+one about the scheme and not about what it has learned so far.
 """
 
 from copy import deepcopy
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from extrap.model.scheme import Scheme, Where, attend_rows
+from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows
 
 SAME = 1e-9
 SHIFT = 977.0
+MOST = 2**15
+"""Tokens of a text that is asked about, at most: a probe takes seconds, not minutes."""
 
 
 def check_distances(scheme: Scheme) -> None:
@@ -24,7 +27,9 @@ def check_distances(scheme: Scheme) -> None:
 
 
 def counts_tokens(scheme: Scheme) -> bool:
-    """Whether the coordinates of L tokens lie below L: randomised ones do not, interpolated ones do."""
+    """Whether the coordinates of L tokens lie below L: randomised ones do not, interpolated ones
+    do.
+    """
     L = scheme.shape.length
     return float(deepcopy(scheme).eval().positions(torch.arange(L, dtype=torch.float64)).max()) < L
 
@@ -42,26 +47,114 @@ def check_acts(plain: Scheme, extended: Scheme) -> None:
         raise ValueError("every distance it tells apart would stay as it is")
 
 
+def check_changes(plain: Scheme, extended: Scheme) -> None:
+    """Raises ValueError if at 4 L tokens nothing that attention reads is other than without the
+    extension.
+    """
+    n = min(4 * plain.shape.length, MOST)
+    t = torch.arange(n, dtype=torch.float64)
+    try:
+        one = response(plain, deepcopy(plain).eval().positions(t), embedded=True)
+    except (OutOfRange, IndexError):
+        return  # undefined there without the extension
+    try:
+        other = response(extended, deepcopy(extended).eval().positions(t), embedded=True)
+    except (OutOfRange, IndexError):
+        return
+    if torch.allclose(one, other, rtol=0, atol=SAME):
+        raise ValueError("it changes no logit there")
+
+
+def reads_coordinates(part: Scheme) -> bool:
+    """Whether a single part is a function of a real coordinate: what it does to embeddings, queries,
+    keys, values or content logits changes with it.
+
+    Tables are none: between whole coordinates they stay as they are or follow a straight line, which
+    bends at the next whole one. Biases that know nothing of content are none.
+    """
+    before, half, after = (_acted(part, u) for u in (1.25, 1.5, 1.75))
+    whole, beyond = (_acted(part, u) for u in (2.0, 2.25))
+    straight = torch.allclose(before + after, 2 * half, rtol=0, atol=SAME)
+    bends = not torch.allclose(after + beyond, 2 * whole, rtol=0, atol=SAME)
+    changes = not torch.allclose(before, after, rtol=0, atol=SAME)
+    return changes and not (straight and bends)
+
+
+@torch.no_grad()
+def _acted(part: Scheme, u: float) -> Tensor:
+    """All that a part does to two tokens at coordinates 0 and u in layer 0, as one row of numbers."""
+    g = torch.Generator().manual_seed(0)
+    part = redrawn(part, g)
+    (q, k, v), x, tokens = inputs(part, 2, g)
+    t = torch.tensor([0, u], dtype=torch.float64)
+    here = Where.whole(t, part.scale, tokens=tokens).at_layer(0, x)
+    turned = part.rotate(q, k, here)
+    done = [part.embed(x, here), *turned, part.score(*turned, here)]
+    done.append(part.mix(torch.ones(1, q.shape[1], 2, 2, dtype=q.dtype), v, here))
+    b, without = (part.bias(y, z, here) for y, z in (turned, (0 * turned[0], 0 * turned[1])))
+    if b is not None and without is not None:
+        done.append(b - without)
+    return torch.cat([z.flatten() for z in done])
+
+
 def _same(one: Scheme, t: Tensor, other: Scheme, u: Tensor) -> bool:
     return torch.allclose(response(one, t), response(other, u), rtol=0, atol=SAME)
 
 
 @torch.no_grad()
-def response(scheme: Scheme, t: Tensor) -> Tensor:
-    """(layers, H, D), float64: what the last of the tokens at coordinates t (T,) reads in each layer; memory is linear in T.
+def response(scheme: Scheme, t: Tensor, embedded: bool = False) -> Tensor:
+    """(layers, H, rows, D), float64: what the last of the tokens at coordinates t (T,) reads in each
+    layer; memory is linear in T.
 
-    Not for schemes that own attention.
+    embedded: what the scheme adds to tokens is added to queries, keys and values, and a few earlier
+    tokens are asked as well.
     """
     g, T, shape = torch.Generator().manual_seed(0), len(t), scheme.shape
-    scheme = deepcopy(scheme).cpu().double().eval()
-    for p in scheme.parameters():
-        p.copy_(torch.randn(p.shape, generator=g, dtype=p.dtype))
-    q, k, v = torch.randn(3, 1, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
-    x, tokens = torch.randn(1, T, shape.dim, generator=g, dtype=torch.float64), torch.randint(shape.vocab, (1, T), generator=g)
-    at = Where.whole(t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None)
-    read = []
+    if embedded and float(t.max()) >= scheme.limit:
+        raise OutOfRange(f"position {t.max():g} lies past {scheme.limit:g}")
+    scheme = redrawn(scheme, g)
+    (q, k, v), x, tokens = inputs(scheme, T, g)
+    at = Where.whole(
+        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
+    )
+    read, rows = [], [T // 2, 3 * T // 4, T - 1] if embedded else [T - 1]
     for layer in range(shape.layers):
         here = at.at_layer(layer, x)
-        turned_q, turned_k = scheme.rotate(q, k, here)
-        read.append(attend_rows(scheme, turned_q[:, :, -1:], turned_k, v, here.block(T - 1, T))[0, :, 0])
+        added = _added(scheme, x, here) if embedded else 0
+        seen_q, seen_k, seen_v = q + added, k + added, v + added
+        if scheme.uses("attend", layer=layer):
+            read.append(scheme.attend(seen_q, seen_k, seen_v, here)[0, :, rows])
+            continue
+        turned_q, turned_k = scheme.rotate(seen_q, seen_k, here)
+        of_rows = []
+        for i in rows:
+            one, keys = here.block(i, i + 1), slice(i + 1)
+            asked = turned_q[:, :, i : i + 1], turned_k[:, :, keys], seen_v[:, :, keys]
+            of_rows.append(attend_rows(scheme, *asked, one)[0])
+        read.append(torch.cat(of_rows, 1))
     return torch.stack(read)
+
+
+def _added(scheme: Scheme, x: Tensor, at: Where) -> Tensor:
+    """(1, 1, T, 1): the mean of what the scheme adds to each token, unevenly weighted."""
+    added = scheme.embed(x, at) - x
+    return (added * torch.arange(1, x.shape[-1] + 1)).mean(-1)[:, None, :, None]
+
+
+def redrawn(scheme: Scheme, generator: torch.Generator) -> Scheme:
+    """A copy in float64 whose parameters are drawn anew, N(0, 1); those of the scheme stay, even
+    where copies share them.
+    """
+    drawn = {
+        id(p): nn.Parameter(torch.randn(p.shape, generator=generator, dtype=torch.float64))
+        for p in scheme.parameters()
+    }
+    return deepcopy(scheme, drawn).cpu().double().eval()
+
+
+def inputs(scheme: Scheme, T: int, g: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+    """q, k, v (3, 1, H, T, D), x (1, T, C) and tokens (1, T), drawn."""
+    shape = scheme.shape
+    qkv = torch.randn(3, 1, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
+    x = torch.randn(1, T, shape.dim, generator=g, dtype=torch.float64)
+    return qkv, x, torch.randint(shape.vocab, (1, T), generator=g)

@@ -1,21 +1,28 @@
-"""Which of its many trained positions a text is laid out on, in a model trained on randomised positions. arXiv 2305.16843.
+"""Which of its many trained positions a text is laid out on, in a model trained on randomised
+positions. arXiv 2305.16843.
 
-The scheme names a mode of its own; all of them read the same weights. `stride` keeps the positions of a prefix as the text grows.
+The scheme names a mode of its own; all of them read the same weights. `stride` keeps the positions
+of a prefix as the text grows.
+
+Colour: magenta
 """
 
 from typing import Literal
 
-from extrap.model.card import parts
 from extrap.extensions.base import SchemeExtension, replace_parts
+from extrap.model.card import parts
 from extrap.model.scheme import Scheme
 from extrap.schemes.randomised import RandomisedPositions
 
 
 class RandomisedTest(SchemeExtension):
-    """test: even, stride or sampled; longest: of stride, in tokens. As in schemes/randomised.py, null stands for L_max / 2.
+    """test: even, stride or sampled; longest: of stride, in tokens. As in schemes/randomised.py,
+    null stands for L_max / 2.
 
     Works with schemes trained on randomised positions. Source: arXiv 2305.16843
     """
+
+    layers = "all"
 
     def __init__(self, test: Literal["even", "stride", "sampled"], longest: int | None = None):
         self.test, self.longest = test, longest
@@ -24,9 +31,13 @@ class RandomisedTest(SchemeExtension):
         randomised = [part for part in parts(scheme) if isinstance(part, RandomisedPositions)]
         if not randomised:
             raise self.refuse(scheme, "it was not trained on randomised positions")
-        if all(part.test == self.test for part in randomised) and (self.test != "stride" or self.longest is None):
+        if all(part.test == self.test for part in randomised) and (
+            self.test != "stride" or self.longest is None
+        ):
             raise self.refuse(scheme, f"it is tested with test={self.test} already")
-        return replace_parts(scheme, lambda part: isinstance(part, RandomisedPositions), self._laid_out)
+        return replace_parts(
+            scheme, lambda part: isinstance(part, RandomisedPositions), self._laid_out
+        )
 
     def _laid_out(self, part: RandomisedPositions) -> RandomisedPositions:
         return RandomisedPositions(part.shape, part.maximum, self.test, self.longest)

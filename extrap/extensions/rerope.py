@@ -1,8 +1,11 @@
-"""ReRoPE and Leaky ReRoPE: far keys at a constant distance, or at distances that grow more slowly. https://kexue.fm/archives/9708.
+"""ReRoPE and Leaky ReRoPE: far keys at a constant distance, or at distances that grow more slowly.
+https://kexue.fm/archives/9708.
 
 ReRoPE   D_ij = min(n, w);   Leaky ReRoPE   D_ij = n for n < w, then w + (n - w) / k;   n = i - j
-They came with RoPE and serve every scheme whose attention is a function of the distance. Inside L they change what the model was
-trained with wherever w < L.
+They came with RoPE and serve every scheme whose attention is a function of the distance. Inside L
+they change what the model was trained with wherever w < L.
+
+Colour: red
 """
 
 from extrap.extensions.base import check_factor
@@ -23,11 +26,12 @@ class ReRoPE(DistanceExtension):
 
 
 class LeakyReRoPE(DistanceExtension):
-    """width: w in tokens, at most L; null stands for L / 4. k: what distances past w are divided by.
+    """width: w in tokens, at most L; null stands for L / 4. k: what distances past w are divided
+    by.
 
-    k null: (s L - 1 - w) / (L - 1 - w) with the factor s, by which the farthest key of s L tokens comes to lie at L - 1, the
-    farthest distance of training. Raises ValueError for a factor below 1 and for k <= 1, which is no slower.
-    Source: https://kexue.fm/archives/9708
+    k null: (s L - 1 - w) / (L - 1 - w) with the factor s, by which the farthest key of s L tokens
+    comes to lie at L - 1, the farthest distance of training. Raises ValueError for a factor below 1
+    and for k <= 1, which is no slower. Source: https://kexue.fm/archives/9708
     """
 
     def __init__(self, factor: float = 8.0, width: int | None = None, k: float | None = None):
@@ -39,4 +43,9 @@ class LeakyReRoPE(DistanceExtension):
     def map(self, scheme: Scheme) -> Leaky:
         L = scheme.shape.length
         w = width_of(self.width, L // 4, L - 2, "width")
-        return Leaky(scheme.shape, scheme, w, (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k)
+        return Leaky(
+            scheme.shape,
+            scheme,
+            w,
+            (self.factor * L - 1 - w) / (L - 1 - w) if self.k is None else self.k,
+        )

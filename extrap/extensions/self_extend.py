@@ -1,7 +1,10 @@
 """Self-Extend: neighbours at their own distance, far keys by groups. arXiv 2401.01325.
 
 D_ij = n for n < W, then floor(i / G) - floor(j / G) + W - W / G;   n = i - j
-G divides W: the paper floors W / G and its code does not; they then agree, and no far key comes to lie nearer than a near one.
+G divides W: the paper floors W / G and its code does not; they then agree, and no far key comes to
+lie nearer than a near one.
+
+Colour: green
 """
 
 from extrap.extensions.base import check_factor
@@ -13,9 +16,9 @@ from extrap.model.scheme import Scheme
 class SelfExtend(DistanceExtension):
     """window: W in tokens, at most L; null stands for L / 2. group: G, a divisor of W.
 
-    group null: the smallest divisor of W by which every distance among factor L tokens stays below L, as in training.
-    Raises ValueError for a factor below 1; a group that does not divide W, or a W without a divisor large enough, is refused.
-    Source: arXiv 2401.01325
+    group null: the smallest divisor of W by which every distance among factor L tokens stays below
+    L, as in training. Raises ValueError for a factor below 1; a group that does not divide W, or a
+    W without a divisor large enough, is refused. Source: arXiv 2401.01325
     """
 
     def __init__(self, factor: float = 8.0, window: int | None = None, group: int | None = None):
@@ -25,11 +28,15 @@ class SelfExtend(DistanceExtension):
     def map(self, scheme: Scheme) -> Grouped:
         L = scheme.shape.length
         W = width_of(self.window, L // 2, L, "window")
-        return Grouped(scheme.shape, scheme, W, self._group(W, L) if self.group is None else self.group)
+        return Grouped(
+            scheme.shape, scheme, W, self._group(W, L) if self.group is None else self.group
+        )
 
     def _group(self, W: int, L: int) -> int:
         farthest = int(self.factor * L) - 1
         for G in range(1, W + 1):
             if W % G == 0 and farthest // G + W - W // G < L:
                 return G
-        raise ValueError(f"window={W}: no divisor of it groups {farthest + 1} tokens within the training length {L}; give another window")
+        raise ValueError(
+            f"window={W}: no divisor of it groups {farthest + 1} tokens within the training length {L}; give another window"
+        )

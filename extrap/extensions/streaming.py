@@ -1,9 +1,13 @@
-"""StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv 2309.17453, arXiv 2308.16137.
+"""StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv
+2309.17453, arXiv 2308.16137.
 
 visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L
-StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once the cache is full. What a
-model computes so in parallel is what it computes token by token with such a cache. LM-Infinite takes min(n, L) for a sink.
-Where attention is no function of the distance in tokens (absolute schemes, randomised positions, NoPE) the mask acts alone.
+StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once
+the cache is full. What a model computes so in parallel is what it computes token by token with such
+a cache. LM-Infinite takes min(n, L) for a sink. Where attention is no function of the distance in
+tokens (absolute schemes, randomised positions, NoPE) the mask acts alone.
+
+Colour: petrol
 """
 
 from abc import abstractmethod
@@ -11,9 +15,9 @@ from abc import abstractmethod
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.extensions.probe import counts_tokens, knows_distances
 from extrap.extensions.window import check_defined
 from extrap.model.distance_maps import Constant, InCache
-from extrap.extensions.probe import counts_tokens, knows_distances
 from extrap.model.remapped import Remapped
 from extrap.model.scheme import Scheme, Shape, Where
 
@@ -38,7 +42,8 @@ class SinksAndRecent(Scheme):
 class Streaming(SchemeExtension):
     """sinks: S, first tokens (BOS among them) that stay visible; recent: R, null stands for L - S.
 
-    Raises ValueError for fewer than 0 sinks or fewer than 1 recent token; more than L tokens together are refused.
+    Raises ValueError for fewer than 0 sinks or fewer than 1 recent token; more than L tokens
+    together are refused.
     """
 
     def __init__(self, sinks: int = 4, recent: int | None = None):
@@ -57,7 +62,9 @@ class Streaming(SchemeExtension):
         L = scheme.shape.length
         recent = L - self.sinks if self.recent is None else self.recent
         if recent < 1 or self.sinks + recent > L:
-            raise ValueError(f"sinks={self.sinks} and recent={recent} are more than the {L} tokens of training, or none is recent")
+            raise ValueError(
+                f"sinks={self.sinks} and recent={recent} are more than the {L} tokens of training, or none is recent"
+            )
         mask = SinksAndRecent(scheme.shape, self.sinks, recent)
         mapped = counts_tokens(scheme) and knows_distances(scheme)
         return with_parts(self.map(scheme, recent) if mapped else scheme, mask)
@@ -71,7 +78,9 @@ class StreamingLLM(Streaming):
 
 
 class LMInfinite(Streaming):
-    """Distances of sinks clamped at L. The clamp is taken from descriptions of the paper, not from its text. Source: arXiv 2308.16137"""
+    """Distances of sinks clamped at L. The clamp is taken from descriptions of the paper, not from
+    its text. Source: arXiv 2308.16137
+    """
 
     def map(self, scheme: Scheme, recent: int) -> Constant:
         return Constant(scheme.shape, scheme, scheme.shape.length)

@@ -1,7 +1,11 @@
-"""Window: a query sees its nearest W tokens and no distance that was never trained. https://kexue.fm/archives/9431.
+"""Window: a query sees its nearest W tokens and no distance that was never trained.
+https://kexue.fm/archives/9431.
 
-visible iff n < W;   n = i - j. The baseline of every relative scheme, with W = L. In a model whose first token collects idle
+visible iff n < W;   n = i - j. The baseline of every relative scheme, with W = L. In a model whose
+                     first token collects idle
 attention the loss explodes once that token is out of sight.
+
+Colour: olive
 """
 
 from dataclasses import replace
@@ -14,7 +18,8 @@ from extrap.schemes.window import Window
 
 
 class Windowed(SchemeExtension):
-    """width: W in tokens, the query among them; null stands for L. Raises ValueError for a width below 1.
+    """width: W in tokens, the query among them; null stands for L. Raises ValueError for a width
+    below 1.
 
     Refuses schemes that see no farther as it is. Source: https://kexue.fm/archives/9431
     """
@@ -33,14 +38,20 @@ class Windowed(SchemeExtension):
 
 
 def check_defined(scheme: Scheme) -> None:
-    """Raises ValueError where positions past L are undefined: neither a mask nor other distances help there."""
+    """Raises ValueError where positions past L are undefined: neither a mask nor other distances
+    help there.
+    """
     if scheme.limit <= scheme.shape.length:
-        raise ValueError(f"positions past {scheme.limit:g} are undefined in it, whatever is seen of them")
+        raise ValueError(
+            f"positions past {scheme.limit:g} are undefined in it, whatever is seen of them"
+        )
 
 
 def hides(window: Window, scheme: Scheme) -> bool:
     """Whether some layer of the scheme sees a token that the window does not, at 4 windows' length."""
     n = 4 * max(window.width, scheme.shape.length)
-    last = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=scheme.sees).block(n - 1, n)
+    last = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=scheme.sees).block(
+        n - 1, n
+    )
     layers = (replace(last, layer=layer) for layer in range(scheme.shape.layers))
     return any(bool((at.visible & ~window.sees(at)).any()) for at in layers)

@@ -1,8 +1,11 @@
-"""Figures: each file with a `draw(rows) -> Figure` is one; its docstring's first line is the caption, `NEEDS` the rows it draws.
+"""Figures: each file with a `draw(rows) -> Figure` is one; its docstring's first line is the
+caption, `NEEDS` the rows it draws.
 
-Where these are not all it takes, `enough(rows)` says whether there are enough, OF so in words, MAKE what the command that makes them adds.
+Where these are not all it takes, `enough(rows)` says whether there are enough, OF so in words, MAKE
+what the command that makes them adds.
 
-The file system is the registry. Drawing is pure: the same rows give the same bytes, whatever matplotlibrc says.
+The file system is the registry. Drawing is pure: the same rows give the same bytes, whatever
+matplotlibrc says.
 """
 
 import io
@@ -16,15 +19,23 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from extrap.utils.files import replace
-from extrap.figures.drawing.style import STYLE
+from extrap.figures.drawing.layout import fitted
+from extrap.figures.drawing.style import RC
 from extrap.results.series import select
+from extrap.utils.files import replace
 
-METADATA = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+METADATA = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+KINDS = ("svg", "png")
 
 
 def available(package: str = __name__) -> dict[str, ModuleType]:
-    """The figures of a package by name: those of rows here, those that follow from formulas alone in extrap.figures.analytic."""
+    """The figures of a package by name: those of rows here, those that follow from formulas alone
+    in extrap.figures.analytic.
+    """
     path = import_module(package).__path__
     modules = {found.name: import_module(f"{package}.{found.name}") for found in iter_modules(path)}
     return {name: module for name, module in modules.items() if hasattr(module, "draw")}
@@ -32,41 +43,59 @@ def available(package: str = __name__) -> dict[str, ModuleType]:
 
 def caption(figure: ModuleType) -> str:
     """What a figure shows, in one line."""
-    return figure.__doc__.strip().splitlines()[0]
+    return " ".join(figure.__doc__.strip().split("\n\n")[0].split())
 
 
 def served(figure: ModuleType, rows: pd.DataFrame) -> bool:
-    """Whether the rows that a figure needs are there; one that compares several of something says in `enough(rows)` whether they are."""
+    """Whether the rows that a figure needs are there; one that compares several of something says
+    in `enough(rows)` whether they are.
+    """
     found = select(rows, **figure.NEEDS)
     return len(found) > 0 and getattr(figure, "enough", lambda _: True)(found)
 
 
 def needed(figure: ModuleType) -> str:
     """Which rows a figure draws, in words."""
-    said = ", ".join(f"{column}={value}" for column, value in figure.NEEDS.items() if column != "seen")
+    said = ", ".join(
+        f"{column}={value}" for column, value in figure.NEEDS.items() if column != "seen"
+    )
     return said + getattr(figure, "OF", "")
 
 
 def command(figure: ModuleType, study: str) -> str:
-    """The command that makes the rows of a figure; MAKE holds the words that it needs beside the task."""
+    """The command that makes the rows of a figure; MAKE holds the words that it needs beside the
+    task. Lists ask for a sweep.
+    """
     task = "" if figure.NEEDS["task"] == "train" else f" task={figure.NEEDS['task']}"
-    return f"extrap study={study}{task}" + getattr(figure, "MAKE", "")
+    words = f"extrap study={study}{task}" + getattr(figure, "MAKE", "")
+    return words + (" -m" if "," in words else "")
 
 
-def render(figure: ModuleType, rows: pd.DataFrame) -> dict[str, bytes] | None:
-    """{"svg": bytes, "png": bytes} of a figure, or None where the rows that it needs are missing. Raises UserError for mixed corpora."""
+def render(
+    figure: ModuleType, rows: pd.DataFrame, width: float | None = None, kinds=KINDS
+) -> dict[str, bytes] | None:
+    """{kind: bytes} of a figure, or None where the rows that it needs are missing; width and kinds
+    as in `image`. Raises UserError for mixed corpora.
+    """
     if not served(figure, rows):
         return None
-    return image(lambda: figure.draw(rows))
+    return image(lambda: figure.draw(rows), width, kinds)
 
 
-def image(draw: Callable[[], Figure]) -> dict[str, bytes]:
-    """{"svg": bytes, "png": bytes} of what is drawn in the common style."""
-    with matplotlib.style.context(STYLE, after_reset=True):
-        drawn, out = draw(), {}
-        for kind, metadata in METADATA.items():
+def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -> dict[str, bytes]:
+    """{kind: bytes} of what is drawn in the common style.
+
+    Args:
+        draw: makes the figure.
+        width: inches that it has at most; its natural width for None.
+        kinds: of svg, png, pdf.
+    """
+    with matplotlib.style.context(RC, after_reset=True), fitted(width):
+        drawn = draw()
+        out = {}
+        for kind in kinds:
             buffer = io.BytesIO()
-            drawn.savefig(buffer, format=kind, metadata=metadata)
+            drawn.savefig(buffer, format=kind, metadata=METADATA[kind])
             out[kind] = buffer.getvalue()
     return out
 

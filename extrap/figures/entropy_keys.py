@@ -1,7 +1,8 @@
-"""Entropy of attention over ln n against the number n of keys seen: does attention dilute as the text grows?
+"""Entropy of attention over ln n against the number n of keys seen: does attention dilute as the
+text grows?
 
-1 is uniform attention, 0 a single key; mean over layers, heads and inputs, at the greatest length. log-n heats logits so that it stays
-flat. https://kexue.fm/archives/8823.
+1 is uniform attention, 0 a single key; mean over layers, heads and inputs, at the greatest length.
+log-n heats logits so that it stays flat. https://kexue.fm/archives/8823.
 """
 
 import numpy as np
@@ -20,9 +21,16 @@ def draw(rows):
     rows = _over_layers(rows[rows["length"] == longest])
     data = datasets(rows)
     shown = [("untrained", once(of_state(rows, "untrained")))]
-    shown += [(f"trained: {name}", part[part["data"] == name]) for name in data for part in [of_state(rows, "trained")]]
+    shown += [
+        (f"trained: {name}", part[part["data"] == name])
+        for name in data
+        for part in [of_state(rows, "trained")]
+    ]
     found = series(of_state(rows, "trained"))
-    height, room = label_height(len({s.scheme for s in found}) + 1, 1.9), label_room([s.scheme + " – not trained" for s in found])
+    height, room = (
+        label_height(len({s.scheme for s in found}) + 1, 1.9),
+        label_room([s.scheme + " – below the gate" for s in found]),
+    )
     figure, axes = panels((1, len(shown)), (2.1, height), right=room, gap=0.25)
     for panel, (name, part) in zip(axes[0], shown, strict=True):
         ends = lines(panel, part, "at")
@@ -34,12 +42,18 @@ def draw(rows):
         if panel is axes[0, -1]:
             label_ends(panel, ends)
     axes[0, 0].set_ylabel("entropy / ln n")
-    entitle(figure, "Entropy of attention as the text grows", f"{note(rows)} · dotted: the training length")
+    entitle(
+        figure,
+        "Entropy of attention as the text grows",
+        f"{note(rows)} · dotted: the training length",
+    )
     return figure
 
 
 def _over_layers(rows):
-    """One row per run and place; layers and inputs are no independent samples of one another, so no interval is kept."""
+    """One row per run and place; layers and inputs are no independent samples of one another, so no
+    interval is kept.
+    """
     kept = [c for c in rows.columns if c not in ("layer", "value", "low", "high")]
     out = rows.groupby(kept, dropna=False, sort=False)["value"].mean().reset_index()
     return out.assign(low=np.nan, high=np.nan, layer=np.nan)

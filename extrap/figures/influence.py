@@ -1,7 +1,9 @@
-"""Influence of each position on the last output, untrained by depth and trained: which part of a U is inborn?
+"""Influence of each position on the last output, untrained by depth and trained: which part of a U
+is inborn?
 
-|d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. Grey: models as they were drawn, of 1 to 8 layers;
-dotted black: as drawn, without the causal mask. arXiv 2603.10123.
+|d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. Grey: models as
+they were drawn, of 1 to 8 layers; dotted black: as drawn, without the causal mask. arXiv
+2603.10123.
 """
 
 import math
@@ -13,12 +15,11 @@ from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
 from extrap.figures.drawing.diagnostics import level, of_state
 from extrap.figures.drawing.layout import entitle, panels
-from extrap.figures.drawing.style import look, scheme_look
-from extrap.results.series import select, series
+from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
+from extrap.results.series import CONTROLS, select, series
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
-LINES = ("-", (0, (4, 1.3)), (0, (1, 1)), (0, (5, 1.2, 1, 1.2)))
 
 UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 
@@ -27,11 +28,15 @@ def draw(rows):
     rows = select(rows, **NEEDS)
     rows = rows[rows["length"] == rows["train_length"]]
     trained = of_state(rows, "trained")
-    data = sorted(set(trained["data"]))
+    data = sorted(set(trained["data"]), key=lambda name: (name in CONTROLS, name))
     schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
     columns = min(ACROSS, len(schemes))
-    figure, axes = panels((math.ceil(len(schemes) / columns), columns), (2.1, 1.8), right=1.8, gap=0.25, between=0.45)
-    depths = sorted({p for p in rows["protocol"] if p.endswith("_layers")}, key=lambda p: int(p.split("_")[1]))
+    figure, axes = panels(
+        (math.ceil(len(schemes) / columns), columns), (2.1, 1.8), right=1.8, gap=0.25, between=0.45
+    )
+    depths = sorted(
+        {p for p in rows["protocol"] if p.endswith("_layers")}, key=lambda p: int(p.split("_")[1])
+    )
     for k, (i, j) in enumerate(np.ndindex(axes.shape)):
         if k >= len(schemes):
             axes[i, j].remove()
@@ -40,16 +45,34 @@ def draw(rows):
         here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
         first = here[here["run"] == here["run"].min()]
         for protocol, ink in zip(depths, GREYS, strict=False):
-            _line(panel, first[first["protocol"] == protocol], color=ink, linewidth=0.9, label=protocol)
+            _line(
+                panel,
+                first[first["protocol"] == protocol],
+                color=ink,
+                linewidth=0.9,
+                label=protocol,
+            )
         _line(
-            panel, first[first["protocol"] == "untrained_unmasked"], color="black", linestyle=(0, (1, 1.2)), linewidth=0.8, label="unmasked"
+            panel,
+            first[first["protocol"] == "untrained_unmasked"],
+            color="black",
+            linestyle=(0, (1, 1.2)),
+            linewidth=0.8,
+            label="unmasked",
         )
         for s in series(of_state(here, "trained")):
-            _line(panel, s.rows, color=look(s).colour, linestyle=LINES[data.index(s.data) % len(LINES)], linewidth=1.3, label=s.label)
+            _line(
+                panel,
+                s.rows,
+                color=style_of(s).colour,
+                linestyle=CONDITIONS[data.index(s.data) % len(CONDITIONS)],
+                linewidth=1.3,
+                label=s.label,
+            )
         plain_log(panel)
         level(panel, 1, "equal share")
         name = scheme if extension == "direct" else f"{scheme} + {extension}"
-        panel.set_title(name, color=scheme_look(scheme).text)
+        panel.set_title(name, color=scheme_style(scheme).text)
         panel.set_xlabel("position / length" if k + columns >= len(schemes) else "")
         panel.set_ylabel("influence (equal share = 1)" if j == 0 else "")
     low, high = min(p.get_ylim()[0] for p in figure.axes), max(p.get_ylim()[1] for p in figure.axes)
@@ -57,7 +80,11 @@ def draw(rows):
         panel.set_ylim(low, high)
         panel.tick_params(labelleft=panel in axes[:, 0])
     _key(figure, axes[0, -1], depths, data)
-    entitle(figure, "Influence of each position on the last output", f"{note(rows)} · means over inputs, means over seeds")
+    entitle(
+        figure,
+        "Influence of each position on the last output",
+        f"{note(rows)} · means over inputs, means over seeds",
+    )
     return figure
 
 
@@ -69,8 +96,20 @@ def _line(panel, rows, **stroke) -> None:
 
 def _key(figure, panel, depths, data) -> None:
     """One legend right of the panels: greys are depths, line styles are training data."""
-    grey = [{"color": ink, "label": p.replace("_", " ")} for p, ink in zip(depths, GREYS, strict=False)]
+    grey = [
+        {"color": ink, "label": p.replace("_", " ")} for p, ink in zip(depths, GREYS, strict=False)
+    ]
     unmasked = [UNMASKED | {"label": "untrained, no mask"}]
-    trained = [{"color": "#e76300", "linestyle": line, "label": f"trained: {name}"} for name, line in zip(data, LINES, strict=False)]
+    trained = [
+        {"color": "#222222", "linestyle": line, "label": f"trained: {name}"}
+        for name, line in zip(data, CONDITIONS, strict=False)
+    ]
     entries = [Line2D([], [], **{"linewidth": 1.0} | entry) for entry in grey + unmasked + trained]
-    panel.legend(handles=entries, loc="upper left", bbox_to_anchor=(1.03, 1.0), frameon=False, fontsize=6.5, handlelength=2.2)
+    panel.legend(
+        handles=entries,
+        loc="upper left",
+        bbox_to_anchor=(1.03, 1.0),
+        frameon=False,
+        fontsize=6.5,
+        handlelength=2.2,
+    )

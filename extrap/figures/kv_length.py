@@ -1,7 +1,8 @@
-"""Retrieval accuracy against length, the mean over depths: how long is a context that still answers?
+"""Retrieval accuracy against length, the mean over depths: how long is a context that still
+answers?
 
-Conventions of arXiv 2312.00752 (induction heads, test length on a log axis). One seed has no interval here, as trials are shared by
-depths; three and more have a t-interval.
+Conventions of arXiv 2312.00752 (induction heads, test length on a log axis). One seed has no
+interval here, as trials are shared by depths; three and more have a t-interval.
 """
 
 import numpy as np
@@ -11,15 +12,28 @@ from extrap.results.rows import one_corpus
 from extrap.results.series import select
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
-PROTOCOLS = {"records": "records: pairs grow with length", "padded": "padded: fixed pairs, more filler"}
+PROTOCOLS = {
+    "records": "records: pairs grow with length",
+    "padded": "padded: fixed pairs, more filler",
+}
 
 
 def means(rows):
-    """Rows whose values are means over depths, one per run, extension, protocol and length, without intervals."""
+    """Rows whose values are means over depths, one per run, extension, protocol and length, without
+    intervals.
+    """
     rows = one_corpus(select(rows, **NEEDS)).dropna(subset="depth")
     key = ["run", "extension", "factor", "protocol", "length"]
-    return rows.assign(value=rows.groupby(key, dropna=False)["value"].transform("mean"), low=np.nan, high=np.nan).drop_duplicates(key)
+    return rows.assign(
+        value=rows.groupby(key, dropna=False)["value"].transform("mean"), low=np.nan, high=np.nan
+    ).drop_duplicates(key)
 
 
 def draw(rows):
-    return length_figure(means(rows), PROTOCOLS, "accuracy, mean over depths", "Retrieval accuracy by length", "no interval")
+    return length_figure(
+        means(rows),
+        PROTOCOLS,
+        "accuracy, mean over depths",
+        "Retrieval accuracy by length",
+        "no interval",
+    )

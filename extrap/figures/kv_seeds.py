@@ -1,19 +1,19 @@
 """Retrieval accuracy against length, one thin line per seed, a panel per scheme: how much is luck?
 
-Seeds that missed the gate at the training length are grey and dashed. Nothing is averaged and no best seed is picked. Conventions of
-arXiv 2402.09371 (variance over seeds).
+Seeds that missed the gate at the training length are grey. Nothing is averaged and no
+best seed is picked. Conventions of arXiv 2402.09371 (variance over seeds).
 """
 
 import math
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.kv_length import means
 from extrap.figures.drawing.layout import entitle, panels
-from extrap.figures.drawing.style import look
+from extrap.figures.drawing.style import style_of
+from extrap.figures.kv_length import means
 from extrap.results.series import seeds, series
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
-MAKE, OF = " seed=0,1,2 -m", " of several seeds"
+MAKE, OF = " seed=0,1,2", " of several seeds"
 ACROSS = 5
 
 
@@ -24,26 +24,45 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = means(rows)
     rows = rows[rows["protocol"] == "records"].assign(mark=lambda r: r["status"])
-    found, looks = series(rows.assign(status="ok")), {}
+    found, styles = series(rows.assign(status="ok")), {}
     for s in series(rows):
-        looks |= {run: look(s) for run in s.rows["run"].unique()}
+        styles |= {run: style_of(s) for run in s.rows["run"].unique()}
     columns = min(ACROSS, len(found))
-    figure, axes = panels((math.ceil(len(found) / columns), columns), (1.5, 1.5), right=0.3, gap=0.2, between=0.72, top=0.86)
+    figure, axes = panels(
+        (math.ceil(len(found) / columns), columns),
+        (1.5, 1.5),
+        right=0.3,
+        gap=0.2,
+        between=0.72,
+        top=0.86,
+    )
     for k, panel in enumerate(axes.flat):
         if k >= len(found):
             panel.remove()
             continue
         s, train_lengths = found[k], sorted(found[k].rows["train_length"].unique())
         for run, values in seeds(s.rows, "length").items():
-            style = looks[run]
-            panel.plot(values.index, values, color=style.colour, linestyle=style.line, linewidth=0.8, alpha=0.9, label=str(run))
+            style = styles[run]
+            panel.plot(
+                values.index,
+                values,
+                color=style.colour,
+                linestyle=style.line,
+                linewidth=0.8,
+                alpha=0.9,
+                label=str(run),
+            )
         length_axis(panel, rows["length"], train_lengths)
         mark_training(panel, train_lengths)
         panel.set_ylim(-0.03, 1.05)
-        panel.set_title(f"{s.label} ({s.rows['run'].nunique()})", color=look(s).text, pad=14)
+        panel.set_title(f"{s.label} ({s.rows['run'].nunique()})", color=style_of(s).text, pad=14)
         panel.set_xlabel("length (tokens)" if k + columns >= len(found) else "")
         panel.set_ylabel("accuracy" if k % columns == 0 else "")
         panel.tick_params(labelleft=k % columns == 0)
         panel.tick_params(axis="x", labelsize=6)
-    entitle(figure, "Every seed", f"{note(rows)} · records, mean over depths; (number of seeds); dashed grey: not trained")
+    entitle(
+        figure,
+        "Every seed",
+        f"{note(rows)} · records, mean over depths; (number of seeds); grey: below the gate",
+    )
     return figure

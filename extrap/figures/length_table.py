@@ -1,8 +1,10 @@
-"""Scores of the needle tasks by length, as a table: how long a context does a scheme use, by one number?
+"""Scores of the needle tasks by length, as a table: how long a context does a scheme use, by one
+number?
 
-The score of multikey and single is the mean accuracy over depths, of multivalue and multiquery the share of needles found. A length is
-effective where the mean over tasks reaches 85.6 %, and so at every shorter one (RULER, arXiv 2404.06654). Means over seeds. Grey: not
-trained; a task that no series was trained for is left out of the mean.
+The score of multikey and single is the mean accuracy over depths, of multivalue and multiquery the
+share of needles found. A length is effective where the mean over tasks reaches 85.6 %, and so at
+every shorter one (RULER, arXiv 2404.06654). Means over seeds. Grey: below the gate; a task that no
+series was trained for is left out of the mean.
 """
 
 import numpy as np
@@ -10,11 +12,16 @@ from matplotlib import colormaps
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.layout import entitle, panels
-from extrap.figures.drawing.style import look
+from extrap.figures.drawing.style import style_of
 from extrap.results.series import judged, select, series
 
 NEEDS = {"task": "haystack", "protocol": "single", "metric": "accuracy", "seen": "retrieval"}
-TASKS = {"single": "accuracy", "multikey": "accuracy", "multivalue": "recall", "multiquery": "recall"}
+TASKS = {
+    "single": "accuracy",
+    "multikey": "accuracy",
+    "multivalue": "recall",
+    "multiquery": "recall",
+}
 THRESHOLD = 0.856
 CELL, LINE = 0.36, 0.2
 
@@ -22,13 +29,29 @@ CELL, LINE = 0.36, 0.2
 def draw(rows):
     rows = select(rows, task="haystack", seen="retrieval")
     found = series(rows.assign(mark=judged(rows), status="ok"))
-    trained = {(s.label, task) for s in found for task in TASKS if (s.rows.loc[s.rows["protocol"] == task, "mark"] == "ok").any()}
+    trained = {
+        (s.label, task)
+        for s in found
+        for task in TASKS
+        if (s.rows.loc[s.rows["protocol"] == task, "mark"] == "ok").any()
+    }
     learned = {task for _, task in trained} or {*TASKS}
     tables = {s.label: scores(s.rows, learned) for s in found}
     lengths = sorted({n for table in tables.values() for n in table.columns})
-    blocks = ["mean", *(task for task in TASKS if any(task in table.index for table in tables.values()))]
+    blocks = [
+        "mean",
+        *(task for task in TASKS if any(task in table.index for table in tables.values())),
+    ]
     columns, left = len(blocks) * (len(lengths) + 0.5), 0.3 + 0.062 * max(map(len, tables))
-    figure, axes = panels((1, 1), (CELL * columns, LINE * len(found)), right=0.95, gap=0, left=left, top=0.8)
+    figure, axes = panels(
+        (1, 1),
+        (CELL * columns, LINE * len(found)),
+        right=0.95,
+        gap=0,
+        left=left,
+        top=0.8,
+        least=0.27 * columns,
+    )
     panel = axes[0, 0]
     panel.set(xlim=(0, columns), ylim=(len(found), 0), xticks=[], yticks=[])
     panel.grid(visible=False)
@@ -40,27 +63,51 @@ def draw(rows):
             _text(panel, x + j + 0.5, -0.5, f"{length:g}", fontsize=6.5)
             for i, s in enumerate(found):
                 table = tables[s.label]
-                if block in table.index and length in table.columns and not np.isnan(table.loc[block, length]):
+                if (
+                    block in table.index
+                    and length in table.columns
+                    and not np.isnan(table.loc[block, length])
+                ):
                     counted = learned if block == "mean" else {block}
-                    _cell(panel, x + j, i, float(table.loc[block, length]), any((s.label, task) in trained for task in counted))
+                    _cell(
+                        panel,
+                        x + j,
+                        i,
+                        float(table.loc[block, length]),
+                        any((s.label, task) in trained for task in counted),
+                    )
     _text(panel, columns + 0.6, -0.5, "effective", fontsize=6.5)
     for i, s in enumerate(found):
-        panel.text(-0.3, i + 0.5, s.label, ha="right", va="center", fontsize=7.5, color=look(s).text)
-        _text(panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold")
-    marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is; grey: not trained"
-    left_out = f", left out of the mean: {', '.join(task for task in TASKS if task not in learned)}" if len(learned) < len(TASKS) else ""
-    entitle(figure, "Needles by length (tokens)", f"{note(rows)} · means over seeds · {marks}{left_out}")
+        panel.text(
+            -0.3, i + 0.5, s.label, ha="right", va="center", fontsize=7.5, color=style_of(s).text
+        )
+        _text(
+            panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold"
+        )
+    marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is; grey: below the gate"
+    left_out = (
+        f", left out of the mean: {', '.join(task for task in TASKS if task not in learned)}"
+        if len(learned) < len(TASKS)
+        else ""
+    )
+    entitle(
+        figure, "Needles by length (tokens)", f"{note(rows)} · means over seeds · {marks}{left_out}"
+    )
     return figure
 
 
 def scores(rows, counted=frozenset(TASKS)):
-    """(task, length): mean over seeds; a first line holds the mean over the `counted` tasks where all are there."""
+    """(task, length): mean over seeds; a first line holds the mean over the `counted` tasks where
+    all are there.
+    """
     parts = []
     for task, metric in TASKS.items():
         here = rows[(rows["protocol"] == task) & (rows["metric"] == metric)]
         parts.append(here[here["depth"].notna() == (metric == "accuracy")])
     every = {
-        task: part.groupby(["run", "length"])["value"].mean().unstack().mean() for task, part in zip(TASKS, parts, strict=True) if len(part)
+        task: part.groupby(["run", "length"])["value"].mean().unstack().mean()
+        for task, part in zip(TASKS, parts, strict=True)
+        if len(part)
     }
     parts = [values for task, values in every.items() if task in counted]
     mean = sum(parts) / len(parts)
@@ -68,9 +115,13 @@ def scores(rows, counted=frozenset(TASKS)):
 
 
 def effective(mean) -> str:
-    """The longest length such that the mean reaches the threshold at it and at every shorter one."""
-    reached = mean.sort_index().ge(THRESHOLD).cummin()
-    return f"{reached[reached].index.max():g}" if reached.any() else f"<{mean.index.min():g}"
+    """The longest length such that the mean reaches the threshold at it and at every shorter one;
+    ≥ where that is the longest that was measured.
+    """
+    reached = mean.dropna().sort_index().ge(THRESHOLD).cummin()
+    if not reached.any():
+        return f"<{mean.index.min():g}"
+    return ("≥" if reached.all() else "") + f"{reached[reached].index.max():g}"
 
 
 def _cell(panel, x, i, value: float, trained: bool) -> None:
@@ -79,7 +130,9 @@ def _cell(panel, x, i, value: float, trained: bool) -> None:
     ink = "white" if trained and value < 0.6 else "black"
     _text(panel, x + 0.5, i + 0.5, f"{100 * value:.0f}", color=ink, fontsize=6.5)
     if trained and value >= THRESHOLD:
-        panel.plot([x + 0.22, x + 0.78], [i + 0.84, i + 0.84], color=ink, linewidth=0.8, label="_threshold")
+        panel.plot(
+            [x + 0.22, x + 0.78], [i + 0.84, i + 0.84], color=ink, linewidth=0.8, label="_threshold"
+        )
 
 
 def _text(panel, x, y, words: str, **more) -> None:

@@ -1,7 +1,9 @@
-"""Loss at each position of one long window, a panel per scheme, beside the same tokens read through windows of L.
+"""Loss at each position of one long window, a panel per scheme, beside the same tokens read through
+windows of L.
 
-Full below windowed: text from further back than L helps; above: the model breaks. Positions are pooled in bins that grow with them.
-Conventions of arXiv 2205.09921 (figure 5), with the loss as perplexity.
+Full below windowed: text from further back than L helps; above: the model breaks. Positions are
+pooled in bins that grow with them. Conventions of arXiv 2205.09921 (figure 5), with the loss as
+perplexity.
 """
 
 import math
@@ -10,9 +12,9 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from extrap.figures.drawing.axes import mark_training, perplexity_axis, spread_note
-from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.layout import entitle, panels
-from extrap.figures.drawing.style import look
+from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.style import style_of
 from extrap.results.series import select, series
 
 NEEDS = {"task": "nll-position", "metric": "nll", "axis": "position", "seen": "text"}
@@ -36,7 +38,7 @@ def draw(rows):
         _positions(panel, int(part["train_length"].min()), int(part["length"].max()))
         mark_training(panel, sorted(part["train_length"].unique()))
         perplexity_axis(panel)
-        panel.set_title(s.label, color=look(s).text)
+        panel.set_title(s.label, color=style_of(s).text)
         panel.set_xlabel("position (tokens)" if k + columns >= len(found) else "")
         panel.set_ylabel("perplexity per token" if k % columns == 0 else "")
     _share(axes, len(found), columns)
@@ -46,7 +48,9 @@ def draw(rows):
 
 
 def _positions(panel, length: int, longest: int) -> None:
-    """log2 axis in tokens with a tick at the training length and at every fourth part and multiple of it."""
+    """log2 axis in tokens with a tick at the training length and at every fourth part and multiple
+    of it.
+    """
     ticks = [length * 4.0**k for k in range(-10, 10) if 1 <= length * 4.0**k <= longest]
     panel.set_xscale("log", base=2)
     panel.set_xlim(1, longest * 1.06)

@@ -1,7 +1,9 @@
-"""Perplexity against evaluation length for every training length, a panel per scheme: is it better to train longer?
+"""Perplexity against evaluation length for every training length, a panel per scheme: is it better
+to train longer?
 
-Square: the training length itself, so the squares are what training at the evaluated length gives; a line that runs below the next
-square is a shorter training that reads as well. Conventions of ALiBi (arXiv 2108.12409, figure 4).
+Square: the training length itself, so the squares are what training at the evaluated length gives;
+a line that runs below the next square is a shorter training that reads as well. Conventions of
+ALiBi (arXiv 2108.12409, figure 4).
 """
 
 import math
@@ -11,11 +13,11 @@ from matplotlib import colormaps
 
 from extrap.figures.drawing.axes import length_axis, note, perplexity_axis
 from extrap.figures.drawing.layout import End, entitle, label_ends, label_room, panels
-from extrap.figures.drawing.style import Look, look
+from extrap.figures.drawing.style import Style, style_of
 from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "seen": "text"}
-MAKE, OF = " train.length=32,64,128 -m", " of several training lengths"
+MAKE, OF = " data.length=32,64,128", " of several training lengths"
 ACROSS = 3
 
 
@@ -29,28 +31,49 @@ def draw(rows):
     for s in series(rows):
         families.setdefault(s.label.rsplit(" L=", 1)[0], []).append(s)
     columns, room = min(ACROSS, len(families)), label_room([f"L = {max(lengths)} (to 1024)"])
-    figure, axes = panels((math.ceil(len(families) / columns), columns), (2.3, 2.2), right=room, gap=room + 0.15, between=0.62)
+    figure, axes = panels(
+        (math.ceil(len(families) / columns), columns),
+        (2.3, 2.2),
+        right=room,
+        gap=room + 0.15,
+        between=0.62,
+    )
     for k, panel in enumerate(axes.flat):
         if k >= len(families):
             panel.remove()
             continue
         label, members = list(families.items())[k]
-        ends = [_line(panel, s, lengths) for s in sorted(members, key=lambda s: s.rows["train_length"].min())]
+        ends = [
+            _line(panel, s, lengths)
+            for s in sorted(members, key=lambda s: s.rows["train_length"].min())
+        ]
         length_axis(panel, rows["length"], lengths)
         perplexity_axis(panel)
-        panel.set_title(label, color=look(members[0]).text)
+        panel.set_title(label, color=style_of(members[0]).text)
         panel.set_xlabel("evaluation length (tokens)" if k + columns >= len(families) else "")
         panel.set_ylabel("perplexity per token" if k % columns == 0 else "")
         label_ends(panel, ends)
-    entitle(figure, "Perplexity by training length", f"{note(rows)} · non-overlapping windows; square: evaluated at the training length")
+    entitle(
+        figure,
+        "Perplexity by training length",
+        f"{note(rows)} · non-overlapping windows; square: evaluated at the training length",
+    )
     return figure
 
 
 def _line(panel, s, lengths) -> End:
     length = int(s.rows["train_length"].min())
     shade = colormaps["viridis"](0.85 * lengths.index(length) / max(1, len(lengths) - 1))
-    style, middle = Look(shade, "-", ""), np.exp(spread(s.rows, "length")["value"])
+    style, middle = Style(shade, "-", ""), np.exp(spread(s.rows, "length")["value"])
     panel.plot(middle.index, middle, color=shade, linewidth=1.3, label=s.label, zorder=3)
     if length in middle.index:
-        panel.plot([length], [middle[length]], "s", color=shade, markersize=5, label="_training length", zorder=4)
+        panel.plot(
+            [length],
+            [middle[length]],
+            "s",
+            color=shade,
+            markersize=5,
+            label="_training length",
+            zorder=4,
+        )
     return End(f"L = {length}", style, middle.index[-1], middle.iloc[-1])

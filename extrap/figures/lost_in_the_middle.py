@@ -1,7 +1,9 @@
-"""Accuracy by place of the record asked for, in the format of the paper, by number of records: lost in the middle?
+"""Accuracy by place of the record asked for, in the format of the paper, by number of records: lost
+in the middle?
 
-Rows: the question last, or first as well (query-aware contextualisation). Conventions of Lost in the Middle (arXiv 2307.03172, figures
-7 and 9), whose files the task reads; their score is `substring`, drawn is `accuracy`, which a model with a quotation mark less can have.
+Rows: the question last, or first as well (query-aware contextualisation). Conventions of Lost in
+the Middle (arXiv 2307.03172, figures 7 and 9), whose files the task reads; their score is
+`substring`, drawn is `accuracy`, which a model with a quotation mark less can have.
 """
 
 from extrap.figures.drawing.depth_panels import depth_figure
@@ -19,4 +21,6 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = rows[(rows["task"] != NEEDS["task"]) | (rows["at"] != 1)]
-    return depth_figure(rows, NEEDS, PROTOCOLS, "Lost in the middle", MARKS, items="records", counted=True)
+    return depth_figure(
+        rows, NEEDS, PROTOCOLS, "Lost in the middle", MARKS, items="records", counted=True
+    )

@@ -5,20 +5,24 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from extrap.figures.drawing.layout import entitle
-from extrap.figures.drawing.style import BLUE, ORANGE
+from extrap.figures.drawing.palette import COLOURS
 
 ROW, FIRST, CELL, HEAD = 0.155, 1.5, 0.66, 1.0
-HOLDS, FAILS = to_rgba(BLUE, 0.35), to_rgba(ORANGE, 0.45)
+HOLDS, FAILS = to_rgba(COLOURS["azure"], 0.35), to_rgba(COLOURS["amber"], 0.45)
 NOTE_LINE, NOTE_COLUMNS = 0.115, 2
 
 
 def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figure:
-    """cells: text, verdicts: True, False or None, both schemes x properties; notes: a line on each property."""
+    """cells: text, verdicts: True, False or None, both schemes x properties; notes: a line on each
+    property.
+    """
     lines = -(-len(notes) // NOTE_COLUMNS)
     bottom, across = NOTE_LINE * (lines + 2) + 0.3, FIRST + CELL * cells.shape[1] + 0.2
     down = bottom + ROW * len(cells) + HEAD
     figure = Figure(figsize=(across, down))
-    axes = figure.add_axes((FIRST / across, bottom / down, CELL * cells.shape[1] / across, ROW * len(cells) / down))
+    axes = figure.add_axes(
+        (FIRST / across, bottom / down, CELL * cells.shape[1] / across, ROW * len(cells) / down)
+    )
     axes.set(xlim=(0, cells.shape[1]), ylim=(len(cells), 0), xticks=[], yticks=[])
     axes.grid(False)
     for spine in axes.spines.values():
@@ -28,14 +32,30 @@ def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figu
         for j, head in enumerate(cells):
             held = verdicts.loc[scheme, head]
             if held is not None:
-                axes.fill([j, j + 1, j + 1, j], [i, i, i + 1, i + 1], color=HOLDS if held else FAILS, linewidth=0)
-            axes.text(j + 0.5, i + 0.53, cells.loc[scheme, head], ha="center", va="center", fontsize=6.2)
+                axes.fill(
+                    [j, j + 1, j + 1, j],
+                    [i, i, i + 1, i + 1],
+                    color=HOLDS if held else FAILS,
+                    linewidth=0,
+                )
+            axes.text(
+                j + 0.5, i + 0.53, cells.loc[scheme, head], ha="center", va="center", fontsize=6.2
+            )
     for j, head in enumerate(cells):
-        axes.text(j + 0.35, -0.4, head, ha="left", va="bottom", rotation=40, fontsize=7, clip_on=False)
+        axes.text(
+            j + 0.35, -0.4, head, ha="left", va="bottom", rotation=40, fontsize=7, clip_on=False
+        )
     for i in range(0, len(cells) + 1, 5):
         axes.axhline(i, color="#cccccc", linewidth=0.4)
     for n, (head, said) in enumerate(zip(cells, notes, strict=True)):
-        x, y = (0.12 + n // lines * (across - 0.2) / NOTE_COLUMNS) / across, (bottom - 0.1 - NOTE_LINE * (1 + n % lines)) / down
-        figure.text(x, y, f"{head}: {said}", fontsize=5.6, color="#444444", va="bottom")
-    entitle(figure, "Properties of positional schemes, measured", "blue: holds; orange: does not; - : nothing to measure, or undefined")
+        x, y = (
+            (0.12 + n // lines * (across - 0.2) / NOTE_COLUMNS) / across,
+            (bottom - 0.1 - NOTE_LINE * (1 + n % lines)) / down,
+        )
+        figure.text(x, y, f"{head}: {said}", fontsize=6, color="#444444", va="bottom")
+    entitle(
+        figure,
+        "Properties of positional schemes, measured",
+        "blue: holds; orange: does not; - : nothing to measure, or undefined",
+    )
     return figure

@@ -1,7 +1,9 @@
-"""Mean reciprocal rank of the schemes over tasks, on problems longer than those of training: which goes on best?
+"""Mean reciprocal rank of the schemes over tasks, on problems longer than those of training: which
+goes on best?
 
-In each task the schemes are ranked by exact match over the untrained lengths, ties sharing a rank; a bar is the mean of 1 / rank over
-tasks, then over seeds, points are seeds. Ranks need ten seeds to mean much. Conventions of arXiv 2305.19466 (figure 1).
+In each task the schemes are ranked by exact match over the untrained lengths, ties sharing a rank;
+a bar is the mean of 1 / rank over tasks, then over seeds, points are seeds. Ranks need ten seeds to
+mean much. Conventions of arXiv 2305.19466 (figure 1).
 """
 
 import numpy as np
@@ -9,13 +11,13 @@ import pandas as pd
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.style import style_of
 from extrap.figures.length_generalisation import trained
-from extrap.figures.drawing.style import look
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import t_interval
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
-MAKE, OF = " data=algorithmic seed=0,1,2 -m", " of several schemes"
+MAKE, OF = " data=algorithmic seed=0,1,2", " of several schemes"
 
 
 def enough(rows) -> bool:
@@ -29,29 +31,50 @@ def draw(rows):
     found = {s.label: s for s in series(far)}
     table = ranks(found)
     order = table.mean(axis=1).sort_values().index
-    figure, axes = panels((1, 1), (3.6, 0.26 * len(order)), right=0.5, gap=0, left=0.35 + 0.065 * max(map(len, order)))
+    figure, axes = panels(
+        (1, 1), (3.6, 0.26 * len(order)), right=0.5, gap=0, left=0.35 + 0.065 * max(map(len, order))
+    )
     panel = axes[0, 0]
     for place, label in enumerate(order):
-        values, style = table.loc[label].to_numpy(), look(found[label])
+        values, style = table.loc[label].to_numpy(), style_of(found[label])
         panel.barh(place, values.mean(), height=0.7, color=style.colour, alpha=0.75, label=label)
         if len(values) > 1:
-            panel.plot(values, np.full(len(values), place), "o", color="black", markersize=2.2, linestyle="none", label="_seed")
+            panel.plot(
+                values,
+                np.full(len(values), place),
+                "o",
+                color="black",
+                markersize=2.2,
+                linestyle="none",
+                label="_seed",
+            )
         if len(values) > 2:
             low, high = np.clip(t_interval(values), 0, 1)
             panel.plot([low, high], [place, place], color="black", linewidth=0.9, label="_interval")
         panel.text(1.02, place, f"{values.mean():.2f}", va="center", fontsize=7)
-    panel.set(yticks=range(len(order)), xlim=(0, 1), ylim=(-0.6, len(order) - 0.4), xlabel="mean reciprocal rank")
+    panel.set(
+        yticks=range(len(order)),
+        xlim=(0, 1),
+        ylim=(-0.6, len(order) - 0.4),
+        xlabel="mean reciprocal rank",
+    )
     panel.set_yticklabels(order)
     panel.grid(visible=False, axis="y")
     tasks = ", ".join(sorted(far["protocol"].unique()))
     entitle(
-        figure, "Rank beyond the trained lengths", f"{note(rows)} · tasks: {tasks} · points: seeds; lines: 95 % t-interval from 3 seeds on"
+        figure,
+        "Rank beyond the trained lengths",
+        f"{note(rows)} · tasks: {tasks} · points: seeds; lines: 95 % t-interval from 3 seeds on",
     )
     return figure
 
 
 def ranks(found: dict) -> pd.DataFrame:
-    """(label, seed): mean over tasks of 1 / rank among the series, for the seeds that all of them have."""
-    scores = {label: s.rows.groupby(["protocol", "seed"])["value"].mean() for label, s in found.items()}
+    """(label, seed): mean over tasks of 1 / rank among the series, for the seeds that all of them
+    have.
+    """
+    scores = {
+        label: s.rows.groupby(["protocol", "seed"])["value"].mean() for label, s in found.items()
+    }
     together = pd.DataFrame(scores).dropna()
     return (1 / together.rank(axis=1, ascending=False)).groupby("seed").mean().T

@@ -1,7 +1,8 @@
-"""Token accuracy on running text and on later copies of a text, against length: is what was read once still there?
+"""Token accuracy on running text and on later copies of a text, against length: is what was read
+once still there?
 
-A copy is of one training length, so that all that is asked for lies L tokens back; a run that copies nothing within L is marked. Source:
-https://kexue.fm/archives/9708.
+A copy is of one training length, so that all that is asked for lies L tokens back; a run that
+copies nothing within L is marked. Source: https://kexue.fm/archives/9708.
 """
 
 from extrap.figures.drawing.length_panels import length_figure
@@ -15,4 +16,6 @@ PROTOCOLS = {"nonrepeated": "running text", "later": "later copies of a text of 
 def draw(rows):
     rows = select(rows, task="repeat", metric="accuracy")
     title = "Repeated and non-repeated text by length"
-    return length_figure(rows, PROTOCOLS, "token accuracy", title, "bands: 95 % bootstrap over documents")
+    return length_figure(
+        rows, PROTOCOLS, "token accuracy", title, "bands: 95 % bootstrap over documents"
+    )

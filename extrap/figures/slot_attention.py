@@ -1,7 +1,9 @@
-"""Attention of the query by slot: what position alone receives, and what the record asked for receives more.
+"""Attention of the query by slot: what position alone receives, and what the record asked for
+receives more.
 
-Left: attention to a slot over the share of uniform attention, contents permuted over slots, trained (lines) and untrained (dotted).
-Right: attention to the record asked for less that to a dummy in its place. arXiv 2406.16008.
+Left: attention to a slot over the share of uniform attention, contents permuted over slots, trained
+(lines) and untrained (dotted). Right: attention to the record asked for less that to a dummy in its
+place. arXiv 2406.16008.
 """
 
 import numpy as np
@@ -10,19 +12,26 @@ from extrap.figures.drawing.axes import perplexity_axis as plain_log
 from extrap.figures.drawing.axes import spread_note
 from extrap.figures.drawing.diagnostics import datasets, level, lines, of_state, once
 from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
-from extrap.figures.drawing.style import look
+from extrap.figures.drawing.style import style_of
 from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
 
 
 def draw(rows):
-    raw, calibrated, uniform = (_read(rows, metric) for metric in ("slot_mass", "calibrated", "slot_mass_uniform"))
+    raw, calibrated, uniform = (
+        _read(rows, metric) for metric in ("slot_mass", "calibrated", "slot_mass_uniform")
+    )
     raw, calibrated = (part[part["layer"].isna()] for part in (raw, calibrated))
     data, lengths = datasets(raw), sorted(raw["length"].unique())
     found = series(of_state(raw, "trained"))
-    height, room = label_height(len({s.scheme for s in found}) + 1, 1.6), label_room([s.scheme + " – not trained" for s in found])
-    figure, axes = panels((len(data), 2 * len(lengths)), (1.9, height), right=room, gap=0.45, between=0.42, left=0.95)
+    height, room = (
+        label_height(len({s.scheme for s in found}) + 1, 1.6),
+        label_room([s.scheme + " – below the gate" for s in found]),
+    )
+    figure, axes = panels(
+        (len(data), 2 * len(lengths)), (1.9, height), right=room, gap=0.45, between=0.42, left=0.95
+    )
     for (i, j), panel in np.ndenumerate(axes):
         n, position = lengths[j % len(lengths)], j < len(lengths)
         share = float(uniform.loc[uniform["length"] == n, "value"].iloc[0])
@@ -35,13 +44,19 @@ def draw(rows):
             plain_log(panel)
             level(panel, 1, "uniform")
         panel.set_xlim(-0.03, 1.03)
-        panel.set_title(f"{'slot / uniform' if position else 'calibrated'} · {n} tokens" if i == 0 else "")
+        panel.set_title(
+            f"{'slot / uniform' if position else 'calibrated'} · {n} tokens" if i == 0 else ""
+        )
         panel.set_ylabel(f"{data[i]}\n\nattention" if j == 0 else "")
         panel.set_xlabel("slot (0 = first, 1 = last)" if i == len(data) - 1 else "")
         if j == axes.shape[1] - 1:
             label_ends(panel, ends)
     bars = "bands: 95 % t-interval over inputs"
-    entitle(figure, "Attention of the query to each slot", f"{spread_note(raw, bars)} · dotted: untrained; horizontal: uniform attention")
+    entitle(
+        figure,
+        "Attention of the query to each slot",
+        f"{spread_note(raw, bars)} · dotted: untrained; horizontal: uniform attention",
+    )
     return figure
 
 
@@ -52,5 +67,10 @@ def _read(rows, metric):
 def _untrained(panel, rows, n, share, last) -> None:
     for s in series(once(rows[rows["length"] == n])):
         curve = spread(s.rows, "at")
-        style = {"color": look(s).colour, "linestyle": (0, (1, 1.2)), "linewidth": 0.9, "label": "_untrained"}
+        style = {
+            "color": style_of(s).colour,
+            "linestyle": (0, (1, 1.2)),
+            "linewidth": 0.9,
+            "label": "_untrained",
+        }
         panel.plot(curve.index / last, curve["value"] / share, **style)

@@ -1,19 +1,28 @@
-"""Streaming: loss as the text grows, for dense attention, a window, sinks beside a window, and windows read anew.
+"""Streaming: loss as the text grows, for dense attention, a window, sinks beside a window, and
+windows read anew.
 
-Crop reads the last L tokens anew for every few predictions, the costly upper baseline; a window drops the first tokens, which
-collect idle attention; sinks keep them. Conventions of StreamingLLM (arXiv 2309.17453, figure 3).
+Crop reads the last L tokens anew for every few predictions, the costly upper baseline; a window
+drops the first tokens, which collect idle attention; sinks keep them. Conventions of StreamingLLM
+(arXiv 2309.17453, figure 3).
 """
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note
 from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
-from extrap.figures.drawing.methods import line, method_look
+from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.style import method_style
 from extrap.results.extension_study.methods import compared, methods, title
 from extrap.results.series import select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
 OF = " of extension=streaming-llm or window beside direct"
 MAKE = " extension=direct,window,streaming-llm,lm-infinite,crop"
-SHOWN = {"direct": "dense", "window": "window", "streaming-llm": "sinks + window", "lm-infinite": "LM-Infinite", "crop": "read anew"}
+SHOWN = {
+    "direct": "dense",
+    "window": "window",
+    "streaming-llm": "sinks + window",
+    "lm-infinite": "LM-Infinite",
+    "crop": "read anew",
+}
 
 
 def enough(rows) -> bool:
@@ -24,9 +33,13 @@ def draw(rows):
     rows = compared(select(methods(rows), **NEEDS))
     rows = rows[rows["method"].isin(SHOWN) & ~rows["log_n"]]
     rows = rows[rows["parent"] == sorted(rows["parent"].unique())[0]]
-    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), right=label_room([*SHOWN.values(), title("direct")]), gap=0, top=0.86)
+    figure, ((panel,),) = panels(
+        (1, 1), (3.2, 2.5), right=label_room([*SHOWN.values(), title("direct")]), gap=0, top=0.86
+    )
     found = [(m, rows[rows["method"] == m]) for m in SHOWN]
-    ends = [line(panel, part, "length", method_look(m), SHOWN[m]) for m, part in found if len(part)]
+    ends = [
+        line(panel, part, "length", method_style(m), SHOWN[m]) for m, part in found if len(part)
+    ]
     length_axis(panel, rows["length"], sorted(rows["train_length"].unique()))
     mark_training(panel, sorted(rows["train_length"].unique()))
     panel.set_ylabel("nats per token, same last segment")

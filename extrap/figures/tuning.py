@@ -1,20 +1,20 @@
 """Fine-tuning at the target length: loss and accuracy on its batches against its steps, by method.
 
-Conventions of arXiv 2306.15595. The first point is the method untuned. Runs that were tuned for the greatest
-factor, of the first scheme in the alphabet.
+Conventions of arXiv 2306.15595. The first point is the method untuned. Runs that were tuned for the
+greatest factor, of the first scheme in the alphabet.
 """
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.layout import entitle, label_ends, label_room, pairs
-from extrap.figures.drawing.methods import line, method_look
-from extrap.figures.drawing.training_parts import parts
+from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.training_parts import TITLES, parts
 from extrap.results.extension_study.methods import TUNED, methods, order, title
 from extrap.results.series import select
 
 NEEDS = {"task": "train", "axis": "step"}
 OF = " of fine-tuned runs"
 MAKE = " extension=pi,ntk,yarn finetune=full"
-WORDS = {"text": "text, nats per token"}
 
 
 def enough(rows) -> bool:
@@ -34,10 +34,22 @@ def draw(rows):
         part = rows[(rows["protocol"] == protocol) & (rows["metric"] == metric)]
         ends = []
         for method in order(part["tuned_with"]):
-            ends.append(line(panel, part[part["tuned_with"] == method], "at", method_look(method), title(method), marker="", linewidth=1.2))
-        panel.set(xlabel="steps of fine-tuning", ylabel=WORDS.get(protocol, f"{protocol} accuracy"))
+            ends.append(
+                line(
+                    panel,
+                    part[part["tuned_with"] == method],
+                    "at",
+                    method_style(method),
+                    title(method),
+                    marker="",
+                    linewidth=1.2,
+                )
+            )
+        panel.set(xlabel="steps of fine-tuning", ylabel=f"{protocol}: {TITLES[metric]}")
         label_ends(panel, ends)
-    lengths = " or ".join(f"{round(f * L)}" for f, L in rows[["tuned", "train_length"]].drop_duplicates().to_numpy())
+    lengths = " or ".join(
+        f"{round(f * L)}" for f, L in rows[["tuned", "train_length"]].drop_duplicates().to_numpy()
+    )
     words = f"Fine-tuning of {rows['parent'].iloc[0]} at {rows['tuned'].max():g} times the training length"
     entitle(figure, words, f"{note(rows)} · windows of {lengths} tokens")
     return figure

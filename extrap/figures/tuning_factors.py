@@ -1,7 +1,9 @@
-"""Train factor against evaluation factor: loss and retrieval at the length that a method is set for, by method.
+"""Train factor against evaluation factor: loss and retrieval at the length that a method is set
+for, by method.
 
-A row is what the run was fine-tuned for (1: not at all), a column what the method is set for when it reads; length = that factor
-times the training length. Cells: means over seeds, nats per token of the last segment, and accuracy over all depths of records.
+A row is what the run was fine-tuned for (1: not at all), a column what the method is set for when
+it reads; length = that factor times the training length. Cells: means over seeds, nats per token of
+the last segment, and accuracy over all depths of records.
 """
 
 import numpy as np
@@ -24,14 +26,26 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = methods(rows)
-    rows = rows[(rows["options"] == "") & ~rows["log_n"] & (rows["set_for"] == rows["multiple"]) & (rows["set_for"] > 1)]
+    rows = rows[
+        (rows["options"] == "")
+        & ~rows["log_n"]
+        & (rows["set_for"] == rows["multiple"])
+        & (rows["set_for"] > 1)
+    ]
     found = {"loss": select(rows, **NEEDS), "retrieval": select(rows, **RETRIEVAL)}
     found = {what: part for what, part in found.items() if len(part)}
     tuned = rows[rows["tuned"].notna() & (rows["method"] == rows["tuned_with"])]
     several = tuned.groupby("method")["tuned"].nunique()
     shown = order(several.index[several >= several.max()])
     down, across = sorted({1.0, *tuned["tuned"]}), sorted(tuned["set_for"].unique())
-    figure, axes = panels((len(found), len(shown)), (0.42 * len(across), 0.3 * len(down)), right=0.3, gap=0.3, between=0.45, left=1.0)
+    figure, axes = panels(
+        (len(found), len(shown)),
+        (0.42 * len(across), 0.3 * len(down)),
+        right=0.3,
+        gap=0.3,
+        between=0.45,
+        left=1.0,
+    )
     for i, (what, part) in enumerate(found.items()):
         tables = [_table(part, method, down, across) for method in shown]
         low, high = np.nanmin(tables), np.nanmax(tables)
@@ -39,26 +53,54 @@ def draw(rows):
             _map(panel, table, (low, high), *MAPS[what])
             panel.set_title(title(method) if i == 0 else "")
             panel.set_xticks(np.arange(len(across)) + 0.5, [f"{f:g}" for f in across])
-            panel.set_yticks(np.arange(len(down)) + 0.5, [f"{f:g}" for f in down] if panel is axes[i, 0] else [])
+            panel.set_yticks(
+                np.arange(len(down)) + 0.5, [f"{f:g}" for f in down] if panel is axes[i, 0] else []
+            )
             panel.set_xlabel("set for" if i == len(found) - 1 else "")
         axes[i, 0].set_ylabel(f"{what}\n\ntuned for")
-    entitle(figure, "Train factor against evaluation factor", f"{note(rows)} · at the length that the reader is set for · 1: not tuned")
+    entitle(
+        figure,
+        "Train factor against evaluation factor",
+        f"{note(rows)} · at the length that the reader is set for · 1: not tuned",
+    )
     return figure
 
 
 def _table(rows, method: str, down, across) -> np.ndarray:
-    rows = rows[(rows["method"] == method) & (rows["tuned"].isna() | (rows["tuned_with"] == method))]
+    rows = rows[
+        (rows["method"] == method) & (rows["tuned"].isna() | (rows["tuned_with"] == method))
+    ]
     rows = rows[rows["parent"] == rows["parent"].min()].assign(row=rows["tuned"].fillna(1.0))
-    means = rows.groupby(["row", "set_for", "run"])["value"].mean().groupby(level=["row", "set_for"]).mean()
+    means = (
+        rows.groupby(["row", "set_for", "run"])["value"]
+        .mean()
+        .groupby(level=["row", "set_for"])
+        .mean()
+    )
     return means.unstack().reindex(index=down, columns=across).to_numpy(float)
 
 
 def _map(panel, table, limits, colours: str, form: str) -> None:
-    panel.pcolormesh(np.ma.masked_invalid(table), cmap=colours, vmin=limits[0], vmax=limits[1], edgecolors="white", linewidth=0.6)
+    panel.pcolormesh(
+        np.ma.masked_invalid(table),
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
+        edgecolors="white",
+        linewidth=0.6,
+    )
     panel.set_ylim(len(table), 0)
     panel.grid(visible=False)
     panel.tick_params(length=0)
     bright = panel.collections[0].norm(table) > 0.5
     for i, j in np.argwhere(np.isfinite(table)):
         dark = bright[i, j] != colours.endswith("_r")
-        panel.text(j + 0.5, i + 0.5, form.format(table[i, j]), ha="center", va="center", fontsize=6.5, color="black" if dark else "white")
+        panel.text(
+            j + 0.5,
+            i + 0.5,
+            form.format(table[i, j]),
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            color="black" if dark else "white",
+        )

@@ -1,14 +1,15 @@
 """The temperature of YaRN: loss against the slope of 1/sqrt(t) = slope ln s + 1, a line per length.
 
-arXiv 2309.00071, section 3.3. The paper finds 0.1 for models of billions of weights; the least of every line is marked.
+arXiv 2309.00071, section 3.3. The paper finds 0.1 for models of billions of weights; the least of
+every line is marked.
 """
 
 import numpy as np
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
-from extrap.figures.drawing.style import SOLID, Look
-from extrap.figures.drawing.methods import INKS, line
+from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.style import INKS, SOLID, Style
 from extrap.results.extension_study.methods import methods, target
 from extrap.results.series import select, spread
 
@@ -24,7 +25,9 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = select(methods(rows), **NEEDS)
-    rows = rows[(rows["method"] == "yarn") & rows["tuned"].isna() & (rows["set_for"] == target(rows))]
+    rows = rows[
+        (rows["method"] == "yarn") & rows["tuned"].isna() & (rows["set_for"] == target(rows))
+    ]
     said = rows["options"].str.extract(r"^slope=([\d.]+)$")[0].astype(float)
     rows = rows.assign(slope=said)[said.notna() | (rows["options"] == "")].fillna({"slope": PAPER})
     rows = rows[rows["parent"] == sorted(rows["parent"].unique())[0]]
@@ -35,13 +38,29 @@ def draw(rows):
     ends = []
     for i, (n, name) in enumerate(zip(lengths, names, strict=True)):
         part = rows[rows["length"] == n]
-        style = Look(INKS[i % len(INKS)], SOLID, "os^Dv"[i % 5])
+        style = Style(INKS[i % len(INKS)], SOLID, "os^Dv"[i % 5])
         ends.append(line(panel, part, "slope", style, name))
         curve = spread(part, "slope")["value"]
-        panel.plot([curve.idxmin()], [curve.min()], "*", color=style.colour, markersize=10, label="least", zorder=4)
-    panel.axvline(PAPER, color="#222222", linestyle=(0, (1, 1.6)), linewidth=0.8, label="paper", zorder=1)
-    panel.set(xlabel=f"slope of ln s (s = {target(rows):g})", ylabel="nats per token, same last segment")
+        panel.plot(
+            [curve.idxmin()],
+            [curve.min()],
+            "*",
+            color=style.colour,
+            markersize=10,
+            label="least",
+            zorder=4,
+        )
+    panel.axvline(
+        PAPER, color="#222222", linestyle=(0, (1, 1.6)), linewidth=0.8, label="paper", zorder=1
+    )
+    panel.set(
+        xlabel=f"slope of ln s (s = {target(rows):g})", ylabel="nats per token, same last segment"
+    )
     panel.set_xlim(np.min(rows["slope"]) - 0.01, np.max(rows["slope"]) + 0.01)
     label_ends(panel, ends)
-    entitle(figure, "The temperature of YaRN", f"{note(rows)} · dotted: the slope of the paper; stars: least loss")
+    entitle(
+        figure,
+        "The temperature of YaRN",
+        f"{note(rows)} · dotted: the slope of the paper; stars: least loss",
+    )
     return figure

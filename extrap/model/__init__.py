@@ -1,1 +1,3 @@
-"""The seam and the model: what a scheme is told, its hooks, how schemes compose, the one place where attention is computed."""
+"""The seam and the model: the context of a hook, the hooks, how schemes compose, the one place
+where attention is computed.
+"""

@@ -1,58 +1,84 @@
-"""The only place where attention is computed. The kernel follows from which hooks a scheme overrides, never from a flag.
+"""The only place where attention is computed. The kernel follows from which hooks a scheme
+overrides, never from a flag.
 
     attend                    the scheme computes attention itself
-    score, mix                explicit, by blocks of query rows
-    sees, bias, or distance_bias at uneven coordinates    fused, with a mask per block of rows
-    distance_bias, sink       fused, with a zero-copy relative bias per block of rows
-    otherwise                 fused causal, the temperature folded into q
+    score, normalise, mix     explicit, by blocks of query rows
+    sees, bias, distance_bias beside a sink or at uneven coordinates
+                              fused, with a mask per block of rows
+    distance_bias             fused, with a zero-copy relative bias per block of rows
+    otherwise                 fused causal, the temperature folded into q; a sink is one more token
 
-Memory beyond q, k, v and the output is at most ROWS x T per head, so it grows linearly with the length. Every kernel equals
-Scheme.attend (tests/test_attention.py).
+A gate acts on what any of them returns.
+
+Memory beyond q, k, v and the output is at most ROWS x T per head and LOGITS in all, so it grows
+linearly with the length. Every kernel equals Scheme.attend (tests/contracts/test_schemes.py).
+
+Keys and values may have fewer heads G than queries: head h reads group h // (H / G), arXiv
+2305.13245. Fused kernels take groups as they are; the definition and `explicit` repeat them.
 """
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, Where, attend_rows
+from extrap.model.learned_bias import LearnedBias, learns
+from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
 
 ROWS = 256
+"""Query rows of a block, at most."""
+
+LOGITS = 2**22
+"""Logits of a block whose bias or weights are laid out, of all heads and sequences, unless one row
+has more: long texts are read in fewer rows at a time.
+"""
 
 Kernel = Callable[[Scheme, Tensor, Tensor, Tensor, Where], Tensor]
 
 
 def kernel(scheme: Scheme, at: Where) -> Kernel:
     """The fastest kernel that computes what this scheme defines."""
-    if scheme.uses("attend"):
+    uses = partial(scheme.uses, layer=at.layer)
+    if uses("attend"):
         return owned
-    if scheme.uses("score", "mix"):
+    if uses("score", "normalise", "mix"):
         return explicit
-    if scheme.uses("sees", "bias") or not at.causal or (at.spacing is None and scheme.uses("distance_bias")):
+    if uses("sees", "bias") or not at.causal:
         return masked
-    if scheme.uses("distance_bias", "sink"):
-        return strided
+    if uses("distance_bias"):
+        return masked if at.spacing is None or uses("sink") else strided
     return fused
 
 
 def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """(B, H, T, D) queries, keys, values not yet rotated -> (B, H, T, D)."""
-    return kernel(scheme, at)(scheme, q, k, v, at)
+    """Queries (B, H, T, D), keys and values (B, G, T, D), not yet rotated -> (B, H, T, D), gated."""
+    return scheme.gate(kernel(scheme, at)(scheme, q, k, v, at), at)
+
+
+def for_every_head(x: Tensor, heads: int) -> Tensor:
+    """(B, G, T, D) -> (B, H, T, D): each group once for every head that reads it."""
+    groups = x.shape[1]
+    return x if groups == heads else x.repeat_interleave(heads // groups, 1)
 
 
 def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    return scheme.attend(q, k, v, at)
+    heads = q.shape[1]
+    return scheme.attend(q, for_every_head(k, heads), for_every_head(v, heads), at)
 
 
 def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     q, k = scheme.rotate(q, k, at)
+    k = for_every_head(k, q.shape[1])
+    v = for_every_head(v, q.shape[1])
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
         return attend_rows(scheme, q, k, v, here)
 
-    return _by_rows(rows, q, k, v, at)
+    return _by_rows(rows, q, k, v, at, _few(q))
 
 
 def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
@@ -60,61 +86,87 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor
     q, k = scheme.rotate(q, k, at)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-        b = q.new_zeros(1, 1, 1, 1)
-        for more in (scheme.distance_bias(here.distance, here.layer), scheme.bias(q, k, here)):
+        b = of_content = None
+        if scheme.uses("bias", layer=here.layer):
+            of_content = scheme.bias(q, for_every_head(k, q.shape[1]), here)
+        for more in (centred_bias(scheme, here.distance, here.layer), of_content):
             if more is not None:
-                b = b + more.to(q.dtype)
-        mask = b.expand(*b.shape[:2], *here.back.shape).masked_fill(~here.visible, -inf)
+                b = wide(more) if b is None else b + wide(more)
+        b = q.new_zeros(()) if b is None else b.to(q.dtype)
+        mask = torch.where(here.visible, b, -inf)  # (Tq, Tk), (H, Tq, Tk) or (B, H, Tq, Tk)
+        mask = mask.view(*[1] * (4 - mask.dim()), *mask.shape)
         sink = scheme.sink(here)
         if sink is not None:
             nowhere = sink.to(q.dtype)[:, None, None].expand(len(mask), -1, mask.shape[2], 1)
             mask = torch.cat([nowhere, mask.expand(-1, len(sink), -1, -1)], -1)
             k, v = _phantom(k), _phantom(v)
-        return F.scaled_dot_product_attention(_heated(scheme, q, here), k, v, attn_mask=mask, scale=here.scale)
+        return _sdpa(_heated(scheme, q, here), k, v, here, attn_mask=mask)
 
-    return _by_rows(rows, q, k, v, at)
+    return _by_rows(rows, q, k, v, at, _few(q))
 
 
 def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """With the queries of a block flipped, a bias in i - j becomes one in a sum of indices: an overlapping view of a vector.
-
-    The vector also holds the causal -inf. The phantom key of a sink comes first and would receive the bias of distance
-    i + 1, so one more channel of q and k takes that back and puts the sink there.
+    """With the queries of a block flipped, a bias in i - j becomes one in a sum of indices: an
+    overlapping view of a vector, which also holds the causal -inf. For even coordinates, no sink.
     """
     q, k = scheme.rotate(q, k, at)
-    spacing = 1.0 if at.spacing is None else at.spacing  # a sink alone does not ask for distances
-    d = torch.arange(at.length, -1, -1, device=q.device, dtype=torch.float64) * spacing
-    b, sink = scheme.distance_bias(d, at.layer), scheme.sink(at)
-    if b is None and sink is None:
-        return _fused(_heated(scheme, q, at), k, v, at)
-    b = q.new_zeros(1 if sink is None else len(sink), at.length + 1) if b is None else b.to(q.dtype)
-    w = F.pad(b, (0, ROWS), value=-inf)
+    assert at.spacing is not None
+    d = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
+    b = centred_bias(scheme, d, at.layer)
+    if b is None:  # absent in this layer
+        return _fused(scheme, q, k, v, at)
+    q, b = _heated(scheme, q, at), b.to(q.dtype)
+
+    def forward(q: Tensor, k: Tensor, v: Tensor, b: Tensor) -> Tensor:
+        return _strided(q, k, v, b, at)
+
+    if learns(q, b):
+        k = for_every_head(k, q.shape[1])
+        v = for_every_head(v, q.shape[1])
+        return LearnedBias.apply(forward, q, k, v, b, at.scale)
+    return forward(q, k, v, b)
+
+
+def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where) -> Tensor:
+    """Attention to rotated keys of heated queries; b (H or 1, T), biases of distances T - 1 .. 0."""
+    w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-        # Row a of the flipped block is token i = stop - 1 - a: its bias for key j, at distance i - j, is w[first + a + j].
-        q, n, width = _heated(scheme, q, here), q.shape[2], v.shape[3]
-        first = at.length - k.shape[2] + 1
-        if sink is not None:
-            back = (sink.to(q.dtype)[:, None] - b[:, at.length - here.i - 1]) / here.scale
-            q = torch.cat([q, back[..., None].expand(len(q), -1, -1, -1)], -1)
-            k = torch.cat([F.pad(k.new_zeros(*k.shape[:2], 1, k.shape[3]), (0, 1), value=1.0), F.pad(k, (0, 1))], 2)
-            v, first = _phantom(F.pad(v, (0, 1))), first - 1  # fused kernels want one width
-        view = w[:, first:]
-        view = view.as_strided((1, len(w), n, k.shape[2]), (0, w.stride(0), 1, 1), view.storage_offset())
+        # Row a of the flipped block is token i = stop - 1 - a: its bias for key j, at distance i -
+        # j, is w[first + a + j].
+        first = at.length - k.shape[2]
+        view = w.as_strided((1, len(w), q.shape[2], k.shape[2]), (0, w.shape[1], 1, 1), first)
         if q.device.type != "cpu":  # GPU kernels want rows that do not overlap
             view = view.contiguous()
-        return F.scaled_dot_product_attention(q.flip(2), k, v, attn_mask=view, scale=here.scale).flip(2)[..., :width]
+        return _sdpa(q.flip(2), k, v, here, attn_mask=view).flip(2)
 
-    return _by_rows(rows, q, k, v, at)
+    return _by_rows(rows, q, k, v, at, ROWS)
 
 
 def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     q, k = scheme.rotate(q, k, at)
-    return _fused(_heated(scheme, q, at), k, v, at)
+    return _fused(scheme, q, k, v, at)
 
 
-def _fused(q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    return F.scaled_dot_product_attention(q, k, v, is_causal=at.causal, scale=at.scale)
+def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+    """Causal attention to rotated keys. A sink is a token before all others: its value is zero, and
+    one more channel of q and k gives it the logit that it has.
+    """
+    q = _heated(scheme, q, at)
+    if (sink := scheme.sink(at)) is None:
+        return _sdpa(q, k, v, at, is_causal=at.causal)
+    B, H, T, D = q.shape
+    G = k.shape[1]
+    logit = (sink.to(q.dtype) / at.scale).view(1, H, 1, 1).expand(B, H, T, 1)
+    q = _phantom(torch.cat([q, logit], -1))  # (B, H, 1 + T, D + 1)
+    k = torch.cat([F.pad(k.new_zeros(B, G, 1, D), (0, 1), value=1.0), F.pad(k, (0, 1))], 2)
+    v = _phantom(F.pad(v, (0, 1)))  # fused kernels want one width
+    return _sdpa(q, k, v, at, is_causal=at.causal)[:, :, 1:, :D]
+
+
+def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
+    grouped = k.shape[1] != q.shape[1]
+    return F.scaled_dot_product_attention(q, k, v, scale=at.scale, enable_gqa=grouped, **mask)
 
 
 def _heated(scheme: Scheme, q: Tensor, at: Where) -> Tensor:
@@ -126,11 +178,24 @@ def _phantom(x: Tensor) -> Tensor:
     return F.pad(x, (0, 0, 1, 0))
 
 
-def _by_rows(rows: Callable[[Tensor, Tensor, Tensor, Where], Tensor], q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def _few(q: Tensor) -> int:
+    """Rows of a block whose logits are laid out."""
+    B, H, T, _ = q.shape
+    return max(1, min(ROWS, LOGITS // max(1, B * H * T)))
+
+
+def _by_rows(
+    rows: Callable[[Tensor, Tensor, Tensor, Where], Tensor],
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    at: Where,
+    size: int,
+) -> Tensor:
     """Rows in blocks, each against the keys it may see."""
     out = []
-    for start in range(0, at.length, ROWS):
-        here = at.block(start, min(start + ROWS, at.length))
+    for start in range(0, at.length, size):
+        here = at.block(start, min(start + size, at.length))
         keys = len(here.j)
-        out.append(rows(q[:, :, start : start + ROWS], k[:, :, :keys], v[:, :, :keys], here))
+        out.append(rows(q[:, :, start : start + size], k[:, :, :keys], v[:, :, :keys], here))
     return out[0] if len(out) == 1 else torch.cat(out, 2)

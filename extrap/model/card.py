@@ -1,4 +1,4 @@
-"""What a scheme says of itself, read from the last lines of its class docstring: the README's table is made of these."""
+"""Card of a scheme: the last lines of its class docstring, of which the table of schemes is made."""
 
 import inspect
 
@@ -9,9 +9,13 @@ KINDS = ("none", "modifier", "relative", "absolute")
 
 
 def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
-    """{field: text} for Kind, Used by, Past L, Source. Raises ValueError naming a field that is missing or a kind unknown."""
+    """{field: text} for Kind, Used by, Past L, Source; a missing field raises ValueError."""
     cls = scheme if inspect.isclass(scheme) else type(scheme)
-    lines = dict(line.split(": ", 1) for line in inspect.getdoc(cls).splitlines() if line.split(": ", 1)[0] in FIELDS and ": " in line)
+    lines = dict(
+        line.split(": ", 1)
+        for line in (inspect.getdoc(cls) or "").splitlines()
+        if line.split(": ", 1)[0] in FIELDS and ": " in line
+    )
     if missing := [field for field in FIELDS if field not in lines]:
         raise ValueError(f"{cls.__name__}: its docstring lacks the line {missing[0]}: ...")
     if lines["Kind"] not in KINDS:
@@ -25,6 +29,11 @@ def parts(scheme: Scheme) -> list[Scheme]:
     if inner == [None]:
         return [scheme]
     return [single for part in inner for single in parts(part)]
+
+
+def describe_parts(scheme: Scheme) -> str:
+    """`RoPE + LogN`: the parts of a scheme by class."""
+    return " + ".join(type(part).__name__ for part in parts(scheme))
 
 
 def kind(scheme: Scheme) -> str:

@@ -1,13 +1,16 @@
-"""The distance maps of the field, D_ij in place of i - j, each a few lines over Remapped. n stands for i - j.
+"""The distance maps of the field, D_ij in place of i - j, each a few lines over Remapped. n stands
+for i - j.
 
-Widths and distances are in units of the coordinates the scheme is handed (tokens, unless something below moved them); near pairs,
-n < width, always keep their distance.
+Widths and distances are in units of the coordinates the scheme is handed (tokens, unless something
+below moved them); near pairs, n < width, always keep their distance.
 """
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from extrap.model.remapped import Remapped
+from extrap.model.remapped import Remapped, Zoned
 from extrap.model.scheme import Scheme, Shape, Where, whole_steps
 
 
@@ -28,26 +31,31 @@ class Constant(Near):
     """D = min(n, w). https://kexue.fm/archives/9708 (ReRoPE)."""
 
     def far(self, at: Where) -> Where:
-        return at.moved(torch.full_like(at.q, self.width), torch.zeros_like(at.k), "constant")
+        return at.moved(torch.full_like(at.q, self.width), torch.zeros_like(at.k), self)
 
 
 class Leaky(Near):
-    """D = n, from w on w + (n - w) / k. https://kexue.fm/archives/9708. Raises ValueError for k <= 0; k = 1 changes nothing."""
+    """D = n, from w on w + (n - w) / k. https://kexue.fm/archives/9708. Raises ValueError for k <=
+    0; k = 1 changes nothing.
+    """
 
     def __init__(self, shape: Shape, part: Scheme, width: int, k: float):
         super().__init__(shape, part, width)
         if k <= 0:
-            raise ValueError(f"k={k}: distances past the width are divided by it, so it must be positive")
+            raise ValueError(
+                f"k={k}: distances past the width are divided by it, so it must be positive"
+            )
         self.k = k
 
     def far(self, at: Where) -> Where:
-        return at.moved(self.width + (at.q - self.width) / self.k, at.k / self.k, "leaky")
+        return at.moved(self.width + (at.q - self.width) / self.k, at.k / self.k, self)
 
 
 class Grouped(Near):
     """D = n, from W on floor(i / G) - floor(j / G) + W - W / G. arXiv 2401.01325 (Self-Extend).
 
-    Raises ValueError unless G divides W: otherwise the authors' formula and code differ, and far pairs can land below near ones.
+    Raises ValueError unless G divides W: otherwise the authors' formula and code differ, and far
+    pairs can land below near ones.
     """
 
     def __init__(self, shape: Shape, part: Scheme, width: int, group: int):
@@ -58,13 +66,47 @@ class Grouped(Near):
 
     def far(self, at: Where) -> Where:
         q, k = (whole_steps(t / self.group).double() for t in (at.q, at.k))
-        return at.moved(q + self.width - self.width // self.group, k, "grouped")
+        return at.moved(q + self.width - self.width // self.group, k, self)
+
+
+class Shifted(Near):
+    """D = n, from S on n - S + W. arXiv 2410.18745 (STRING). Raises ValueError unless 1 <= W <= S; W
+    = S changes nothing.
+    """
+
+    def __init__(self, shape: Shape, part: Scheme, shift: int, local: int):
+        super().__init__(shape, part, shift)
+        if not 1 <= local <= shift:
+            raise ValueError(f"local={local}: must lie between 1 and the shift of {shift} tokens")
+        self.local = local
+
+    def far(self, at: Where) -> Where:
+        return at.moved(at.q - self.width + self.local, at.k, self)
+
+
+class Divided(Zoned):
+    """D = n / s, s = by(T) in a forward of T tokens. arXiv 2306.15595, where coordinates cannot be
+    squeezed because other layers share them.
+    """
+
+    def __init__(self, shape: Shape, part: Scheme, by: Callable[[int], float]):
+        super().__init__(shape, part)
+        self.by = by
+
+    def places(self, at: Where) -> list[Where]:
+        s = self.by(at.length)
+        return [at.moved(at.q / s, at.k / s, self)]
+
+    def zone(self, at: Where) -> Tensor:
+        return torch.zeros(len(at.q), len(at.k), dtype=torch.long, device=at.q.device)
 
 
 class InCache(Remapped):
-    """D counts in a cache of the first `sinks` and the last `recent` tokens: n among the recent, C - 1 - j to a sink once it is full.
+    """D counts in a cache of the first `sinks` and the last `recent` tokens: n among the recent, C
+    - 1 - j to a sink once it is full.
 
-    C = sinks + recent. arXiv 2309.17453 (StreamingLLM). What is in neither part is to be hidden by a mask.
+    C = sinks + recent. arXiv 2309.17453 (StreamingLLM). What is in neither part is to be hidden by
+    a mask.
     """
 
     def __init__(self, shape: Shape, part: Scheme, sinks: int, recent: int):
@@ -75,5 +117,37 @@ class InCache(Remapped):
         return at.back < self.recent
 
     def far(self, at: Where) -> Where:
-        full = at.k[: self.sinks + self.recent].max()  # the coordinate of the last place in a full cache
-        return at.moved(at.q.clamp(max=full), at.k, "in-cache")
+        full = at.k[
+            : self.sinks + self.recent
+        ].max()  # the coordinate of the last place in a full cache
+        return at.moved(at.q.clamp(max=full), at.k, self)
+
+
+class DualChunk(Zoned):
+    """D = P_i - j mod s in chunks of s = c - w: i mod s in the chunk of the key, min(i mod s + s, c)
+    in the next, min(2 s - 1, c) farther on. arXiv 2402.17463 (dual chunk attention), as in its code.
+
+    Raises ValueError unless 1 <= w <= s, so that what lies within w is in this chunk or the next.
+    """
+
+    def __init__(self, shape: Shape, part: Scheme, farthest: int, window: int):
+        super().__init__(shape, part)
+        if not 1 <= window <= farthest // 2:
+            raise ValueError(f"window={window}: at least 1 and at most half of farthest={farthest}")
+        self.farthest, self.chunk = farthest, farthest - window
+        self.last = min(2 * self.chunk - 1, farthest)
+
+    def places(self, at: Where) -> list[Where]:
+        """Pairs of one chunk meet at their own coordinates, which are as far apart."""
+        q, k = (t - self._chunk(t) * self.chunk for t in (at.q, at.k))
+        return [
+            at,
+            at.moved((q + self.chunk).clamp(max=self.farthest), k, (self, "next")),
+            at.moved(torch.full_like(q, self.last), k, (self, "farther")),
+        ]
+
+    def zone(self, at: Where) -> Tensor:
+        return (self._chunk(at.q)[:, None] - self._chunk(at.k)).clamp(0, 2).long()
+
+    def _chunk(self, t: Tensor) -> Tensor:
+        return whole_steps(t / self.chunk).double()

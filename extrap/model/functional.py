@@ -1,9 +1,12 @@
-"""Shared arithmetic of relative schemes: buckets, sinusoids, and reading or writing by distance without (T, T, D)."""
+"""Shared arithmetic of relative schemes: buckets, sinusoids, and reading or writing by distance
+without (T, T, D).
+"""
 
 from collections.abc import Callable
 from math import log
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from extrap.model.where import Where
@@ -15,54 +18,101 @@ def frequencies(n: int, base: float = 10000.0) -> Tensor:
 
 
 def sinusoid(t: Tensor, n: int, base: float = 10000.0) -> Tensor:
-    """(*t.shape, n): sin(t theta_p) in channel 2p, cos(t theta_p) in channel 2p + 1, float64. arXiv 1706.03762, section 3.5."""
+    """(*t.shape, n): sin(t theta_p) in channel 2p, cos(t theta_p) in channel 2p + 1, float64. arXiv
+    1706.03762, section 3.5.
+    """
     angle = t.double()[..., None] * frequencies(n, base).to(t.device)
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
 
 
 def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
-    """T5's causal buckets of whole distances n >= 0: exact below e = buckets / 2, then logarithmic up to max_distance.
+    """T5's causal buckets of whole distances n >= 0: exact below e = buckets / 2, then logarithmic
+    up to max_distance.
 
-    bucket(n) = n for n < e, else min(buckets - 1, e + floor(ln(n / e) / ln(max_distance / e) * (buckets - e))).
-    arXiv 1910.10683. The boundaries are computed in float64 from whole numbers.
+    bucket(n) = n for n < e, else min(buckets - 1, e + floor(ln(n / e) / ln(max_distance / e) *
+    (buckets - e))). arXiv 1910.10683. 1e-9 keeps a distance that lies on a boundary from falling
+    below it by the rounding of logarithms.
     """
     exact = buckets // 2
     far = (n.clamp(min=1).double() / exact).log() / log(max_distance / exact) * (buckets - exact)
-    return torch.where(n < exact, n, (exact + far.floor().long()).clamp(max=buckets - 1))
+    return torch.where(n < exact, n, (exact + (far + 1e-9).floor().long()).clamp(max=buckets - 1))
 
 
 def gather(rows: Tensor, n: Tensor) -> Tensor:
-    """(B, H, Tq, K) -> (B, H, Tq, Tk): entry n[i, j] of row i; n (Tq, Tk) whole, already clipped to K."""
+    """(B, H, Tq, K) -> (B, H, Tq, Tk): entry n[i, j] of row i; n (Tq, Tk) whole, already clipped to
+    K.
+    """
     return rows.gather(-1, n.expand(*rows.shape[:-2], *n.shape))
 
 
 def scatter(a: Tensor, n: Tensor, size: int) -> Tensor:
-    """(B, H, Tq, Tk) -> (B, H, Tq, size): sums of row i over the keys of equal n[i, j]; the transpose of `gather`."""
+    """(B, H, Tq, Tk) -> (B, H, Tq, size): sums of row i over the keys of equal n[i, j]; the
+    transpose of `gather`.
+    """
     return a.new_zeros(*a.shape[:-1], size).scatter_add(-1, n.expand_as(a), a)
 
 
+def gather_of_keys(rows: Tensor, n: Tensor) -> Tensor:
+    """(B, H, Tk, K) -> (B, H, Tq, Tk): entry n[i, j] of row j; n (Tq, Tk) whole, already clipped to
+    K. Read in the order of the result: transposed, it would be in strides.
+    """
+    place = torch.arange(rows.shape[-2], device=n.device) * rows.shape[-1] + n
+    flat = rows.flatten(-2).gather(-1, place.flatten().expand(*rows.shape[:-2], -1))
+    return flat.unflatten(-1, n.shape)
+
+
+def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
+    """(B, H, Tq, Tk) -> (B, H, Tq, last + 1): sums over the keys at min(steps, last), for a that is 0
+    at keys after the query. Where few steps count, the diagonals are read and the rest is what is
+    left of the whole; else `scatter`.
+    """
+    if at.spacing != 1.0 or not at.causal or last > len(at.j) // 8:
+        return scatter(a, at.steps.clamp(max=last), last + 1)
+    key = at.i[:, None] - torch.arange(last, device=a.device)
+    near = a.gather(-1, key.clamp(min=0).expand(*a.shape[:-1], last)).masked_fill(key < 0, 0)
+    wide = torch.promote_types(a.dtype, torch.float32)
+    far = a.sum(-1, keepdim=True, dtype=wide) - near.sum(-1, keepdim=True, dtype=wide)
+    return torch.cat([near, far.to(a.dtype)], -1)
+
+
 def distinct(at: Where) -> tuple[Tensor, Tensor]:
-    """Distances (N,), float64, and the index (Tq, Tk) of each pair's own among them; N is of order Tk at even coordinates."""
+    """Distances (N,), float64, and the index (Tq, Tk) of each pair's own among them; N is of order
+    Tk at even coordinates.
+    """
     if at.spacing is None:
         return torch.unique(at.distance, return_inverse=True)
-    return torch.arange(len(at.j), device=at.j.device, dtype=torch.float64) * at.spacing, at.back.clamp(min=0)
+    return torch.arange(
+        len(at.j), device=at.j.device, dtype=torch.float64
+    ) * at.spacing, at.back.clamp(min=0)
 
 
 def table_limit(name: str, value: int | None, default: int, least: int, most: int) -> int:
     """The clip or span of a table of distances; None stands for the default.
 
-    Raises ValueError unless least <= limit <= most: past `most` training never reaches the last entry, which is the one that
-    serves all greater lengths.
+    Raises ValueError unless least <= limit <= most: past `most` training never reaches the last
+    entry, which is the one that serves all greater lengths.
     """
     limit = default if value is None else value
     if not least <= limit <= most:
-        raise ValueError(f"{name}={limit}: must lie between {least} and {most}, where training still reaches the last entry")
+        raise ValueError(
+            f"{name}={limit}: must lie between {least} and {most}, where training still reaches the last entry"
+        )
     return limit
 
 
 def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
-    """Rows (n, C) at real coordinates t (n,) >= 0: linear from row(floor(t)) to the next, exact at whole t, row(last) past the end."""
+    """Rows (n, C) at real coordinates t (n,) >= 0: linear from row(floor(t)) to the next, exact at
+    whole t, row(last) past the end.
+    """
     low = t.floor()
     u = (t - low)[:, None]
     a, b = row(low.long().clamp(max=last)), row((low.long() + 1).clamp(max=last))
     return torch.lerp(a, b, u.to(a.dtype))
+
+
+def causal_convolution(x: Tensor, taps: Tensor) -> Tensor:
+    """(B, T, C), (C, n) -> (B, T, C): y_t = sum_m taps[n-1-m] x_{t-m}, each channel by itself; zeros
+    stand before the text.
+    """
+    padded = F.pad(x.transpose(1, 2), (taps.shape[1] - 1, 0))
+    return F.conv1d(padded, taps[:, None], groups=len(taps)).transpose(1, 2)

@@ -1,12 +1,19 @@
-"""A small pre-norm GPT. It owns one positional scheme and never asks which."""
+"""A pre-norm GPT, from four lines of a tiny model to the shape of today's decoders. It owns one
+positional scheme and never asks which.
+"""
 
-from typing import Literal
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from typing import Annotated, Literal
 
 import torch
+from annotated_types import Interval
 from torch import Tensor, nn
 
 from extrap.model.attention import attention
 from extrap.model.card import card, parts
+from extrap.model.linear import Linear, linear
 from extrap.model.scheme import OutOfRange, Scheme, Where
 
 
@@ -17,63 +24,161 @@ class SquaredReLU(nn.Module):
         return x.relu().square()
 
 
+GELUTanh = partial(nn.GELU, approximate="tanh")
+
 NORMS = {"rms": nn.RMSNorm, "layer": nn.LayerNorm}
-ACTIVATIONS = {"gelu": nn.GELU, "relu2": SquaredReLU}
+ACTIVATIONS = {"gelu": nn.GELU, "gelu-tanh": GELUTanh, "relu": nn.ReLU, "relu2": SquaredReLU}
+GATES = {"swiglu": nn.SiLU, "geglu": GELUTanh}
+"""Activations of a factor on the hidden layer, arXiv 2002.05202."""
+
+BIASED = {
+    None: ("qkv",),
+    "none": (),
+    "attention": ("qkv", "out"),
+    "all": ("qkv", "out", "gate", "up", "down"),
+}
 
 
 class Block(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x))."""
+    """x + attention(norm(x)), then x + mlp(norm(x)); both of the same x where they are parallel."""
 
-    def __init__(self, dim: int, heads: int, norm: str, mlp: str, ratio: float, dropout: float):
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        kv_heads: int,
+        head_dim: int,
+        norm: Callable[[int], nn.Module],
+        mlp: str,
+        ratio: float,
+        dropout: float,
+        biased: tuple[str, ...],
+        qk_norm: str | None,
+        residual: str | None,
+    ):
         super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = NORMS[norm](dim), NORMS[norm](dim)
-        self.qkv = nn.Linear(dim, 3 * dim)
-        self.out = nn.Linear(dim, dim, bias=False)
-        hidden = int(ratio * dim)
-        self.up, self.act, self.down = nn.Linear(dim, hidden, bias=False), ACTIVATIONS[mlp](), nn.Linear(hidden, dim, bias=False)
+        self.heads, self.kv_heads, self.head_dim = heads, kv_heads, head_dim
+        self.parallel = residual == "parallel"
+        self.norm1, self.norm2 = norm(dim), norm(dim)
+        self.qkv = Linear(dim, (heads + 2 * kv_heads) * head_dim, bias="qkv" in biased)
+        self.out = Linear(heads * head_dim, dim, bias="out" in biased)
+        if qk_norm is not None:
+            self.norm_q, self.norm_k = norm(head_dim), norm(head_dim)
+        self.qk_norm = qk_norm
+        hidden = int(ratio * dim + 1e-6)
+        self.gate = None
+        if mlp in GATES:
+            self.gate = Linear(dim, hidden, bias="gate" in biased)
+        self.up = Linear(dim, hidden, bias="up" in biased)
+        self.act = (GATES | ACTIVATIONS)[mlp]()
+        self.down = Linear(hidden, dim, bias="down" in biased)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, scheme: Scheme, at: Where, layer: int) -> Tensor:
+    def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, T, C) -> queries (B, H, T, D), keys and values (B, G, T, D), not yet rotated."""
+        sizes = [n * self.head_dim for n in (self.heads, self.kv_heads, self.kv_heads)]
+        q, k, v = (
+            part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
+            for part in self.qkv(normed).split(sizes, -1)
+        )
+        if self.qk_norm is not None:
+            q, k = self.norm_q(q), self.norm_k(k)
+        return q, k, v
+
+    def feed(self, x: Tensor) -> Tensor:
+        """The MLP of norm(x), (B, T, C) -> (B, T, C)."""
+        normed = self.norm2(x)
+        if self.gate is None:
+            return self.down(self.act(self.up(normed)))
+        return self.down(self.act(self.gate(normed)) * self.up(normed))
+
+    def forward(
+        self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
+    ) -> Tensor:
+        """(B, T, C) -> (B, T, C), or (B, last, C) where the last positions alone are read on."""
         x = scheme.embed(x, at.at_layer(layer, x))
         normed = self.norm1(x)
-        B, T, C = x.shape
-        q, k, v = self.qkv(normed).view(B, T, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4)
+        q, k, v = self.project(normed)
         o = attention(scheme, q, k, v, at.at_layer(layer, normed))
-        x = x + self.dropout(self.out(o.transpose(1, 2).reshape(B, T, C)))
-        return x + self.dropout(self.down(self.act(self.up(self.norm2(x)))))
+        if last is not None:
+            first = x.shape[1] - last
+            x, o = x[:, first:], o[:, :, first:]
+        o = self.dropout(self.out(o.transpose(1, 2).flatten(2)))
+        if self.parallel:
+            return x + o + self.dropout(self.feed(x))
+        x = x + o
+        return x + self.dropout(self.feed(x))
 
 
 class GPT(nn.Module):
     """Tokens (B, T) -> logits (B, T, vocab).
 
-    Initialisation trains the retrieval circuit of small models: token embeddings N(0, 1), matrices N(0, 1 / fan-in), outputs
-    into the residual stream further divided by sqrt(2 layers). Queries, keys and values alone have a bias: it is a direction
-    that all tokens share, without which a rotary scheme learns late to look at the token before. A tied head reads the
-    embedding divided by sqrt(C).
-    Raises ValueError where heads do not divide dim.
+    Initialisation trains the retrieval circuit of small models: token embeddings N(0, 1), matrices
+    N(0, 1 / fan-in), outputs into the residual stream further divided by sqrt(2 layers). Queries,
+    keys and values alone have a bias: it is a direction that all tokens share, without which a
+    rotary scheme learns late to look at the token before. A tied head reads the embedding divided
+    by sqrt(C), a shared one reads it as it is.
+
+    The options from kv_heads on are those of published decoders; null leaves each out, and a null
+    option is no part of a run's identity.
+
+    kv_heads: G heads of keys and values, each read by heads / G heads of queries; one for each by
+    default (arXiv 2305.13245). head_dim: D, dim / heads by default. bias: null on queries, keys and
+    values, none, attention (the output as well), all (the MLP as well). eps: of the norms, that of
+    torch by default. qk_norm: a norm over D of queries and keys before they turn. residual:
+    parallel reads attention and MLP from one x (GPT-J, NeoX). embedding_norm: a norm of the token
+    embedding (BLOOM). embedding_scale: a factor on it (Gemma).
+
+    Raises ValueError where heads do not divide dim, or kv_heads not heads.
     """
 
     def __init__(
         self,
         scheme: Scheme,
         vocab: int,
-        dim: int = 64,
-        layers: int = 2,
-        heads: int = 4,
+        dim: Annotated[int, Interval(ge=1, le=2**16)] = 64,
+        layers: Annotated[int, Interval(ge=1, le=1000)] = 2,
+        heads: Annotated[int, Interval(ge=1, le=2**12)] = 4,
         norm: Literal["rms", "layer"] = "rms",
-        mlp: Literal["gelu", "relu2"] = "gelu",
-        ratio: float = 4.0,
-        head: Literal["untied", "tied"] = "untied",
-        dropout: float = 0.0,
+        mlp: Literal["gelu", "gelu-tanh", "relu", "relu2", "swiglu", "geglu"] = "gelu",
+        ratio: Annotated[float, Interval(gt=0, le=64)] = 4.0,
+        head: Literal["untied", "tied", "shared"] = "untied",
+        dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0,
+        kv_heads: Annotated[int, Interval(ge=1, le=2**12)] | None = None,
+        head_dim: Annotated[int, Interval(ge=1, le=2**16)] | None = None,
+        bias: Literal["none", "attention", "all"] | None = None,
+        eps: Annotated[float, Interval(ge=0, lt=1)] | None = None,
+        qk_norm: Literal["head"] | None = None,
+        residual: Literal["parallel"] | None = None,
+        embedding_norm: Literal["layer", "rms"] | None = None,
+        embedding_scale: float | None = None,
     ):
         super().__init__()
-        if dim % heads:
-            raise ValueError(f"heads={heads} does not divide dim={dim}")
+        check_heads(dim, heads, kv_heads, head_dim)
+        eps_of = {} if eps is None else {"eps": eps}
+        norms = {name: partial(cls, **eps_of) for name, cls in NORMS.items()}
         self.embedding = nn.Embedding(vocab, dim)
-        self.blocks = nn.ModuleList(Block(dim, heads, norm, mlp, ratio, dropout) for _ in range(layers))
-        self.norm = NORMS[norm](dim)
-        self.head = nn.Linear(dim, vocab, bias=False) if head == "untied" else None
+        self.embedding_norm = None if embedding_norm is None else norms[embedding_norm](dim)
+        self.embedding_scale = embedding_scale
+        self.blocks = nn.ModuleList(
+            Block(
+                dim,
+                heads,
+                kv_heads or heads,
+                head_dim or dim // heads,
+                norms[norm],
+                mlp,
+                ratio,
+                dropout,
+                BIASED[bias],
+                qk_norm,
+                residual,
+            )
+            for _ in range(layers)
+        )
+        self.norm = norms[norm](dim)
+        self.head = Linear(dim, vocab, bias=False) if head == "untied" else None
+        self.head_scale = dim**-0.5 if head == "tied" else None
         self._initialise()
         self.scheme = scheme
 
@@ -88,31 +193,59 @@ class GPT(nn.Module):
 
     def where(self, tokens: Tensor) -> Where:
         """The place of a whole forward. Raises OutOfRange past the finite table of the scheme."""
-        t = self.scheme.positions(torch.arange(tokens.shape[1], dtype=torch.float64))
-        if t.numel() and float(t.max()) >= self.scheme.limit:
+        T = tokens.shape[1]
+        t = self.scheme.positions(torch.arange(T, dtype=torch.float64))
+        moved = self.scheme.uses("positions")  # else known without a look at the values
+        farthest = (float(t.max()) if moved else T - 1) if T else -inf
+        if farthest >= self.scheme.limit:
             part = min(parts(self.scheme), key=lambda p: p.limit)
             raise OutOfRange(
-                f"position {t.max():g} lies past the {part.limit:g} positions that {type(part).__name__} defines ({card(part)['Past L']})"
+                f"position {farthest:g} lies past the {part.limit:g} positions that {type(part).__name__} defines ({card(part)['Past L']})"
             )
         sees = self.scheme.sees if self.scheme.uses("sees") else None
-        at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees)
+        even = {} if moved else {"spacing": 1.0}
+        at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees, **even)
         return at if tokens.device.type == "cpu" else at.to(tokens.device)
 
-    def hidden(self, tokens: Tensor) -> Tensor:
-        """(B, T) -> (B, T, C), normed: what the head reads."""
-        at = self.where(tokens)
+    def embed(self, tokens: Tensor) -> Tensor:
+        """(B, T) -> (B, T, C): token embeddings, before any position is added."""
         x = self.embedding(tokens)
+        if self.embedding_scale is not None:
+            x = x * x.new_tensor(self.embedding_scale)
+        return x if self.embedding_norm is None else self.embedding_norm(x)
+
+    def hidden(
+        self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
+    ) -> Tensor:
+        """(B, T) -> (B, T, C), normed: what the head reads, of the last w positions where only they
+        are asked for. `states` gets the residual stream after each layer.
+        """
+        at = self.where(tokens)
+        x = self.embed(tokens)
         for layer, block in enumerate(self.blocks):
-            x = block(x, self.scheme, at, layer)
+            end = layer == len(self.blocks) - 1
+            x = block(x, self.scheme, at, layer, last if end else None)
+            if states is not None:
+                states.append(x)
         return self.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
-        if self.head is None:
-            return hidden @ self.embedding.weight.T * hidden.shape[-1] ** -0.5
-        return self.head(hidden)
+        if self.head is not None:
+            return self.head(hidden)
+        found = linear(hidden, self.embedding.weight)
+        return found if self.head_scale is None else found * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        """(B, T) -> (B, w, vocab): logits of the last w positions, of all by default. Only these go through the head."""
-        h = self.hidden(tokens)
-        return self.logits(h if last is None else h[:, h.shape[1] - last :])
+        """(B, T) -> (B, w, vocab): logits of the last w positions, of all by default. Only these go
+        through the MLP of the last layer and the head.
+        """
+        return self.logits(self.hidden(tokens, last=last))
+
+
+def check_heads(dim: int, heads: int, kv_heads: int | None, head_dim: int | None) -> None:
+    """Raises ValueError for heads that no attention can be made of."""
+    if head_dim is None and dim % heads:
+        raise ValueError(f"heads={heads} does not divide dim={dim}")
+    if kv_heads is not None and heads % kv_heads:
+        raise ValueError(f"kv_heads={kv_heads}: must divide heads={heads}, or null for as many")

@@ -1,11 +1,12 @@
-"""A GPT that can be looked into: attention weights by the definition, and gradients down to what the first layer reads.
+"""Inspected model: attention weights by the definition, gradients down to what the first layer reads.
 
-What is looked through is a scheme around the scheme, put in its place for one forward; the model itself knows nothing of it.
+It works by a wrapper around the scheme, set for one forward; the model itself knows nothing of it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -14,6 +15,9 @@ from torch.nn import functional as F
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Where, weights
 from extrap.model.wrapper import Wrapper
+
+Seen = TypeVar("Seen", bound="Around")
+"""What is looked through, as it comes back."""
 
 
 class Around(Wrapper):
@@ -29,22 +33,25 @@ class Around(Wrapper):
 
 
 class Defined(Around):
-    """Attention by its definition, whatever kernel is faster. `kept` holds a (B, H, T, T) of every layer of the last forward.
+    """Attention by its definition, whatever kernel is faster. `kept` holds a (B, H, T, T) of every
+    layer of the last forward.
 
-    A scheme that owns attention has no weights to ask for; being linear in the values, it shows them where the values are the rows
-    of an identity. causal=False lets every query see every key that the scheme does not mask.
+    A scheme that owns attention has no weights to ask for; being linear in the values, it shows
+    them where the values are the rows of an identity. causal=False lets every query see every key
+    that the scheme does not mask.
     """
 
     def __init__(self, part: Scheme, causal: bool = True):
         super().__init__(part)
-        self.causal, self.kept = causal, []
+        self.causal = causal
+        self.kept: list[Tensor] = []
 
-    def uses(self, *hooks: str) -> bool:
-        return "attend" in hooks or self.part.uses(*hooks)
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        return "attend" in hooks or self.part.uses(*hooks, layer=layer)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         at = at if self.causal else replace(at, causal=False)
-        if self.part.uses("attend"):
+        if self.part.uses("attend", layer=at.layer):
             one = torch.eye(at.length, dtype=v.dtype, device=v.device).expand(*v.shape[:2], -1, -1)
             self.kept.append(self.part.attend(q, k, one, at))
             return self.kept[-1] @ v
@@ -54,7 +61,9 @@ class Defined(Around):
 
 
 class Rooted(Around):
-    """`root` is x (B, T, C) as the first layer reads it, positions that are added to tokens included; gradients end there."""
+    """`root` is x (B, T, C) as the first layer reads it, positions that are added to tokens
+    included; gradients end there.
+    """
 
     root: Tensor
 
@@ -65,19 +74,44 @@ class Rooted(Around):
         return x
 
 
-class Glass:
-    """What a task of kind Diagnostic is handed (extrap.tasks.base.Inside). plain: the model without an extension; fresh(layers): before
-    training, with the extension, of its own depth or another.
-
-    causal=False takes the causal mask off, for demonstrations: only where no hook of the scheme depends on the order of tokens.
+class Jumped(Around):
+    """Coordinates with a gap: those of tokens from `after` on are larger by `jump`, before anything
+    else is made of them.
     """
 
-    def __init__(self, model: GPT, plain: GPT, fresh: Callable[[int | None], GPT], causal: bool = True):
+    def __init__(self, part: Scheme, after: int, jump: float):
+        super().__init__(part)
+        self.after = after
+        self.jump = jump
+
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        return "positions" in hooks or self.part.uses(*hooks, layer=layer)
+
+    def positions(self, t: Tensor) -> Tensor:
+        behind = torch.arange(len(t), device=t.device) >= self.after
+        return self.part.positions(t + self.jump * behind)
+
+
+class InspectedModel:
+    """What a task of kind Diagnostic is handed (extrap.tasks.base.Inside). plain: the model without
+    an extension; fresh(layers): before training, with the extension, of its own depth or another.
+
+    causal=False takes the causal mask off, for demonstrations: only where no hook of the scheme
+    depends on the order of tokens.
+    """
+
+    def __init__(
+        self, model: GPT, plain: GPT, fresh: Callable[[int | None], GPT], causal: bool = True
+    ):
         self.model, self.plain, self.fresh, self.causal = model, plain, fresh, causal
 
-    def untrained(self, layers: int | None = None, causal: bool = True) -> "Glass":
-        """Weights as drawn, on the same device. Raises UserError or ValueError where the scheme does not fit so many layers."""
-        return Glass(self.fresh(layers).eval().to(self._device), self.plain, self.fresh, causal)
+    def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
+        """Weights as drawn, on the same device. Raises UserError or ValueError where the scheme
+        does not fit so many layers.
+        """
+        return InspectedModel(
+            self.fresh(layers).eval().to(self._device), self.plain, self.fresh, causal
+        )
 
     @property
     def scheme(self) -> Scheme:
@@ -94,8 +128,12 @@ class Glass:
 
     @property
     def orderless(self) -> bool:
-        """Whether attention is defined without the causal mask: nothing in it but turns of queries and keys."""
-        return not self.scheme.uses("attend", "sees", "temperature", "distance_bias", "bias", "mix")
+        """Whether attention is defined without the causal mask: nothing in it but turns of queries
+        and keys.
+        """
+        return not self.scheme.uses(
+            "attend", "sees", "temperature", "distance_bias", "bias", "normalise", "mix"
+        )
 
     @property
     def _device(self) -> torch.device:
@@ -106,22 +144,37 @@ class Glass:
         with torch.no_grad():
             return self.model(tokens.to(self._device), last=last)
 
+    def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
+        """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`."""
+        with torch.no_grad(), self._through(Jumped(self.scheme, after, jump)):
+            return self.model(tokens.to(self._device), last=last)
+
     def attention(self, tokens: Tensor) -> Tensor:
-        """(layers, B, H, T, T) a of tokens (B, T), what `mix` is given. Linear attention: |a| with rows that sum to 1."""
+        """(layers, B, H, T, T) a of tokens (B, T), what `mix` is given. Linear attention: |a| with
+        rows that sum to 1.
+        """
         with torch.no_grad(), self._through(Defined(self.scheme, self.causal)) as seen:
             self.model.hidden(tokens.to(self._device))
-        a = torch.stack(seen.kept)
-        return a.abs() / a.abs().sum(-1, keepdim=True) if seen.part.uses("attend") else a
+        return torch.stack(
+            [
+                F.normalize(a.abs(), p=1, dim=-1) if self.scheme.uses("attend", layer=layer) else a
+                for layer, a in enumerate(seen.kept)
+            ]
+        )
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
-        """(B, T) |d h_last / d x_j|, Frobenius, of the last hidden state by what the first layer reads.
+        """(B, T) |d h_last / d x_j|, Frobenius, of the last hidden state by what the first layer
+        reads.
 
-        probes (P, C), orthonormal rows u: |J|^2 = C/P sum_u |J^T u|^2, exact for P = C and without bias over random probes below.
+        probes (P, C), orthonormal rows u: |J|^2 = C/P sum_u |J^T u|^2, exact for P = C and without
+        bias over random probes below.
         """
         x, hidden = self._rooted(tokens)
-        asked = [(hidden[:, -1] @ u.to(hidden)).sum() for u in probes]
-        squares = sum(torch.autograd.grad(y, x, retain_graph=True)[0].square().sum(-1) for y in asked)
-        return (squares * (self.width / len(probes))).sqrt()
+        projections = [(hidden[:, -1] @ u.to(hidden)).sum() for u in probes]
+        squares = torch.stack(
+            [torch.autograd.grad(y, x, retain_graph=True)[0].square().sum(-1) for y in projections]
+        )
+        return (squares.sum(0) * (self.width / len(probes))).sqrt()
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """(B, T) |d y / d x_j|, y the logit of targets (B,) at the last position."""
@@ -130,11 +183,15 @@ class Glass:
         return torch.autograd.grad(logits.sum(), x)[0].norm(dim=-1)
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """() the mean loss, nats per token, of targets (B, T); its gradients by all weights are made and let go."""
+        """() the mean loss, nats per token, of targets (B, T); its gradients by all weights are
+        made and let go.
+        """
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))
             nll = F.cross_entropy(logits.flatten(0, 1).float(), targets.to(self._device).flatten())
-            torch.autograd.grad(nll, [p for p in self.model.parameters() if p.requires_grad], allow_unused=True)
+            torch.autograd.grad(
+                nll, [p for p in self.model.parameters() if p.requires_grad], allow_unused=True
+            )
         return nll.detach()
 
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -144,7 +201,7 @@ class Glass:
         return seen.root, hidden
 
     @contextmanager
-    def _through(self, scheme: Around) -> Iterator[Around]:
+    def _through(self, scheme: Seen) -> Generator[Seen, None, None]:
         plain, self.model.scheme = self.model.scheme, scheme
         try:
             yield scheme

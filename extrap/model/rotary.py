@@ -1,7 +1,8 @@
 """Turning pairs of channels: what the RoPE family shares. arXiv 2104.09864.
 
-Pair p of a token at coordinate t turns by t theta_p:  (a, b) -> (a cos - b sin, a sin + b cos), i.e. times e^(i t theta_p).
-Angles stay in float64 up to the cosine: in float32 those of position 10^6 would be wrong in the second decimal.
+Pair p of a token at coordinate t turns by t theta_p:  (a, b) -> (a cos - b sin, a sin + b cos),
+i.e. times e^(i t theta_p). Angles stay in float64 up to the cosine: in float32 those of position
+10^6 would be wrong in the second decimal.
 """
 
 from abc import abstractmethod
@@ -13,27 +14,37 @@ from torch import Tensor
 from extrap.model.scheme import Scheme, Shape, Where
 
 Layout = Literal["interleaved", "half"] | list[int]
-"""Which channels form a pair. interleaved: (2p, 2p + 1), as in the paper, GPT-J and RoFormer; half: (p, p + D/2), as in Llama
-and NeoX; a list names the channels pair by pair, [0, 3, 1, 2] pairs (0, 3) and (1, 2)."""
+"""Which channels form a pair. interleaved: (2p, 2p + 1), as in the paper, GPT-J and RoFormer; half:
+(p, p + D/2), as in Llama and NeoX; a list names the channels pair by pair, [0, 3, 1, 2] pairs (0,
+3) and (1, 2).
+"""
 
 
 def pairing(layout: Layout, width: int) -> Tensor:
-    """(width / 2, 2): the channels of each pair. Raises ValueError unless every channel has exactly one partner."""
+    """(width / 2, 2): the channels of each pair. Raises ValueError unless every channel has exactly
+    one partner.
+    """
     if width % 2 or width < 2:
-        raise ValueError(f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; give an even number")
+        raise ValueError(
+            f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; give an even number"
+        )
     if layout == "interleaved":
         return torch.arange(width).view(-1, 2)
     if layout == "half":
         return torch.arange(width).view(2, -1).T
     if sorted(layout) != list(range(width)):
-        raise ValueError(f"layout={layout}: name each of the channels 0 to {width - 1} once, pair by pair")
+        raise ValueError(
+            f"layout={layout}: name each of the channels 0 to {width - 1} once, pair by pair"
+        )
     return torch.tensor(layout).view(-1, 2)
 
 
 def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tensor:
-    """The weight (H * D, C) or bias (H * D,) of a query or key projection trained under `source`, to be used under `target`.
+    """The weight (H * D, C) or bias (H * D,) of a query or key projection trained under `source`,
+    to be used under `target`.
 
-    Rows move within each head such that every pair keeps its frequency; scores stay as they are if both q and k are converted.
+    Rows move within each head such that every pair keeps its frequency; scores stay as they are if
+    both q and k are converted.
     """
     width = weight.shape[0] // heads
     row = torch.empty(width, dtype=torch.long)
@@ -42,7 +53,9 @@ def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tens
 
 
 def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
-    """e^(i angle) for float64 angles, in the complex type that turns channels of dtype, complex64 at least."""
+    """e^(i angle) for float64 angles, in the complex type that turns channels of dtype, complex64
+    at least.
+    """
     turns = torch.polar(torch.ones_like(angle), angle)
     return turns if dtype == torch.float64 else turns.to(torch.complex64)
 
@@ -58,7 +71,9 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
     wide = x.to(turns.real.dtype)
     if layout == "half":
         cos, sin = turns.real, turns.imag
-        return torch.addcmul(wide * torch.cat([cos, cos], -1), wide.roll(width // 2, -1), torch.cat([-sin, sin], -1)).to(x.dtype)
+        return torch.addcmul(
+            wide * torch.cat([cos, cos], -1), wide.roll(width // 2, -1), torch.cat([-sin, sin], -1)
+        ).to(x.dtype)
     pairs = (wide if wide.stride(-1) == 1 else wide.contiguous()).unflatten(-1, (-1, 2))
     return torch.view_as_real(torch.view_as_complex(pairs) * turns).flatten(-2).to(x.dtype)
 
@@ -71,19 +86,22 @@ def check_base(base: float) -> None:
 class Rotary(Scheme):
     """q~_i = R_i q_i, k~_j = R_j k_j; a member of the family says by which frequencies.
 
-    width: channels that turn, the first of each head; all by default. Parameters: none. Raises ValueError for an odd number of
-    them, a base of 1 or less and channels that are not paired.
+    width: channels that turn, the first of each head; all by default. Parameters: none. Raises
+    ValueError for an odd number of them, a base of 1 or less and channels that are not paired.
     """
 
     def __init__(self, shape: Shape, base: float, layout: Layout, width: int | None = None):
         super().__init__(shape)
         pairing(layout, shape.head_dim if width is None else width)
         check_base(base)
-        self.base, self.layout = base, layout
+        self.base = base
+        self.layout: Layout = layout
 
     @abstractmethod
     def spectrum(self, n: int) -> Tensor:
-        """theta (P,), float64, P <= D/2, for a forward of n tokens; what extensions wrap. Pair p turns by theta_p per unit."""
+        """theta (P,), float64, P <= D/2, for a forward of n tokens; what extensions wrap. Pair p
+        turns by theta_p per unit.
+        """
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
         """(T, P) angles of tokens at coordinates t (T,)."""
@@ -95,5 +113,5 @@ class Rotary(Scheme):
             of_q = phase(self.angle(at.q, theta), q.dtype)
             return of_q, of_q if at.k is at.q else phase(self.angle(at.k, theta), k.dtype)
 
-        of_q, of_k = at.once((self, q.dtype), turns)
+        of_q, of_k = at.once(self, turns, q.dtype)
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)

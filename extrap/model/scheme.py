@@ -1,25 +1,55 @@
 """The seam: one hook per stage of attention. The base class is NoPE, position plays no part in it.
 
-    s = temperature * score + distance_bias + bias;    not visible -> -inf;    a = softmax over (s, sink);    o = mix(a, v)
+    s = temperature * score + distance_bias + bias;   not visible -> -inf
+    a = normalise(s), which is softmax over (s, sink);   o = gate(mix(a, v))
 
-A positional scheme overrides the hooks at which it acts, and nothing else. The kernel that computes attention follows from
-which hooks are overridden (attention.py); `attend` is the whole-matrix definition every kernel is tested against.
+A positional scheme overrides the hooks at which it acts, and nothing else. The kernel that computes
+attention follows from which hooks are overridden (attention.py); `attend` is the whole-matrix
+definition every kernel is tested against.
 """
 
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import Annotated, Any, Literal
 
 import torch
+from annotated_types import Le
 from torch import Tensor, nn
 
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
 
-__all__ = ["OutOfRange", "Scheme", "Shape", "Where", "attend_rows", "even_spacing", "logits", "softmax", "weights", "whole_steps"]
+__all__ = [
+    "HOOKS",
+    "Hook",
+    "OutOfRange",
+    "Scheme",
+    "Shape",
+    "Size",
+    "Where",
+    "attend_rows",
+    "centred_bias",
+    "even_spacing",
+    "layer_of",
+    "logits",
+    "softmax",
+    "weights",
+    "whole_steps",
+    "wide",
+]
+
+
+Size = Annotated[int, Le(2**22)]
+"""How many entries a table of a scheme may have: a mistyped number must not fill the memory."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a scheme is built for: width C, heads H, layers, training length L in tokens, vocabulary, norm of the GPT."""
+    """What a scheme is built for: width C, heads H, layers, training length L in tokens,
+    vocabulary, norm of the GPT; heads of keys and values and channels D of a head where they are
+    not H and C / H.
+    """
 
     dim: int
     heads: int
@@ -27,21 +57,74 @@ class Shape:
     length: int = 64
     vocab: int = 256
     norm: str = "rms"
+    kv_heads: int | None = None
+    head_width: int | None = None
 
     @property
     def head_dim(self) -> int:
-        return self.dim // self.heads
+        """D."""
+        return self.head_width or self.dim // self.heads
+
+    def fill_width(self, who: str) -> None:
+        """Raises ValueError unless the heads make up the width C, which a scheme with vectors or
+        matrices of its own for queries and keys splits among them.
+        """
+        if self.head_dim * self.heads != self.dim:
+            raise ValueError(
+                f"{who} splits the width among the heads; {self.heads} heads of model.head_dim="
+                f"{self.head_dim} are not model.dim={self.dim}; give model.head_dim=null"
+            )
+
+    def own_keys(self, who: str) -> None:
+        """Raises ValueError unless every head has keys of its own."""
+        if self.kv_heads not in (None, self.heads):
+            raise ValueError(
+                f"{who} adds to the keys of every head; model.kv_heads={self.kv_heads} shares keys "
+                f"among {self.heads} heads; give model.kv_heads=null"
+            )
+
+
+@dataclass(frozen=True)
+class Hook:
+    """Where a hook acts, in words, and how the parts of a stack meet in it.
+
+    meet: `chain`, each part is handed what the part before it returned; `owner`, at most one part
+    overrides it; or a function that joins the values of two parts, of which None is none.
+    inside: whether it is part of attention, so that an owner of `attend` leaves no place for it.
+    """
+
+    acts_at: str
+    meet: Literal["chain", "owner"] | Callable[[Any, Any], Any]
+    inside: bool = True
+
+
+HOOKS = {
+    "positions": Hook("coordinates", "chain", inside=False),
+    "embed": Hook("embedding", "chain", inside=False),
+    "rotate": Hook("queries, keys", "chain"),
+    "sees": Hook("mask", operator.and_),
+    "temperature": Hook("temperature", operator.mul),
+    "score": Hook("score", "owner"),
+    "distance_bias": Hook("bias of distance", operator.add),
+    "bias": Hook("bias", operator.add),
+    "sink": Hook("sink", "owner"),
+    "normalise": Hook("weights", "owner"),
+    "mix": Hook("weights, values", "owner"),
+    "gate": Hook("output", "chain", inside=False),
+    "attend": Hook("attention", "owner", inside=False),
+}
+"""Every hook of a Scheme, in the order in which they act. Stacks, wrappers and tables follow this."""
 
 
 class Scheme(nn.Module):
-    """One object serves all layers; sharing across layers is the absence of a leading `layers` axis in its parameters.
-
-    Parts of a stack meet like this: positions, embed and rotate fold in order; distance_bias and bias add; temperature
-    multiplies; sees is the logical and; score, sink, mix, attend and a scale other than D**-0.5 have one owner.
+    """One object for all layers; sharing across layers is the absence of a leading `layers` axis in
+    its parameters. Every hook does nothing until a subclass overrides it.
     """
 
     limit: float = inf
-    """Coordinates must stay below; finite only where a scheme owns a finite table without a policy for what lies past it."""
+    """Coordinates must stay below; finite only where a scheme owns a finite table without a policy
+    for what lies past it.
+    """
 
     def __init__(self, shape: Shape):
         super().__init__()
@@ -61,11 +144,15 @@ class Scheme(nn.Module):
         return x
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        """(B, H, Tq, D), (B, H, Tk, D) -> the same shapes. Sees the whole length: nothing of size (T, T) may be touched."""
+        """(B, H, Tq, D), (B, H, Tk, D) -> the same shapes. Sees the whole length: nothing of size
+        (T, T) may be touched.
+        """
         return q, k
 
     def sees(self, at: Where) -> Tensor | None:
-        """(Tq, Tk) bool of what stays visible. A mask is never a bias of -inf: counts, gates and log-n must know it."""
+        """(Tq, Tk) bool of what stays visible. A mask is never a bias of -inf: counts, gates and
+        log-n must know it.
+        """
         return None
 
     def temperature(self, at: Where) -> Tensor | None:
@@ -77,29 +164,51 @@ class Scheme(nn.Module):
         return q @ k.transpose(-1, -2) * at.scale
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor | None:
-        """(H, *d.shape): added logits that depend on nothing but the distance d >= 0 (any shape), elementwise."""
+        """(H, *d.shape): added logits that depend on nothing but the distance d >= 0 (any shape),
+        elementwise.
+        """
         return None
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
-        """Added logits, broadcastable to (B, H, Tq, Tk), that depend on content or order. q, k are rotated, not heated."""
+        """Added logits, broadcastable to (B, H, Tq, Tk), that depend on content or order. q, k are
+        rotated, not heated.
+        """
         return None
 
     def sink(self, at: Where) -> Tensor | None:
-        """(H,) logit of one more key whose value is zero: attention may go nowhere. 0 is softmax_1, None softmax."""
+        """(H,) logit of one more key whose value is zero: attention may go nowhere. 0 is softmax_1,
+        None softmax.
+        """
         return None
+
+    def normalise(self, s: Tensor, at: Where) -> Tensor:
+        """(B, H, Tq, Tk) logits, -inf where nothing is visible -> weights >= 0, 0 there."""
+        return softmax(s, self.sink(at))
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         """(B, H, Tq, D) from weights (B, H, Tq, Tk) and values (B, H, Tk, D); linear in both."""
         return a @ v
 
+    def gate(self, o: Tensor, at: Where) -> Tensor:
+        """(B, H, T, D) output of attention -> the same shape, whatever kernel made it."""
+        return o
+
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        """(B, H, T, D): the definition, all rows at once. Overriding it means owning attention altogether."""
+        """(B, H, T, D): the definition up to the gate, all rows at once. Overriding it means owning
+        attention altogether.
+        """
         q, k = self.rotate(q, k, at)
         return attend_rows(self, q, k, v, at)
 
-    def uses(self, *hooks: str) -> bool:
-        """Whether any of these hooks is overridden."""
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        """Whether any of these hooks is overridden: in this layer, or in any where layer is None."""
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
+
+
+def layer_of(*args: Any) -> int | None:
+    """The layer that a hook is called for, by its last argument; None for `positions`."""
+    last = args[-1]
+    return last.layer if isinstance(last, Where) else last if isinstance(last, int) else None
 
 
 def attend_rows(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
@@ -108,28 +217,48 @@ def attend_rows(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> T
 
 
 def weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, Tq, Tk): a of this page; rows sum to 1, or to less beside a sink."""
-    return softmax(logits(scheme, q, k, at), scheme.sink(at))
+    """(B, H, Tq, Tk): a of this page; rows of a softmax sum to 1, or to less beside a sink."""
+    return scheme.normalise(logits(scheme, q, k, at), at)
 
 
 def logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, Tq, Tk): s of this page for query rows and keys that are rotated already, -inf where nothing is visible."""
-    s = scheme.score(q, k, at)
+    """(B, H, Tq, Tk): s of this page for query rows and keys that are rotated already, -inf where
+    nothing is visible.
+    """
+    s = wide(scheme.score(q, k, at))
     if (c := scheme.temperature(at)) is not None:
         s = s * c.to(s.dtype)
-    if (b := scheme.distance_bias(at.distance, at.layer)) is not None:
-        s = s + b.to(s.dtype)
-    if (b := scheme.bias(q, k, at)) is not None:
-        s = s + b.to(s.dtype)
+    for b in (centred_bias(scheme, at.distance, at.layer), scheme.bias(q, k, at)):
+        if b is not None:
+            s = s + b.to(s.dtype)
     return s.masked_fill(~at.visible, -inf)
 
 
+def centred_bias(scheme: Scheme, d: Tensor, layer: int) -> Tensor | None:
+    """(H, *d.shape): distance_bias minus its value at distance 0, in float32 at least.
+
+    Softmax does not see the difference, and a cast to 16 bits keeps more of what it does see.
+    Beside a sink it would, so there the bias stays as it is, and under other ways to normalise.
+    """
+    b = scheme.distance_bias(d, layer)
+    if b is None or scheme.uses("sink", "normalise", layer=layer):
+        return b
+    zero = scheme.distance_bias(d.new_zeros(1), layer)
+    return b if zero is None else wide(b) - wide(zero).view(-1, *[1] * d.dim())
+
+
+def wide(x: Tensor) -> Tensor:
+    """x in float32 at least."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
-    """exp(s_j) / (exp(sink) + sum exp(s)) over the last axis, in float32 at least; without a sink the plain softmax.
+    """exp(s_j) / (exp(sink) + sum exp(s)) over the last axis, in float32 at least; without a sink
+    the plain softmax.
 
     sink = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html.
     """
-    s = s.float() if s.dtype in (torch.float16, torch.bfloat16) else s
+    s = wide(s)
     if sink is None:
         return s.softmax(-1)
     nowhere = sink.to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)

@@ -1,24 +1,31 @@
-"""The frequencies of the pairs that turn, as extensions see them: read, changed on a copy, and logged.
+"""The frequencies of the pairs that turn, as extensions see them: read, changed on a copy, and
+logged.
 
-Whatever has `spectrum(n) -> theta (P,)` and `base` takes part: the RoPE family, RoPE on values, RoPE in linear attention. A change is
-a function in front of that method on one object; classes stay as they are, so nothing else of a scheme is lost.
+Whatever has `spectrum(n) -> theta (P,)` and `base` takes part: the RoPE family, RoPE on values,
+RoPE in linear attention. A change is a function in front of that method on one object; classes stay
+as they are, so nothing else of a scheme is lost.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import pi
+from typing import Protocol, cast, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from extrap.model.card import parts
 from extrap.model.scheme import Scheme, even_spacing
+from extrap.model.stack import Stack
+from extrap.model.wrapper import Wrapper
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """theta (P,): frequencies as trained, float64, radians per unit of coordinate; base: of their grid; length: trained on, L."""
+    """theta (P,): frequencies as trained, float64, radians per unit of coordinate; base: of their
+    grid; length: trained on, L.
+    """
 
     theta: Tensor
     base: float
@@ -26,18 +33,39 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple where several axes have a grid each."""
-        return 2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum())) if self.theta.any() else 2 * len(self.theta)
+        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple where several
+        axes have a grid each.
+        """
+        return (
+            2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum()))
+            if self.theta.any()
+            else 2 * len(self.theta)
+        )
 
     @property
     def index(self) -> Tensor:
         """(P,) p, counted from 0 in each grid."""
-        return (torch.arange(len(self.theta), device=self.theta.device) % (self.width // 2)).double()
+        return (
+            torch.arange(len(self.theta), device=self.theta.device) % (self.width // 2)
+        ).double()
 
     @property
     def turns(self) -> Tensor:
-        """(P,) r_p = L theta_p / (2 pi): full circles within the training length; below 1 some angles were never trained."""
+        """(P,) r_p = L theta_p / (2 pi): full circles within the training length; below 1 some
+        angles were never trained.
+        """
         return self.length * self.theta / (2 * pi)
+
+
+@runtime_checkable
+class Turning(Protocol):
+    """A part that turns pairs of channels."""
+
+    base: float
+
+    def spectrum(self, n: int) -> Tensor:
+        """theta (P,), float64, in a forward of n tokens."""
+        ...
 
 
 Change = Callable[[Pairs, int], Tensor]
@@ -46,31 +74,56 @@ Change = Callable[[Pairs, int], Tensor]
 
 def pairs(part: Scheme) -> Pairs:
     """What a single part turns, as it is now within the training length."""
-    return Pairs(part.spectrum(part.shape.length), part.base, part.shape.length)
+    turning = cast(Turning, part)
+    return Pairs(turning.spectrum(part.shape.length), turning.base, part.shape.length)
 
 
 def turns_pairs(part: Scheme) -> bool:
-    """Whether a single part turns pairs of channels: it has a spectrum and not all of it stands still."""
-    return hasattr(part, "spectrum") and bool(part.spectrum(part.shape.length).any())
+    """Whether a single part turns pairs of channels: it has a spectrum and not all of it stands
+    still.
+    """
+    return isinstance(part, Turning) and bool(part.spectrum(part.shape.length).any())
 
 
 def respectrum(part: Scheme, change: Change) -> Scheme:
     """The part itself, its frequencies changed from now on; for copies only."""
-    part.spectrum = partial(_changed, change, part.spectrum, part.base, part.shape.length)
+    turning = cast(Turning, part)
+    turning.spectrum = partial(  # pyright: ignore[reportAttributeAccessIssue]
+        _changed, change, turning.spectrum, turning.base, part.shape.length
+    )
     return part
 
 
-def _changed(change: Change, spectrum: Callable[[int], Tensor], base: float, length: int, n: int) -> Tensor:
+def _changed(
+    change: Change, spectrum: Callable[[int], Tensor], base: float, length: int, n: int
+) -> Tensor:
     return change(Pairs(spectrum(n), base, length), n)
 
 
-def frequencies_used(scheme: Scheme, n: int) -> Tensor | None:
-    """(P,) theta in radians per token, in force in a forward of n tokens; the pairs of several parts one after the other.
+def turning_parts(scheme: Scheme, layer: int) -> list[Scheme]:
+    """The single parts that turn pairs of channels in one layer."""
+    if isinstance(scheme, Stack):
+        return [single for part in scheme.parts for single in turning_parts(part, layer)]
+    if isinstance(scheme, Wrapper):
+        return turning_parts(scheme.in_layer(layer), layer)
+    return [scheme] if turns_pairs(scheme) else []
 
-    Coordinates that move by 1/s per token count as slower pairs. None where nothing turns, or coordinates are not evenly spaced.
+
+def turning_layers(scheme: Scheme) -> set[int]:
+    """Layers in which something turns pairs of channels."""
+    return {layer for layer in range(scheme.shape.layers) if turning_parts(scheme, layer)}
+
+
+def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor | None:
+    """(P,) theta in radians per token, in force in a forward of n tokens; the pairs of several
+    parts one after the other. layer: in that layer; None: of all parts, wherever they act.
+
+    Coordinates that move by 1/s per token count as slower pairs. None where nothing turns, or
+    coordinates are not evenly spaced.
     """
     step = even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
-    turning = [part.spectrum(n) for part in parts(scheme) if turns_pairs(part)]
+    every = parts(scheme) if layer is None else turning_parts(scheme, layer)
+    turning = [cast(Turning, part).spectrum(n) for part in every if turns_pairs(part)]
     return torch.cat(turning) * step if turning and step is not None else None
 
 

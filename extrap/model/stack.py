@@ -1,168 +1,164 @@
 """Schemes compose: Stack([]) is NoPE, Stack([s]) is s. A stack is a YAML file and no code."""
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import reduce
+from typing import Any, cast
 
-from torch import Tensor, nn
+from torch import nn
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.card import describe_parts
+from extrap.model.scheme import HOOKS, Hook, Scheme, Shape, layer_of
+from extrap.model.wrapper import Wrapper
 
-ATTENTION = ("rotate", "sees", "temperature", "score", "distance_bias", "bias", "sink", "mix")
-ONE_OWNER = ("score", "sink", "mix", "attend")
+INSIDE = tuple(name for name, hook in HOOKS.items() if hook.inside)
 
 
 class Stack(Scheme):
-    """Parts act together: what folds is folded in order, what adds is added, what has one owner is checked to have one.
+    """Parts that act together, hook by hook as HOOKS of model/scheme.py says.
 
-    Raises ValueError where two parts own score, sink, mix, attend or a scale, where two rotate by phase (a second RoPE would
-    turn twice), and where a part that owns attention altogether meets another that acts in it.
+    Raises ValueError where, in one layer, two parts own a hook that has one owner, two rotate by
+    phase (a second RoPE would turn twice), or a part that owns attention meets another that acts in
+    it; and where two parts set a scale, which holds in all layers.
     """
 
     def __init__(self, shape: Shape, parts: Sequence[Scheme]):
         super().__init__(shape)
-        self.parts = nn.ModuleList(parts)
-        for hook in ONE_OWNER:
-            _one(f"own {hook}", [p for p in parts if p.uses(hook)])
+        self.parts = cast("Sequence[Scheme]", nn.ModuleList(parts))
         _one("set the scale of the logits", [p for p in parts if p.scale != Scheme(shape).scale])
-        _one("rotate by phase", [p for p in parts if p.uses("rotate") and hasattr(p, "spectrum")])
-        if any(p.uses("attend") for p in parts):
-            _one("act in attention, which one of them owns altogether", [p for p in parts if p.uses("attend", *ATTENTION)])
+        for layer in range(shape.layers):
+            self._check(parts, layer)
+
+    @staticmethod
+    def _check(parts: Sequence[Scheme], layer: int) -> None:
+        for name, hook in HOOKS.items():
+            if hook.meet == "owner":
+                _one(f"own {name}", [p for p in parts if p.uses(name, layer=layer)])
+        _one(
+            "say what becomes of logits",
+            [p for p in parts if p.uses("sink", "normalise", layer=layer)],
+        )
+        _one("rotate by phase", [p for p in parts if _turns(p, layer)])
+        if any(p.uses("attend", layer=layer) for p in parts):
+            _one(
+                "act in attention, which one of them owns altogether",
+                [p for p in parts if p.uses("attend", *INSIDE, layer=layer)],
+            )
 
     @property
     def limit(self) -> float:  # type: ignore[override]
-        return min((p.limit for p in self.parts), default=Scheme.limit)
+        return min([Scheme.limit, *(p.limit for p in self.parts)])
 
     @property
     def scale(self) -> float:
-        default = super().scale
+        default = self.shape.head_dim**-0.5
         return next((p.scale for p in self.parts if p.scale != default), default)
 
-    def uses(self, *hooks: str) -> bool:
-        return any(p.uses(*hooks) for p in self.parts)
-
-    def positions(self, t: Tensor) -> Tensor:
-        for p in self.parts:
-            t = p.positions(t)
-        return t
-
-    def embed(self, x: Tensor, at: Where) -> Tensor:
-        for p in self.parts:
-            x = p.embed(x, at)
-        return x
-
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        for p in self.parts:
-            q, k = p.rotate(q, k, at)
-        return q, k
-
-    def sees(self, at: Where) -> Tensor | None:
-        return _fold((p.sees(at) for p in self.parts), lambda a, b: a & b)
-
-    def temperature(self, at: Where) -> Tensor | None:
-        return _fold((p.temperature(at) for p in self.parts), lambda a, b: a * b)
-
-    def distance_bias(self, d: Tensor, layer: int) -> Tensor | None:
-        return _fold((p.distance_bias(d, layer) for p in self.parts), lambda a, b: a + b)
-
-    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
-        return _fold((p.bias(q, k, at) for p in self.parts), lambda a, b: a + b)
-
-    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        return self._owner("score").score(q, k, at)
-
-    def sink(self, at: Where) -> Tensor | None:
-        return self._owner("sink").sink(at)
-
-    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        return self._owner("mix").mix(a, v, at)
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        owner = next((p for p in self.parts if p.uses("attend")), None)
-        return super().attend(q, k, v, at) if owner is None else owner.attend(q, k, v, at)
-
-    def _owner(self, hook: str) -> Scheme:
-        return next((p for p in self.parts if p.uses(hook)), Scheme(self.shape))
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        return any(p.uses(*hooks, layer=layer) for p in self.parts)
 
 
-class Only(Scheme):
-    """A part that acts in some layers and is absent in the others, which makes mixed layouts such as HWFA a YAML file.
+def _met(name: str, hook: Hook) -> Any:
+    """The method of Stack in which its parts meet."""
 
-    layers: indices, negative ones count from the last layer, or a range in Python's notation ("0:-1" is all but the last).
-    Raises ValueError for a layer that does not exist and for a part whose effect cannot be confined to a layer (it moves
-    coordinates, changes the scale or owns attention).
+    def chain(self: Stack, *args: Any) -> Any:
+        last = len(args) if name == "positions" else -1
+        state, at = args[:last], args[last:]
+        for part in self.parts:
+            out = getattr(part, name)(*state, *at)
+            state = cast("tuple[Any, ...]", out if isinstance(out, tuple) else (out,))
+        first, *more = state
+        return (first, *more) if more else first
+
+    def owner(self: Stack, *args: Any) -> Any:
+        layer = layer_of(*args)
+        part = next((p for p in self.parts if p.uses(name, layer=layer)), None)
+        return getattr(Scheme, name)(self, *args) if part is None else getattr(part, name)(*args)
+
+    def joined(self: Stack, *args: Any) -> Any:
+        values = [getattr(part, name)(*args) for part in self.parts]
+        present = [value for value in values if value is not None]
+        return reduce(cast("Callable[[Any, Any], Any]", hook.meet), present) if present else None
+
+    return chain if hook.meet == "chain" else owner if hook.meet == "owner" else joined
+
+
+for _name, _hook in HOOKS.items():
+    setattr(Stack, _name, _met(_name, _hook))
+
+
+class Only(Wrapper):
+    """A part that acts in some layers and is absent in the others: mixed layouts such as HWFA are
+    YAML files.
+
+    layers: indices, of which negative ones count from the last layer; or a pattern that follows the
+    depth of the model: a range in Python's notation ('0:-1' all but the last, '3::4' every fourth),
+    'every 4' for the same as '3::4', or 'not' before either for all other layers. Warns where a
+    pattern picks no layer of the model. Raises ValueError for a layer that does not exist and for a
+    part that cannot be confined to a layer (it moves coordinates or changes the scale).
     """
 
     def __init__(self, shape: Shape, part: Scheme, layers: list[int] | str):
         super().__init__(shape)
-        layers = _layers(layers, shape.layers)
-        if wrong := [n for n in layers if not -shape.layers <= n < shape.layers]:
-            raise ValueError(f"layers={wrong}: the model has layers 0 to {shape.layers - 1}")
-        if part.uses("positions", "attend") or part.scale != self.scale:
-            raise ValueError(f"{type(part).__name__} cannot be limited to some layers")
+        if part.uses("positions") or part.scale != Scheme(shape).scale:
+            raise ValueError(f"{describe_parts(part)} cannot be limited to some layers")
         self.part = part
-        self.layers = {n % shape.layers for n in layers}
+        self.layers = layer_pattern(layers, shape.layers)
+        self.absent = Scheme(shape)
+        if not self.layers:
+            warnings.warn(
+                f"layers={layers}: none of the {shape.layers} layers of this model, so "
+                f"{describe_parts(part)} acts nowhere; give another pattern or a deeper model",
+                stacklevel=2,
+            )
 
     @property
-    def limit(self) -> float:  # type: ignore[override]
-        return self.part.limit
+    def inside(self) -> Scheme:
+        return self.part
 
-    def uses(self, *hooks: str) -> bool:
-        return self.part.uses(*hooks)
+    def in_layer(self, layer: int | None) -> Scheme:
+        return self.part if layer in self.layers else self.absent
 
-    def __getattr__(self, name: str) -> Any:
-        if name == "spectrum":
-            return getattr(self.part, name)
-        return super().__getattr__(name)
+    @property
+    def scale(self) -> float:
+        return self.absent.scale
 
-    def _who(self, layer: int) -> Scheme:
-        return self.part if layer in self.layers else Scheme(self.shape)
-
-    def embed(self, x: Tensor, at: Where) -> Tensor:
-        return self._who(at.layer).embed(x, at)
-
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        return self._who(at.layer).rotate(q, k, at)
-
-    def sees(self, at: Where) -> Tensor | None:
-        return self._who(at.layer).sees(at)
-
-    def temperature(self, at: Where) -> Tensor | None:
-        return self._who(at.layer).temperature(at)
-
-    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        return self._who(at.layer).score(q, k, at)
-
-    def distance_bias(self, d: Tensor, layer: int) -> Tensor | None:
-        return self._who(layer).distance_bias(d, layer)
-
-    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
-        return self._who(at.layer).bias(q, k, at)
-
-    def sink(self, at: Where) -> Tensor | None:
-        return self._who(at.layer).sink(at)
-
-    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        return self._who(at.layer).mix(a, v, at)
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        acts = bool(self.layers) if layer is None else layer in self.layers
+        return acts and self.part.uses(*hooks, layer=layer)
 
 
-def _layers(layers: list[int] | str, count: int) -> list[int]:
+def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
+    """The indices that a pattern of Only picks among `count` layers, from 0 on."""
     if not isinstance(layers, str):
-        return layers
-    if not re.fullmatch(r"(-?\d+)?:(-?\d+)?", layers):
-        raise ValueError(f"layers={layers}: give indices, or a range such as 0:-1")
-    first, last = (int(n) if n else None for n in layers.split(":"))
-    return list(range(count)[first:last])
+        if wrong := [n for n in layers if not -count <= n < count]:
+            raise ValueError(f"layers={wrong}: the model has layers 0 to {count - 1}")
+        return {n % count for n in layers}
+    pattern = layers.removeprefix("not ")
+    if every := re.fullmatch(r"every ([1-9]\d*)", pattern):
+        picked = range(count)[int(every[1]) - 1 :: int(every[1])]
+    elif re.fullmatch(r"(-?\d+)?:(-?\d+)?(:[1-9]\d*)?", pattern):
+        picked = range(count)[slice(*(int(n) if n else None for n in pattern.split(":")))]
+    else:
+        raise ValueError(
+            f"layers={layers}: give indices, a range such as 0:-1 or 3::4, every 4, or not before "
+            "a range"
+        )
+    return set(range(count)) - set(picked) if pattern != layers else set(picked)
+
+
+def _turns(part: Scheme, layer: int) -> bool:
+    """Whether some single part in it turns queries and keys by phase in this layer."""
+    if isinstance(part, Stack):
+        return any(_turns(p, layer) for p in part.parts)
+    if isinstance(part, Wrapper):
+        return _turns(part.in_layer(layer), layer)
+    return part.uses("rotate") and hasattr(part, "spectrum")
 
 
 def _one(what: str, parts: list[Scheme]) -> None:
     if len(parts) > 1:
-        raise ValueError(f"{' and '.join(type(p).__name__ for p in parts)} both {what}; keep one of them")
-
-
-def _fold(values: Any, join: Callable[[Tensor, Tensor], Tensor]) -> Tensor | None:
-    total = None
-    for value in values:
-        if value is not None:
-            total = value if total is None else join(total, value)
-    return total
+        raise ValueError(
+            f"{' and '.join(describe_parts(p) for p in parts)} both {what}; keep one of them"
+        )

@@ -1,12 +1,12 @@
-"""What a hook of a scheme is told about the place it acts in: coordinates, order, visibility.
+"""Context of one attention call as a hook of a scheme sees it: coordinates, order, visibility.
 
-Coordinates are handed in and never made by a scheme. That gives blocks of query rows, interpolation, randomised positions,
-shift tests and streaming for free. Letters: B batch, T tokens, C width, H heads, D head width; all lengths are in tokens.
+Coordinates are handed in and never made by a scheme. That gives blocks of query rows,
+interpolation, randomised positions, shift tests and streaming for free. Letters: B batch, T tokens,
+C width, H heads, D head width; all lengths are in tokens.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -14,12 +14,30 @@ from torch import Tensor
 
 
 class OutOfRange(ValueError):
-    """A coordinate lies past the finite table of a scheme: the quantity is undefined there, not merely bad."""
+    """A coordinate past the finite table of a scheme: undefined there, not merely bad."""
+
+
+class computed_once:  # noqa: N801  it reads like property
+    """functools.cached_property without the lock that it holds until Python 3.12, which torch.compile
+    cannot follow.
+    """
+
+    def __init__(self, make: Callable[[Any], Any]):
+        self.make, self.__doc__ = make, make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, place: Any, owner: type | None = None) -> Any:
+        if place is None:
+            return self
+        value = place.__dict__[self.name] = self.make(place)
+        return value
 
 
 @dataclass(eq=False)
 class Where:
-    """The place of one call: queries (Tq,) against keys (Tk,) in one layer of one forward.
+    """One attention call: queries (Tq,) against keys (Tk,) in one layer of one forward.
 
     q, k     coordinates, float64, real numbers, possibly remapped
     i, j     token order, int64, whole numbers
@@ -37,8 +55,9 @@ class Where:
     scale: float
     layer: int = 0
     spacing: float | None = None
-    x: Tensor | None = None
-    tokens: Tensor | None = None
+    # None until a layer is entered and where no tokens are read: hooks that need them say so
+    x: Tensor = None  # pyright: ignore[reportAssignmentType]
+    tokens: Tensor = None  # pyright: ignore[reportAssignmentType]
     sees: Callable[["Where"], Tensor | None] | None = None
     causal: bool = True
     memo: dict[Any, Any] = field(default_factory=dict)
@@ -46,47 +65,55 @@ class Where:
 
     @classmethod
     def whole(cls, t: Tensor, scale: float, **more: Any) -> "Where":
-        """All queries against all keys at coordinates t (T,), float64."""
+        """All queries against all keys at coordinates t (T,), float64; their spacing is looked for
+        where it is not given.
+        """
         n = torch.arange(t.numel(), device=t.device)
-        return cls(q=t, k=t, i=n, j=n, length=t.numel(), scale=scale, spacing=even_spacing(t), **more)
+        if "spacing" not in more:
+            more["spacing"] = even_spacing(t)
+        return cls(q=t, k=t, i=n, j=n, length=t.numel(), scale=scale, **more)
 
-    @cached_property
+    @computed_once
     def back(self) -> Tensor:
         """(Tq, Tk) i - j, whole; negative for keys that come after the query."""
         return self.i[:, None] - self.j
 
-    @cached_property
+    @computed_once
     def distance(self) -> Tensor:
-        """(Tq, Tk) float64 >= 0. (i - j) * spacing where even, so that floor never falls on the wrong side."""
+        """(Tq, Tk) float64 >= 0; (i - j) * spacing where even, so that floor stays exact."""
         d = self.q[:, None] - self.k if self.spacing is None else self.back.double() * self.spacing
         return d.clamp(min=0)
 
-    @cached_property
+    @computed_once
     def steps(self) -> Tensor:
         """(Tq, Tk) int64, floor(distance)."""
         return whole_steps(self.distance)
 
-    @cached_property
+    @computed_once
     def mask(self) -> Tensor | None:
         """What `sees` of the scheme leaves visible, or None where it says nothing."""
         return None if self.sees is None else self.sees(self)
 
-    @cached_property
+    @computed_once
     def visible(self) -> Tensor:
-        """(Tq, Tk) bool: not after the query (unless causal is off, for demonstrations) and seen by every part."""
+        """(Tq, Tk) bool: not after the query, unless causal is off, and seen by every part."""
         seen = self.back >= 0 if self.causal else torch.ones_like(self.back, dtype=torch.bool)
         return seen if self.mask is None else seen & self.mask
 
-    @cached_property
+    @computed_once
     def count(self) -> Tensor:
         """(Tq,) visible keys of each query; i + 1 without a mask."""
         if self.mask is not None:
             return self.visible.sum(-1)
         return self.i + 1 if self.causal else torch.full_like(self.i, self.length)
 
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """make() at the first call of a forward, then remembered for the other layers. Hold nothing of size (Tq, Tk) here."""
-        key = (self.tag, key)
+    def once(self, owner: object, make: Callable[[], Any], *key: Hashable) -> Any:
+        """make() at the first call of a forward, then remembered for the other layers.
+
+        Remembered for one owner, the object that asks: two schemes of one class never read each
+        other's values. Hold nothing of size (Tq, Tk) here.
+        """
+        key = (self.tag, owner, *key)
         if key not in self.memo:
             self.memo[key] = make()
         return self.memo[key]
@@ -103,11 +130,20 @@ class Where:
         """Query rows start:stop against the keys they may see."""
         keys = slice(0, stop if self.causal else None)
         rows = slice(start, stop)
-        return replace(self, q=self.q[rows], i=self.i[rows], k=self.k[keys], j=self.j[keys], tag=(*self.tag, start, stop))
+        return replace(
+            self,
+            q=self.q[rows],
+            i=self.i[rows],
+            k=self.k[keys],
+            j=self.j[keys],
+            tag=(*self.tag, start, stop),
+        )
 
-    def moved(self, q: Tensor, k: Tensor, name: str) -> "Where":
-        """The same tokens at other coordinates; `name` keeps what is remembered apart."""
-        return replace(self, q=q, k=k, spacing=None, tag=(*self.tag, name))
+    def moved(self, q: Tensor, k: Tensor, owner: object) -> "Where":
+        """The same tokens at other coordinates. What is remembered there is kept apart by `owner`,
+        the object that moves them.
+        """
+        return replace(self, q=q, k=k, spacing=None, tag=(*self.tag, owner))
 
 
 def whole_steps(distance: Tensor) -> Tensor:
@@ -116,7 +152,7 @@ def whole_steps(distance: Tensor) -> Tensor:
 
 
 def even_spacing(t: Tensor) -> float | None:
-    """Distance of neighbouring coordinates where it is the same everywhere (to 1e-9 relative), else None."""
+    """Distance of neighbouring coordinates; None unless the same everywhere (to 1e-9 relative)."""
     if t.numel() < 2:
         return 1.0
     steps = t.diff()

@@ -1,18 +1,26 @@
-"""A scheme around another one. What wraps changes some hooks; the others are those of the scheme inside."""
+"""A scheme around another one. What wraps changes some hooks; the others are those of the scheme
+inside.
+"""
 
 from abc import abstractmethod
+from typing import Any
 
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import HOOKS, Scheme, layer_of
 
 
 class Wrapper(Scheme):
-    """Every hook is that of `inside`."""
+    """A scheme whose every hook is that of `inside`, or of `in_layer` where that differs."""
 
     @property
     @abstractmethod
-    def inside(self) -> Scheme: ...
+    def inside(self) -> Scheme:
+        """The scheme that is wrapped."""
+
+    def in_layer(self, layer: int | None) -> Scheme:
+        """The scheme whose hooks these are in one layer; None where a hook serves all layers."""
+        return self.inside
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -22,38 +30,18 @@ class Wrapper(Scheme):
     def scale(self) -> float:
         return self.inside.scale
 
-    def uses(self, *hooks: str) -> bool:
-        return self.inside.uses(*hooks)
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        return self.in_layer(layer).uses(*hooks, layer=layer)
 
-    def positions(self, t: Tensor) -> Tensor:
-        return self.inside.positions(t)
 
-    def embed(self, x: Tensor, at: Where) -> Tensor:
-        return self.inside.embed(x, at)
+def _of_inside(name: str) -> Any:
+    """The method of Wrapper that passes a hook on."""
 
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        return self.inside.rotate(q, k, at)
+    def hook(self: Wrapper, *args: Any) -> Tensor | tuple[Tensor, Tensor] | None:
+        return getattr(self.in_layer(layer_of(*args)), name)(*args)
 
-    def sees(self, at: Where) -> Tensor | None:
-        return self.inside.sees(at)
+    return hook
 
-    def temperature(self, at: Where) -> Tensor | None:
-        return self.inside.temperature(at)
 
-    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        return self.inside.score(q, k, at)
-
-    def distance_bias(self, d: Tensor, layer: int) -> Tensor | None:
-        return self.inside.distance_bias(d, layer)
-
-    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
-        return self.inside.bias(q, k, at)
-
-    def sink(self, at: Where) -> Tensor | None:
-        return self.inside.sink(at)
-
-    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        return self.inside.mix(a, v, at)
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        return self.inside.attend(q, k, v, at)
+for _name in HOOKS:
+    setattr(Wrapper, _name, _of_inside(_name))

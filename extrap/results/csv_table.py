@@ -1,4 +1,6 @@
-"""A CSV with a schema: typed cells, written at once and the same for the same set of rows, checked line by line when read."""
+"""A CSV with a schema: typed cells, written at once and the same for the same set of rows, checked
+line by line when read.
+"""
 
 import csv
 import hashlib
@@ -22,16 +24,26 @@ class Damaged(Exception):
     """What is wrong with one line."""
 
 
-def write(path: Path | str, schema: Mapping, rows: Iterable[Mapping], key: tuple, check: Callable[[dict], None]) -> str:
-    """Write rows (dicts; missing keys stay empty) in the order of their key columns; returns the SHA-256 of the file.
+def write(
+    path: Path | str,
+    schema: Mapping,
+    rows: Iterable[Mapping],
+    key: tuple,
+    check: Callable[[dict], None],
+) -> str:
+    """Write rows (dicts; missing keys stay empty) in the order of their key columns; returns the
+    SHA-256 of the file.
 
-    Numbers take the shortest form that reads back to the same float. `check(row)` raises Damaged for a row that may not exist.
-    Raises ValueError for an unknown column, a wrong type, a faulty row or a repeated key.
+    Numbers take the shortest form that reads back to the same float. `check(row)` raises Damaged
+    for a row that may not exist. Raises ValueError for an unknown column, a wrong type, a faulty
+    row or a repeated key.
     """
     path, ordered = Path(path), {}
     for row in rows:
         if unknown := set(row) - set(schema):
-            raise ValueError(f"{path.name}: unknown column {min(unknown)}; columns are {', '.join(schema)}")
+            raise ValueError(
+                f"{path.name}: unknown column {min(unknown)}; columns are {', '.join(schema)}"
+            )
         try:
             cells = [_cell(row.get(name), kind) for name, kind in schema.items()]
             record = _record(cells, schema)
@@ -43,26 +55,38 @@ def write(path: Path | str, schema: Mapping, rows: Iterable[Mapping], key: tuple
             raise ValueError(f"{path.name}: two rows at {[record[name] for name in key]}")
         ordered[place] = cells
     out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows([list(schema), *(ordered[place] for place in sorted(ordered))])
+    csv.writer(out, lineterminator="\n").writerows(
+        [list(schema), *(ordered[place] for place in sorted(ordered))]
+    )
     content = out.getvalue().encode()
     atomic.replace(path, content)
     return hashlib.sha256(content).hexdigest()
 
 
-def read(file: Path, schema: Mapping, check: Callable[[dict], None], again: str) -> Iterator[tuple[int, dict]]:
-    """(line number, row) of a file. Raises UserError with file and line for what `write` would not write; `again` says what to do."""
+def read(
+    file: Path, schema: Mapping, check: Callable[[dict], None], again: str
+) -> Iterator[tuple[int, dict]]:
+    """(line number, row) of a file. Raises UserError with file and line for what `write` would not
+    write; `again` says what to do.
+    """
     if not file.is_file():  # a pipe or a device would be read for ever
         raise UserError(f"{file}: not a file; {again}")
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: cannot be read as text ({type(error).__name__}); {again}") from None
+        raise UserError(
+            f"{file}: cannot be read as text ({type(error).__name__}); {again}"
+        ) from None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(reader, [])
         if header != list(schema):
-            wrong = [name for name in header if name not in schema] + [name for name in schema if name not in header]
-            raise Damaged(f"wrong header ({wrong[0] if wrong else 'order of columns'}); columns are {','.join(schema)}")
+            wrong = [name for name in header if name not in schema] + [
+                name for name in schema if name not in header
+            ]
+            raise Damaged(
+                f"wrong header ({wrong[0] if wrong else 'order of columns'}); columns are {','.join(schema)}"
+            )
         for cells in reader:
             record = _record(cells, schema)
             check(record)
@@ -75,17 +99,28 @@ def read(file: Path, schema: Mapping, check: Callable[[dict], None], again: str)
 
 def frame(records: list[dict], schema: Mapping) -> pd.DataFrame:
     """Text as str (empty where missing), whole numbers as Int64, numbers as float64."""
-    return pd.DataFrame({name: pd.array([record[name] for record in records], dtype=DTYPES[kind]) for name, kind in schema.items()})
+    return pd.DataFrame(
+        {
+            name: pd.array([record[name] for record in records], dtype=DTYPES[kind])
+            for name, kind in schema.items()
+        }
+    )
 
 
 def _cell(value, kind) -> str:
-    if value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value)):
+    if (
+        value is None
+        or value is pd.NA
+        or (isinstance(value, float | np.floating) and math.isnan(value))
+    ):
         return ""
     if kind is TEXT:
         return str(value)
     try:
         # str(2.0) would not read back as a whole number, and numpy's repr carries its type.
-        return str(int(value)) if kind is WHOLE and float(value).is_integer() else repr(float(value))
+        return (
+            str(int(value)) if kind is WHOLE and float(value).is_integer() else repr(float(value))
+        )
     except (TypeError, ValueError, OverflowError):
         raise Damaged(f"{value!r} is not a {kind}") from None
 
@@ -93,7 +128,10 @@ def _cell(value, kind) -> str:
 def _record(cells: list[str], schema) -> dict:
     if len(cells) != len(schema):
         raise Damaged(f"{len(cells)} fields instead of {len(schema)}")
-    return {name: _parse(cell, name, kind) for cell, (name, kind) in zip(cells, schema.items(), strict=True)}
+    return {
+        name: _parse(cell, name, kind)
+        for cell, (name, kind) in zip(cells, schema.items(), strict=True)
+    }
 
 
 def _parse(cell: str, name: str, kind):
@@ -102,7 +140,9 @@ def _parse(cell: str, name: str, kind):
     if kind is TEXT or cell == "":
         return cell if kind is TEXT else None
     try:
-        if not set(cell) <= NUMERIC:  # Python also reads 1_000, spaces and the digits of other scripts
+        if (
+            not set(cell) <= NUMERIC
+        ):  # Python also reads 1_000, spaces and the digits of other scripts
             raise ValueError
         value = int(cell) if kind is WHOLE else float(cell)
     except ValueError:

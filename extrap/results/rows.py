@@ -1,6 +1,8 @@
-"""The one schema of results: one row per measured number, coordinates in columns, one CSV per (run, extension, task).
+"""The one schema of results: one row per measured number, coordinates in columns, one CSV per (run,
+extension, task).
 
-Per-item scores (one per document or trial) lie beside the rows under `items/` and serve paired comparisons.
+Per-item scores (one per document or trial) lie beside the rows under `items/` and serve paired
+comparisons.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,10 +10,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from extrap.utils import versions as schema
 from extrap.results import csv_table as sheet
-from extrap.utils.errors import UserError
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
+from extrap.utils import versions as schema
+from extrap.utils.errors import UserError
 
 SCHEMA = {
     "run": TEXT, "study": TEXT, "scheme": TEXT, "data": TEXT, "extension": TEXT, "factor": REAL, "seed": WHOLE, "train_length": WHOLE,
@@ -19,48 +21,75 @@ SCHEMA = {
     "metric": TEXT, "value": REAL, "low": REAL, "high": REAL, "n": WHOLE, "tokens": WHOLE, "status": TEXT, "params": WHOLE,
     "corpus": TEXT, "config": TEXT, "commit": TEXT,
 }  # fmt: skip
-ITEM_SCHEMA = {"protocol": TEXT, "length": WHOLE, "depth": REAL, "metric": TEXT, "item": TEXT, "value": REAL}
+ITEM_SCHEMA = {
+    "protocol": TEXT,
+    "length": WHOLE,
+    "depth": REAL,
+    "metric": TEXT,
+    "item": TEXT,
+    "value": REAL,
+}
 COLUMNS = tuple(SCHEMA)
 COORDINATES = COLUMNS[: COLUMNS.index("metric")]
 KEY = (*COORDINATES, "metric")
 ITEM_KEY = ("protocol", "length", "depth", "metric", "item")
-REQUIRED = ("run", "study", "scheme", "data", "extension", "seed", "train_length", "task", "metric", "config")
+REQUIRED = (
+    "run",
+    "study",
+    "scheme",
+    "data",
+    "extension",
+    "seed",
+    "train_length",
+    "task",
+    "metric",
+    "config",
+)
 STATUSES = ("ok", "not trained", "diverged")
 AGAIN = "delete this file and evaluate its run again"
 
 
 def write(path: Path | str, rows: Iterable[Mapping]) -> str:
-    """Write rows (dicts; missing keys stay empty) as CSV, columns in schema order, rows in the order of their coordinates.
+    """Write rows (dicts; missing keys stay empty) as CSV, columns in schema order, rows in the
+    order of their coordinates.
 
-    The same set of rows is the same file, byte for byte; numbers read back to the same float. Returns the SHA-256 of the file.
-    Raises ValueError for an unknown column, a wrong type, an unknown status or repeated coordinates.
+    The same set of rows is the same file, byte for byte; numbers read back to the same float.
+    Returns the SHA-256 of the file. Raises ValueError for an unknown column, a wrong type, an
+    unknown status or repeated coordinates.
     """
     return sheet.write(path, SCHEMA, rows, KEY, _check)
 
 
 def read(study: Path | str) -> pd.DataFrame:
-    """All rows of `<study>/rows/*.csv`: text as str (empty where missing), whole numbers as Int64, numbers as float64.
+    """All rows of `<study>/rows/*.csv`: text as str (empty where missing), whole numbers as Int64,
+    numbers as float64.
 
-    Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status, repeated coordinates, and rows of
-    another version.
+    Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status,
+    repeated coordinates, and rows of another version.
     """
     files = sorted((Path(study) / "rows").glob("*.csv"))
     if not files:
-        raise UserError(f"{study}: no rows here (no rows/*.csv); evaluate a run of this study first")
+        raise UserError(
+            f"{study}: no rows here (no rows/*.csv); evaluate a run of this study first"
+        )
     schema.check_rows(Path(study))
     records, places = [], {}
     for file in files:
         for line, record in sheet.read(file, SCHEMA, _check, AGAIN):
             key = tuple(record[name] for name in KEY)
             if key in places:
-                raise UserError(f"{file}:{line}: the same coordinates and metric as {places[key]}; delete the file that is out of date")
+                raise UserError(
+                    f"{file}:{line}: the same coordinates and metric as {places[key]}; delete the file that is out of date"
+                )
             places[key] = f"{file}:{line}"
             records.append(record)
     return sheet.frame(records, SCHEMA)
 
 
 def records(files: Iterable[Path]) -> list[dict]:
-    """The rows in single files as dicts, None where a value is missing. Raises UserError, naming file and line, for a damaged one."""
+    """The rows in single files as dicts, None where a value is missing. Raises UserError, naming
+    file and line, for a damaged one.
+    """
     return [record for file in files for _, record in sheet.read(file, SCHEMA, _check, AGAIN)]
 
 
@@ -70,13 +99,18 @@ def frame(records: list[dict]) -> pd.DataFrame:
 
 
 def write_items(path: Path | str, items: Iterable[Mapping]) -> str:
-    """Write per-item scores (protocol, length, depth, metric, item, value) as CSV. Returns the SHA-256 of the file."""
+    """Write per-item scores (protocol, length, depth, metric, item, value) as CSV. Returns the
+    SHA-256 of the file.
+    """
     return sheet.write(path, ITEM_SCHEMA, items, ITEM_KEY, _check_item)
 
 
 def read_items(path: Path | str) -> pd.DataFrame:
     """The per-item scores of one file. Raises UserError, naming file and line, for a damaged one."""
-    return sheet.frame([record for _, record in sheet.read(Path(path), ITEM_SCHEMA, _check_item, AGAIN)], ITEM_SCHEMA)
+    return sheet.frame(
+        [record for _, record in sheet.read(Path(path), ITEM_SCHEMA, _check_item, AGAIN)],
+        ITEM_SCHEMA,
+    )
 
 
 def studies(results: Path | str) -> list[str]:
@@ -85,23 +119,35 @@ def studies(results: Path | str) -> list[str]:
 
 
 def open_study(results: Path | str, study: str) -> pd.DataFrame:
-    """The rows of a study by name. Raises UserError for an unknown one, listing what exists, and for one that has none yet."""
+    """The rows of a study by name. Raises UserError for an unknown one, listing what exists, and
+    for one that has none yet.
+    """
     known = studies(results)
     if study not in known:
-        listed = f"studies there: {', '.join(known)}" if known else "none is there yet; train and evaluate one with `extrap`"
+        listed = (
+            f"studies there: {', '.join(known)}"
+            if known
+            else "none is there yet; train and evaluate one with `extrap`"
+        )
         raise UserError(f"STUDY={study}: no such study in {results}; {listed}")
     rows = read(Path(results) / study)
     if rows.empty:
-        raise UserError(f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run")
+        raise UserError(
+            f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
+        )
     return rows
 
 
 def one_corpus(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, unchanged. Raises UserError when they were measured on different corpora, whose losses cannot be compared."""
+    """The rows, unchanged. Raises UserError when they were measured on different corpora, whose
+    losses cannot be compared.
+    """
     runs = rows[rows["corpus"] != ""].groupby("corpus")["run"].min()
     if len(runs) > 1:
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
-        raise UserError(f"corpus={named}: rows of different corpora cannot share a figure or a table; give each corpus a study of its own")
+        raise UserError(
+            f"corpus={named}: rows of different corpora cannot share a figure or a table; give each corpus a study of its own"
+        )
     return rows
 
 

@@ -1,4 +1,6 @@
-"""Rows grouped into series: what one line of a figure or of a table shows, with its seeds as replicates."""
+"""Rows grouped into series: what one line of a figure or of a table shows, with its seeds as
+replicates.
+"""
 
 from dataclasses import dataclass
 
@@ -16,7 +18,9 @@ SHARES = ("accuracy", "restricted", "format", "substring", "recall", "handed", "
 
 @dataclass(frozen=True)
 class Series:
-    """Rows that share scheme, data, extension, settings and status; `label` is its name on paper."""
+    """Rows that share scheme, data, extension, settings and status; `label` is its name on paper,
+    `condition` the place of its data among those of all rows, mixtures before controls.
+    """
 
     scheme: str
     data: str
@@ -24,16 +28,24 @@ class Series:
     status: str
     label: str
     rows: pd.DataFrame
+    condition: int = 0
 
     @property
     def ok(self) -> bool:
         return self.status == "ok"
 
 
-def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
-    """Rows with a value whose columns equal what is asked, from runs that were trained on `seen` ("text" or "retrieval").
+def status_name(status: str) -> str:
+    """A status of rows in words: `not trained` says that a run lies below the gate of a task."""
+    return {"not trained": "below the gate"}.get(status, status)
 
-    A control that never saw a task has nothing to say about it: its rows stay in the study, out of that task's figures.
+
+def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
+    """Rows with a value whose columns equal what is asked, from runs that were trained on `seen`
+    ("text" or "retrieval").
+
+    A control that never saw a task has nothing to say about it: its rows stay in the study, out of
+    that task's figures.
     """
     keep = rows["value"].notna()
     for name, value in columns.items():
@@ -45,46 +57,67 @@ def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
 
 
 def series(rows: pd.DataFrame) -> list[Series]:
-    """The series among rows of one corpus: trained ones first, controls after the mixtures, then by name.
+    """The series among rows of one corpus: trained ones first, controls after the mixtures, then by
+    name.
 
-    Seeds that did not train (`judged`) form a series of their own, so that no mean mixes them with trained ones. Runs that differ in
-    nothing but other settings (another width, say) are told apart by the config hash in their names. Raises UserError for mixed corpora.
+    Seeds that did not train (`judged`) form a series of their own, so that no mean mixes them with
+    trained ones. Runs that differ in nothing but other settings (another width, say) are told apart
+    by the config hash in their names. Raises UserError for mixed corpora.
     """
     rows = one_corpus(rows).copy()
     rows["status"] = judged(rows)
     rows["factor"] = rows["factor"].fillna(1.0)
     # A factor that follows the length of the text is one method and no family of them.
-    adaptive = rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
+    adaptive = (
+        rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
+    )
     rows.loc[adaptive, "factor"] = 1.0
-    rows["settings"] = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in zip(rows["run"], rows["seed"], strict=True)]
+    rows["settings"] = [
+        run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1]
+        for run, seed in zip(rows["run"], rows["seed"], strict=True)
+    ]
     kind = ["scheme", "data", "extension", "factor", "train_length"]
     several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)
     rows["ambiguous"] = several.groupby([rows[name] for name in kind]).transform("any")
     rows.loc[~rows["ambiguous"], "settings"] = ""
-    lengths, datasets, found = rows["train_length"].nunique(), rows["data"].nunique(), []
+    lengths = rows["train_length"].nunique()
+    datasets = rows["data"].nunique()
+    conditions = sorted(rows["data"].unique(), key=lambda data: (data in CONTROLS, data))
+    found = []
     for key, group in rows.groupby([*kind, "settings"], sort=True):
         scheme, data, extension, factor, length, settings = key
         for status, part in group.groupby("status"):
-            told = data if datasets > 1 or data in CONTROLS else MIXTURE
-            name = _label(scheme, told, extension, factor, settings) + (f" L={length}" if lengths > 1 else "")
+            kept = data if datasets > 1 or data in CONTROLS else MIXTURE
+            name = _label(scheme, kept, extension, factor, settings) + (
+                f" L={length}" if lengths > 1 else ""
+            )
             if status != "ok":
-                name += f" – {status}"
+                name += f" – {status_name(str(status))}"
             if (trained := part["run"].nunique()) < (all_seeds := group["run"].nunique()):
                 name += f" ({trained} of {all_seeds} seeds)"
-            found.append(Series(scheme, data, extension, str(status), name, part))
-    return sorted(found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label))
+            condition = conditions.index(data)
+            found.append(Series(scheme, data, extension, str(status), name, part, condition))
+    return sorted(
+        found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label)
+    )
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:
-    """The status of rows. `not trained` becomes `ok` where the plain reading of the same run, task and protocol is.
+    """The status of rows. `not trained` becomes `ok` where the plain reading of the same run, task
+    and protocol is.
 
-    A reader that finds nothing within the training length has lost what the run had learned, and that is its result: whether the run
-    learned it is what its plain reading says. Where the rows hold none (runs that were tuned with an extension), the reader's own stays.
+    A reader that finds nothing within the training length has lost what the run had learned, and
+    that is its result: whether the run learned it is what its plain reading says. Where the rows
+    hold none (runs that were tuned with an extension), the reader's own stays.
     """
     place = pd.MultiIndex.from_frame(rows[["run", "task", "protocol"]])
     learned = place[((rows["extension"] == "direct") & (rows["status"] == "ok")).to_numpy()]
     failed = (rows["extension"] == "direct") & (rows["status"] == "not trained")
-    lost = (rows["status"] == "not trained") & place.isin(learned) & ~place.isin(place[failed.to_numpy()])
+    lost = (
+        (rows["status"] == "not trained")
+        & place.isin(learned)
+        & ~place.isin(place[failed.to_numpy()])
+    )
     return rows["status"].mask(lost, "ok")
 
 
@@ -94,10 +127,12 @@ def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Mean over seeds with its 95 % interval, columns value, low, high, indexed by `by`; what is a share ends at 0 and 1.
+    """Mean over seeds with its 95 % interval, columns value, low, high, indexed by `by`; what is a
+    share ends at 0 and 1.
 
-    One seed keeps the interval of its rows (documents or trials); from three on it is Student's over the seeds, however many; two support
-    none. Rows hold no items, so that the two-level bootstrap with which extrap-compare goes on from ten seeds is not to be had here.
+    One seed keeps the interval of its rows (documents or trials); from three on it is Student's
+    over the seeds and speaks about these documents and trials; two support none. Rows hold no
+    items, so that the error of items, which extrap-compare adds, is not to be had here.
     """
     table = seeds(rows, by)
     if table.shape[1] == 1:

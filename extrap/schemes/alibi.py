@@ -1,7 +1,8 @@
 """ALiBi, attention with linear biases. arXiv 2108.12409.
 
-b_ij = -m_h (i - j), added after the 1 / sqrt(D), never learned. H a power of two: m_h = 2**(-8h/H), h = 1 .. H. Otherwise the
-slopes of the largest power of two below H, then every second slope of twice that number.
+b_ij = -m_h (i - j), added after the 1 / sqrt(D), never learned. H a power of two: m_h = 2**(-8h/H),
+h = 1 .. H. Otherwise the slopes of the largest power of two below H, then every second slope of
+twice that number.
 """
 
 import torch
@@ -20,21 +21,26 @@ def alibi_slopes(heads: int) -> list[float]:
 
 
 class ALiBi(Scheme):
-    """slopes: one per head in place of the official ones (a single head gets 2**-8, too shallow to be of use).
+    """slopes: one per head in place of the official ones (a single head gets 2**-8, too shallow to
+    be of use).
 
-    Parameters: none. Defined at every position. Raises ValueError where slopes are not one positive number per head.
+    Parameters: none. Defined at every position. Raises ValueError where slopes are not one positive
+    number per head.
 
     Kind: relative
     Used by: BLOOM, MPT, Baichuan-13B
     Past L: defined; a soft window, far keys fade
     Source: arXiv 2108.12409
+    Colour: green
     """
 
     def __init__(self, shape: Shape, slopes: list[float] | None = None):
         super().__init__(shape)
         self.slopes = alibi_slopes(shape.heads) if slopes is None else slopes
         if len(self.slopes) != shape.heads or min(self.slopes) <= 0:
-            raise ValueError(f"slopes={slopes}: give one positive slope for each of the {shape.heads} heads")
+            raise ValueError(
+                f"slopes={slopes}: give one positive slope for each of the {shape.heads} heads"
+            )
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         slopes = torch.tensor(self.slopes, dtype=d.dtype, device=d.device)

@@ -1,8 +1,9 @@
 """Complex-order embedding: every word turns at frequencies of its own. arXiv 1912.12333.
 
 f(w, i) = r_w exp(I (omega_w i + phi_w)) in each of C / 2 complex channels;   x_i = [Re f ; Im f]
-so f(w, i + c) = f(w, i) exp(I omega_w c) and |f(w, i)| = |r_w|. The token embedding [a ; b] holds r e^{I phi} = a + I b.
-The paper's attention is complex as well; here it is the real decoder of all schemes, and positions start at 0, not 1.
+so f(w, i + c) = f(w, i) exp(I omega_w c) and |f(w, i)| = |r_w|. The token embedding [a ; b] holds r
+e^{I phi} = a + I b. The paper's attention is complex as well; here it is the real decoder of all
+schemes, and positions start at 0, not 1.
 """
 
 from typing import Literal
@@ -13,20 +14,25 @@ from torch import Tensor, nn
 from extrap.model.scheme import Scheme, Shape, Where
 
 PACE = 0.1
-"""Share of the common learning rate that frequencies get: position 1000 magnifies their every step a thousand times."""
+"""Share of the common learning rate that frequencies get: position 1000 magnifies their every step
+a thousand times.
+"""
 
 
 class ComplexOrder(Scheme):
-    """sharing: frequencies per word and channel (V x C / 2), per word (V), or per channel (C / 2: a rotary embedding).
+    """sharing: frequencies per word and channel (V x C / 2), per word (V), or per channel (C / 2: a
+    rotary embedding).
 
-    phase: `word` takes r and phi from both halves of the token embedding, `zero` takes r from the first half and phi = 0, as the
-    authors' code does (the second half is idle then). base: omega = base**(-2 floor(c / 2) / (C / 2)) at first, base**-U(0, 1) per word.
-    Raises ValueError for an odd width or a base of 1 or less.
+    phase: `word` takes r and phi from both halves of the token embedding, `zero` takes r from the
+    first half and phi = 0, as the authors' code does (the second half is idle then). base: omega =
+    base**(-2 floor(c / 2) / (C / 2)) at first, base**-U(0, 1) per word. Raises ValueError for an
+    odd width or a base of 1 or less.
 
     Kind: absolute
     Used by: -
     Past L: defined; trained frequencies reach phases never seen
     Source: arXiv 1912.12333
+    Colour: brown
     """
 
     def __init__(
@@ -38,7 +44,9 @@ class ComplexOrder(Scheme):
     ):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"complex channels come in pairs; dim={shape.dim} is odd; give an even model.dim")
+            raise ValueError(
+                f"complex channels come in pairs; dim={shape.dim} is odd; give an even model.dim"
+            )
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")
         self.phase = phase

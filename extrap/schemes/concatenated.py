@@ -1,34 +1,39 @@
 """Sinusoids set beside the token embedding instead of summed with it.
 
-projected:  x_i <- [x_i ; PE_i] W,  W (C + P, C), no bias.  W = [I; I] with P = C is the sum, W = [I; 0] is NoPE, so the sum is
-            concatenation with tied projections
+projected:  x_i <- [x_i ; PE_i] W,  W (C + P, C), no bias.  W = [I; I] with P = C is the sum, W =
+            [I; 0] is NoPE, so the sum is concatenation with tied projections
 split:      x_i <- [x_i[: C - P] ; PE_i],  the last P channels of the token give way
-PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved, theta_p = base**(-2p/P).
+PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved, theta_p =
+base**(-2p/P).
 """
 
 import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import sinusoid
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class ConcatenatedProjected(Scheme):
     """width: P channels of position; null stands for C.
 
-    Parameters: (C + P) x C. Raises ValueError for a width that is odd or below 2, or a base of 1 or less.
+    Parameters: (C + P) x C. Raises ValueError for a width that is odd or below 2, or a base of 1 or
+    less.
 
     Kind: absolute
     Used by: -
     Past L: defined; slow channels meet phases never seen
     Source: arXiv 1706.03762
+    Colour: amber
     """
 
-    def __init__(self, shape: Shape, width: int | None = None, base: float = 10000.0):
+    def __init__(self, shape: Shape, width: Size | None = None, base: float = 10000.0):
         super().__init__(shape)
         self.width, self.base = shape.dim if width is None else width, base
         _check(self.width, base)
-        self.projection = nn.Parameter(torch.randn(shape.dim + self.width, shape.dim) * (shape.dim + self.width) ** -0.5)
+        self.projection = nn.Parameter(
+            torch.randn(shape.dim + self.width, shape.dim) * (shape.dim + self.width) ** -0.5
+        )
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
@@ -40,22 +45,26 @@ class ConcatenatedProjected(Scheme):
 class ConcatenatedSplit(Scheme):
     """width: P channels of position; null stands for C / 4.
 
-    The last P entries of a token's embedding play no part at the input. An untied head (the default) leaves them idle; a tied head
-    reads whole rows, so it trains those entries for the output alone and ties the others.
-    Parameters: none. Raises ValueError for a width that is odd, below 2 or not below C, or a base of 1 or less.
+    The last P entries of a token's embedding play no part at the input. An untied head (the
+    default) leaves them idle; a tied head reads whole rows, so it trains those entries for the
+    output alone and ties the others. Parameters: none. Raises ValueError for a width that is odd,
+    below 2 or not below C, or a base of 1 or less.
 
     Kind: absolute
     Used by: -
     Past L: defined; slow channels meet phases never seen
     Source: arXiv 1706.03762
+    Colour: amber
     """
 
-    def __init__(self, shape: Shape, width: int | None = None, base: float = 10000.0):
+    def __init__(self, shape: Shape, width: Size | None = None, base: float = 10000.0):
         super().__init__(shape)
         self.width, self.base = max(2, shape.dim // 8 * 2) if width is None else width, base
         _check(self.width, base)
         if self.width >= shape.dim:
-            raise ValueError(f"width={self.width}: must leave channels to the token, dim={shape.dim}")
+            raise ValueError(
+                f"width={self.width}: must leave channels to the token, dim={shape.dim}"
+            )
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer:
@@ -66,6 +75,8 @@ class ConcatenatedSplit(Scheme):
 
 def _check(width: int, base: float) -> None:
     if width < 2 or width % 2:
-        raise ValueError(f"width={width}: sinusoids come in pairs of channels; give an even number of at least 2")
+        raise ValueError(
+            f"width={width}: sinusoids come in pairs of channels; give an even number of at least 2"
+        )
     if base <= 1:
         raise ValueError(f"base={base}: must exceed 1")

@@ -1,8 +1,10 @@
-"""DeBERTa's disentangled attention: content to position and position to content. arXiv 2006.03654; norm as in v2 and v3.
+"""DeBERTa's disentangled attention: content to position and position to content. arXiv 2006.03654;
+norm as in v2 and v3.
 
 l_ij = (<q_i, k_j> + <q_i, Kr[r]> + <k_j, Qr[r]>) / sqrt(3D),   Kr = P W_k, Qr = P W_q, P = LayerNorm(table),   r = min(i - j, span - 1)
-The paper indexes 2 span rows, c2p by clip(i - j + span) and p2c by clip(j - i + span); its code takes i - j for both, of which
-a causal decoder touches span rows. The scale counts the terms: sqrt(2D) with one positional term. Values carry no position.
+The paper indexes 2 span rows, c2p by clip(i - j + span) and p2c by clip(j - i + span); its code
+takes i - j for both, of which a causal decoder touches span rows. The scale counts the terms:
+sqrt(2D) with one positional term. Values carry no position.
 """
 
 from typing import Literal
@@ -10,38 +12,48 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import gather, table_limit
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.functional import gather, gather_of_keys, table_limit
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class DeBERTa(Scheme):
-    """span: number of distances with a row of their own; null stands for min(512, L / 2). terms: positional terms in use.
+    """span: number of distances with a row of their own; null stands for min(512, L / 2). terms:
+    positional terms in use.
 
-    p2c_index: `code` as in the authors' code and transformers, `paper` as printed (then P has 2 span rows, two sides of one table).
-    Parameters: span x C + 2 C shared by all layers, C x C per layer and term; N(0, 0.02**2) as in transformers. Raises ValueError
-    for a span below 2 or one whose last row training never reaches, and for the paper's index without both terms.
+    p2c_index: `code` as in the authors' code and transformers, `paper` as printed (then P has 2
+    span rows, two sides of one table). Parameters: span x C + 2 C shared by all layers, C x C per
+    layer and term; N(0, 0.02**2) as in transformers. Raises ValueError for a span below 2 or one
+    whose last row training never reaches, and for the paper's index without both terms.
 
     Kind: relative
     Used by: DeBERTa v1 to v3
     Past L: clipped; all far keys share the last row
     Source: arXiv 2006.03654
+    Colour: olive
     """
 
     def __init__(
         self,
         shape: Shape,
-        span: int | None = None,
+        span: Size | None = None,
         terms: Literal["both", "c2p", "p2c"] = "both",
         p2c_index: Literal["code", "paper"] = "code",
     ):
         super().__init__(shape)
+        shape.fill_width(type(self).__name__)
         if p2c_index == "paper" and terms != "both":
-            raise ValueError(f"p2c_index=paper, terms={terms}: the paper's index is defined with terms=both")
+            raise ValueError(
+                f"p2c_index=paper, terms={terms}: the paper's index is defined with terms=both"
+            )
         self.two_sided = p2c_index == "paper"
-        self.span = table_limit("span", span, min(512, shape.length // 2), 2, shape.length - self.two_sided)
+        self.span = table_limit(
+            "span", span, min(512, shape.length // 2), 2, shape.length - self.two_sided
+        )
         self.table = nn.Parameter(0.02 * torch.randn(self.span * (1 + self.two_sided), shape.dim))
         self.norm = nn.LayerNorm(shape.dim)
-        self.key, self.query = (self.projection() if terms in ("both", term) else None for term in ("c2p", "p2c"))
+        self.key, self.query = (
+            self.projection() if terms in ("both", term) else None for term in ("c2p", "p2c")
+        )
 
     def projection(self) -> nn.Parameter:
         return nn.Parameter(0.02 * torch.randn(self.shape.layers, self.shape.dim, self.shape.dim))
@@ -53,14 +65,20 @@ class DeBERTa(Scheme):
 
     def rows(self, w: Tensor, at: Where) -> Tensor:
         """(H, rows, D): P W of this layer."""
-        return (self.norm(self.table) @ w[at.layer]).unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
+        return (
+            (self.norm(self.table) @ w[at.layer])
+            .unflatten(-1, (self.shape.heads, -1))
+            .movedim(1, 0)
+        )
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         r = at.steps.clamp(max=self.span - 1)
-        c2p, p2c = (self.span + r, self.span - at.steps.clamp(max=self.span)) if self.two_sided else (r, r)
+        c2p, p2c = (
+            (self.span + r, self.span - at.steps.clamp(max=self.span)) if self.two_sided else (r, r)
+        )
         b = q.new_zeros(())
         if self.key is not None:
-            b = b + gather(q @ self.rows(self.key, at).to(q.dtype).transpose(-1, -2), c2p)
+            b = b + gather(q @ self.rows(self.key, at).to(q.dtype).mT * at.scale, c2p)
         if self.query is not None:
-            b = b + gather(k @ self.rows(self.query, at).to(k.dtype).transpose(-1, -2), p2c.T).transpose(-1, -2)
-        return b * at.scale
+            b = b + gather_of_keys(k @ self.rows(self.query, at).to(k.dtype).mT * at.scale, p2c)
+        return b

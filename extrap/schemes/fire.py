@@ -1,50 +1,97 @@
-"""FIRE, functional interpolation for relative positions: a learned function of the distance over the query's own place.
+"""FIRE, functional interpolation for relative positions: a learned function of the distance over
+the query's own place.
 
-b_ij = f(psi(i - j) / psi(max(L_f, i))),   psi(x) = ln(1 + |c| x),   L_f = |a| threshold,   f: 1 -> hidden -> H with ReLU
-The input of f lies in [0, 1] at any length. Once i exceeds L_f the bias depends on i, not on i - j alone.
+b_ij = f(psi(i - j) / psi(max(L_f, i))),   psi(x) = ln(1 + |c| x),   L_f = |a| threshold,   f: 1 ->
+                                           hidden -> H with ReLU
+The input of f lies in [0, 1] at any length. Once i exceeds L_f the bias depends on i, not on i - j
+alone.
 """
 
-from typing import Literal
+from typing import Literal, cast
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import table_limit
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class FIRE(Scheme):
-    """threshold: where dividing by i sets in, in tokens; null stands for L / 4. The paper's 512 suits L = 2048.
+    """threshold: where dividing by i sets in, in tokens; null stands for L / 4. The paper's 512
+    suits L = 2048.
 
-    sharing of f, c and a: `per-layer`, or `shared` by all layers (FIRE-S).
-    Parameters: 2 hidden + (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first. Raises ValueError for hidden < 1 and
-    unless 1 <= threshold < L: otherwise dividing by i would first happen past L.
+    sharing of f, c and a: `per-layer`, or `shared` by all layers (FIRE-S). Parameters: 2 hidden +
+    (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first. Raises ValueError for hidden < 1
+    and unless 1 <= threshold < L: otherwise dividing by i would first happen past L.
 
     Kind: relative
     Used by: -
     Past L: defined; interpolates
     Source: arXiv 2310.04418
+    Colour: magenta
     """
 
     def __init__(
         self,
         shape: Shape,
-        threshold: int | None = None,
-        hidden: int = 32,
+        threshold: Size | None = None,
+        hidden: Size = 32,
         sharing: Literal["per-layer", "shared"] = "per-layer",
     ):
         super().__init__(shape)
         if hidden < 1:
             raise ValueError(f"hidden={hidden}: at least 1")
-        self.threshold = table_limit("threshold", threshold, max(shape.length // 4, 1), 1, shape.length - 1)
+        self.threshold = table_limit(
+            "threshold", threshold, max(shape.length // 4, 1), 1, shape.length - 1
+        )
         layers = shape.layers if sharing == "per-layer" else 1
-        self.f = nn.ModuleList(nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, shape.heads)) for _ in range(layers))
+        self.f = nn.ModuleList(
+            nn.Sequential(nn.Linear(1, hidden), nn.ReLU(), nn.Linear(hidden, shape.heads))
+            for _ in range(layers)
+        )
         self.c, self.a = (nn.Parameter(torch.full((layers,), value)) for value in (0.1, 1.0))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         layer = min(at.layer, len(self.f) - 1)
-        x = self.interpolated(at.distance, at.q, layer).to(self.c.dtype)
-        return self.f[layer](x[..., None]).movedim(-1, 0)
+        x = self.places(at, layer)
+        if x.device.type != "cpu" or torch.compiler.is_compiling():
+            return self.f[layer](x.to(self.c.dtype)[..., None]).movedim(-1, 0)
+        edges, slope, height = self.pieces(layer)
+        piece = torch.bucketize(x.detach().contiguous(), edges).flatten()
+        slope, height = slope.index_select(1, piece), height.index_select(1, piece)
+        return torch.addcmul(height, slope, x.flatten()).unflatten(-1, x.shape)
+
+    def pieces(self, layer: int) -> tuple[Tensor, Tensor, Tensor]:
+        """f as what it is on [0, 1], at most hidden + 1 straight pieces: inner edges (n,), slopes
+        and heights (H, n + 1), float32 at least. Fewer by far than the places it is asked for.
+        """
+        inner, _, outer = cast("tuple[nn.Linear, nn.ReLU, nn.Linear]", self.f[layer])
+        w1, b1 = inner.weight[:, 0].double(), inner.bias.double()
+        w2, b2 = outer.weight.double(), outer.bias.double()
+        with torch.no_grad():
+            knots = -b1 / w1
+            edges = knots[(knots > 0) & (knots < 1)].sort().values
+            ends = F.pad(F.pad(edges, (1, 0)), (0, 1), value=1.0)
+            middles = (ends[:-1] + ends[1:])[:, None] / 2
+            active = (w1 * middles + b1 > 0).double()  # (n + 1, hidden)
+        slope, height = w2 @ (active * w1).T, w2 @ (active * b1).T + b2[:, None]
+        dtype = torch.promote_types(self.c.dtype, torch.float32)
+        return edges.to(dtype), slope.to(dtype), height.to(dtype)
+
+    def places(self, at: Where, layer: int) -> Tensor:
+        """(Tq, Tk) in [0, 1], float32 at least: where f is asked. Where i - j tokens lie at one
+        distance, a logarithm for each distance and not for each pair.
+        """
+        dtype = torch.promote_types(self.c.dtype, torch.float32)
+        if at.spacing is None or not at.causal:
+            return self.interpolated(at.distance, at.q, layer).to(dtype)
+        n, K = len(at.i), len(at.j)
+        d = torch.arange(K - 1, -1, -1, device=at.j.device, dtype=torch.float64) * at.spacing
+        c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
+        # the last query is the last key: row n - 1 - a begins at entry a; 0 after the query
+        logs = F.pad(torch.log1p(c * d), (0, n)).to(dtype).as_strided((n, K), (1, 1)).flip(0)
+        return logs / torch.log1p(c * torch.maximum(a * self.threshold, at.q)).to(dtype)[:, None]
 
     def interpolated(self, d: Tensor, t: Tensor, layer: int) -> Tensor:
         """(Tq, Tk) distances, (Tq,) coordinates of the queries -> (Tq, Tk) in [0, 1], float64."""

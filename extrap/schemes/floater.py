@@ -1,29 +1,36 @@
 """FLOATER: positions are the path of a learned differential equation. arXiv 2003.09229.
 
-dp/dt = h(t, p), p(0) = p_0;   position i is p(i Delta), so p_i = p_{i-1} + the integral of h over one Delta
-h = Linear - ReLU - Linear, with t as one more input of both; one h serves all states. Integrated by the classic Runge-Kutta rule
-along the coordinates as they are, from 0 on: `steps` per gap. The path goes on past L, at times h has not met.
+dp/dt = h(t, p), p(0) = p_0;   position i is p(i Delta), so p_i = p_{i-1} + the integral of h over
+                               one Delta
+h = Linear - ReLU - Linear, with t as one more input of both; one h serves all states. Integrated by
+the classic Runge-Kutta rule along the coordinates as they are, from 0 on, `steps` per unit: a gap
+between coordinates is walked like the positions that would lie in it. The path goes on past L, at
+times h has not met.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 Dynamics = Literal["timed", "autonomous"]
 Field = Callable[[float, Tensor], Tensor]
 
 
-def rk4(h: Field, p: Tensor, times: list[float], steps: int) -> Tensor:
-    """States (n, *p.shape) at sorted times >= 0 of dp/dt = h(t, p), p(0) = p: the classic rule, `steps` equal steps per gap."""
-    path, t = [], 0.0
-    for end in times:
-        dt = (end - t) / steps
-        for n in range(steps if dt else 0):
+def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor:
+    """States (n, *p.shape) at sorted times >= 0 of dp/dt = h(t, p), p(0) = p: the classic rule,
+    steps[m] equal steps to times[m] from the time before it.
+    """
+    path: list[Tensor] = []
+    t = 0.0
+    for end, count in zip(times, steps, strict=True):
+        for n in range(count):
+            dt = (end - t) / count
             now = t + n * dt
             k1 = h(now, p)
             k2 = h(now + dt / 2, p + dt / 2 * k1)
@@ -53,8 +60,8 @@ class Flow(nn.Module):
 
     def field(self) -> Field:
         """h in float32 at least; the last column of a weight is for t."""
-        wide = torch.promote_types(self.inner.weight.dtype, torch.float32)
-        a, c, b, d = (z.to(wide) for z in (self.inner.weight, self.inner.bias, self.outer.weight, self.outer.bias))
+        a, c = wide(self.inner.weight), wide(self.inner.bias)
+        b, d = wide(self.outer.weight), wide(self.outer.bias)
         if a.shape[1] == self.dim:
             return lambda t, p: F.linear(F.linear(p, a, c).relu(), b, d)
         (a, at), (b, bt) = a.split([self.dim, 1], 1), b.split([self.dim, 1], 1)
@@ -62,25 +69,33 @@ class Flow(nn.Module):
         return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
 
     def forward(self, start: Tensor, coordinates: Tensor) -> Tensor:
-        """States (n, *start.shape) at coordinates (n,) >= 0 from p_0 = start (..., C); one path passes them all in order."""
-        start = start.to(torch.promote_types(start.dtype, torch.float32))
-        passed, index = coordinates.unique(return_inverse=True)
-        return rk4(self.field(), start, (passed * self.delta).tolist(), self.steps)[index]
+        """States (n, *start.shape) at coordinates (n,) >= 0 from p_0 = start (..., C); one path
+        passes them all in order.
+        """
+        passed, index = coordinates.double().unique(return_inverse=True)
+        gaps = passed.diff(prepend=passed.new_zeros(1)).tolist()
+        steps = [self.steps * ceil(gap - 1e-6) for gap in gaps]
+        return rk4(self.field(), wide(start), (passed * self.delta).tolist(), steps)[index]
 
 
 class Floater(Scheme):
-    """x_i <- x_i + p_i at the token embedding; p_0 ~ N(0, 0.7**2), as large as tokens of order 1 ask for.
+    """x_i <- x_i + p_i at the token embedding; p_0 ~ N(0, 0.7**2), as large as tokens of order 1
+    ask for.
 
-    dynamics: `timed` or, without the input t, `autonomous`; delta: time between two positions; steps: per gap of coordinates.
-    Parameters: C + 2 C (C + 2). Time and memory of the path: T, one position after the other, once per forward.
+    dynamics: `timed` or, without the input t, `autonomous`; delta: time between two positions;
+    steps: per unit of coordinates. Parameters: C + 2 C (C + 2). Time and memory of the path: the
+    last coordinate, one unit after the other, once per forward.
 
     Kind: absolute
     Used by: -
     Past L: defined; the path goes on to states never trained
     Source: arXiv 2003.09229
+    Colour: magenta
     """
 
-    def __init__(self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: int = 1):
+    def __init__(
+        self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
+    ):
         super().__init__(shape)
         self.start = nn.Parameter(torch.randn(shape.dim) * 0.7)
         self.flow = Flow(shape.dim, dynamics, delta, steps)
@@ -90,24 +105,32 @@ class Floater(Scheme):
 
 
 class FloaterQKV(Scheme):
-    """q_i, k_i and v_i of every layer get a state of their own added: 3 x layers paths of one h, integrated side by side.
+    """q_i, k_i and v_i of every layer get a state of their own added: 3 x layers paths of one h,
+    integrated side by side.
 
-    The original keeps a sinusoid at the input as well, which is a stack of the two. Options as in Floater; p_0 is Xavier normal.
-    Parameters: 3 layers C + 2 C (C + 2).
+    The original keeps a sinusoid at the input as well, which is a stack of the two. Options as in
+    Floater; p_0 is Xavier normal. Parameters: 3 layers C + 2 C (C + 2).
 
     Kind: absolute
     Used by: -
     Past L: defined; the path goes on to states never trained
     Source: arXiv 2003.09229
+    Colour: magenta
     """
 
-    def __init__(self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: int = 1):
+    def __init__(
+        self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
+    ):
         super().__init__(shape)
+        shape.fill_width(type(self).__name__)
+        shape.own_keys(type(self).__name__)
         self.start = nn.Parameter(nn.init.xavier_normal_(torch.empty(3, shape.layers, shape.dim)))
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 
     def state(self, which: int, coordinates: Tensor, at: Where) -> Tensor:
-        """(H, n, D) of q, k or v (0, 1, 2) in this layer. A block of rows reads the path of the whole forward, of which it is the start."""
+        """(H, n, D) of q, k or v (0, 1, 2) in this layer. A block of rows reads the path of the
+        whole forward, of which it is the start.
+        """
         known, path = at.memo.get(self, (coordinates[:0], coordinates))
         if not torch.equal(known[: len(coordinates)], coordinates):
             path = self.flow(self.start, coordinates)

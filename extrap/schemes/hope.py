@@ -1,7 +1,8 @@
-"""HoPE, high-frequency rotary position encoding: pairs too slow for the training window stand still. arXiv 2410.21216.
+"""HoPE, high-frequency rotary position encoding: pairs too slow for the training window stand
+still. arXiv 2410.21216.
 
-theta_p = base**(-2p/D) where L theta_p / (2 pi) >= turns, else 0. The cut at one full turn within L is unverified: only
-summaries of the paper were read, hence the option.
+theta_p = base**(-2p/D) where L theta_p / (2 pi) >= turns, else 0. The cut at one full turn within L
+is unverified: only summaries of the paper were read, hence the option.
 """
 
 from math import pi
@@ -22,9 +23,16 @@ class HoPE(Rotary):
     Used by: -
     Past L: defined; every angle was trained
     Source: arXiv 2410.21216
+    Colour: blue
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, turns: float = 1.0, layout: Layout = "interleaved"):
+    def __init__(
+        self,
+        shape: Shape,
+        base: float = 10000.0,
+        turns: float = 1.0,
+        layout: Layout = "interleaved",
+    ):
         super().__init__(shape, base, layout)
         if turns < 0:
             raise ValueError(f"turns={turns}: must not be negative")

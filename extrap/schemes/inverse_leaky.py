@@ -1,7 +1,10 @@
-"""Inverse Leaky ReRoPE: far keys are set apart in training, so that no distance is new at test. https://kexue.fm/archives/9728.
+"""Inverse Leaky ReRoPE: far keys are set apart in training, so that no distance is new at test.
+https://kexue.fm/archives/9728.
 
-training:  D_ij = n for n < w, then w + (n - w) / k with k = 1 / (2 factor): far tokens lie 2 factor apart;   n = i - j
-test:      D_ij = n, the plain scheme at the plain speed. Up to factor L tokens every distance lies within the trained range.
+training:  D_ij = n for n < w, then w + (n - w) / k with k = 1 / (2 factor): far tokens lie 2 factor
+           apart;   n = i - j
+test:      D_ij = n, the plain scheme at the plain speed. Up to factor L tokens every distance lies
+           within the trained range.
 """
 
 from extrap.model.distance_maps import Leaky
@@ -10,22 +13,27 @@ from extrap.model.wrapper import Wrapper
 
 
 class InverseLeaky(Wrapper):
-    """inner: the scheme whose distances are stretched in training. window: w in tokens; null stands for L / 4.
+    """inner: the scheme whose distances are stretched in training. window: w in tokens; null stands
+    for L / 4.
 
-    factor: how many times L the model is meant to read. The source also multiplies RoPE's base by it, which is an option of inner.
-    Parameters: those of inner. Raises ValueError for a window outside 1 .. L, a factor below 1 and an inner that owns attention.
+    factor: how many times L the model is meant to read. The source also multiplies RoPE's base by
+    it, which is an option of inner. Parameters: those of inner. Raises ValueError for a window
+    outside 1 .. L, a factor below 1 and an inner that owns attention.
 
     Kind: relative
     Used by: -
     Past L: defined; distances up to factor L lie within the trained range
     Source: https://kexue.fm/archives/9728
+    Colour: blue
     """
 
     def __init__(self, shape: Shape, inner: Scheme, window: int | None = None, factor: float = 8.0):
         super().__init__(shape)
         window = max(1, shape.length // 4) if window is None else window
         if not 1 <= window <= shape.length:
-            raise ValueError(f"window={window}: must lie between 1 and the training length {shape.length}")
+            raise ValueError(
+                f"window={window}: must lie between 1 and the training length {shape.length}"
+            )
         if factor < 1:
             raise ValueError(f"factor={factor}: must be at least 1")
         self.stretched = Leaky(shape, inner, window, 1 / (2 * factor))

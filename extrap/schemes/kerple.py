@@ -1,4 +1,5 @@
-"""KERPLE: kernelised relative biases, two learned numbers per head shared by all layers. arXiv 2205.09921.
+"""KERPLE: kernelised relative biases, two learned numbers per head shared by all layers. arXiv
+2205.09921.
 
 log:    b_ij = -r1 ln(1 + r2 (i - j)),  r1 ~ U(0, 2), r2 ~ U(0, 1) at first
 power:  b_ij = -r1 (i - j)**r2,         r1 ~ U(0, 1), r2 ~ U(0, 2) at first, r2 <= 2
@@ -16,7 +17,8 @@ FLOOR = 0.01
 
 
 class Kerple(Scheme):
-    """r1, r2 >= 0.01 through a softplus, so that a parameter never leaves its domain and its gradient never dies.
+    """r1, r2 >= 0.01 through a softplus, so that a parameter never leaves its domain and its
+    gradient never dies.
 
     Parameters: 2 H. Defined at every position.
     """
@@ -26,7 +28,9 @@ class Kerple(Scheme):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        self.raw1, self.raw2 = (nn.Parameter(self.inverse(torch.rand(shape.heads) * high)) for high in self.highest)
+        self.raw1, self.raw2 = (
+            nn.Parameter(self.inverse(torch.rand(shape.heads) * high)) for high in self.highest
+        )
 
     @staticmethod
     def inverse(r: Tensor) -> Tensor:
@@ -47,6 +51,7 @@ class KerpleLog(Kerple):
     Used by: -
     Past L: defined; decays like a logarithm
     Source: arXiv 2205.09921
+    Colour: red
     """
 
     highest = (2.0, 1.0)
@@ -62,11 +67,14 @@ class KerplePower(Kerple):
     Used by: -
     Past L: defined; r2 = 1 is ALiBi with learned slopes
     Source: arXiv 2205.09921
+    Colour: red
     """
 
     highest = (1.0, 2.0)
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         r2 = self.r(self.raw2, d)
-        bounded = r2 + (r2.clamp(max=2.0) - r2).detach()  # the gradient passes, so that r2 finds back from beyond 2
+        bounded = (
+            r2 + (r2.clamp(max=2.0) - r2).detach()
+        )  # the gradient passes, so that r2 finds back from beyond 2
         return -self.r(self.raw1, d) * d.pow(bounded)

@@ -1,9 +1,10 @@
-"""KeyNorm and CosA: the length of keys, or of queries and keys, leaves the logit. arXiv 2010.04245, https://kexue.fm/archives/9859.
+"""KeyNorm and CosA: the length of keys, or of queries and keys, leaves the logit. arXiv 2010.04245,
+https://kexue.fm/archives/9859.
 
 KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D)
 CosA     l_ij = lam cos(q_i, k_j)
-No gain is learned, which would undo the effect. Norms do not change under rotation, so either stacks with RoPE in any order;
-the help in extrapolation is reported for that stack only.
+No gain is learned, which would undo the effect. Norms do not change under rotation, so either
+stacks with RoPE in any order; the help in extrapolation is reported for that stack only.
 """
 
 from math import log
@@ -22,6 +23,7 @@ class KeyNorm(Scheme):
     Used by: -
     Past L: defined
     Source: https://kexue.fm/archives/9859
+    Colour: black
     """
 
     @property
@@ -41,6 +43,7 @@ class CosA(Scheme):
     Used by: Swin v2 (learned lam)
     Past L: defined
     Source: arXiv 2010.04245
+    Colour: black
     """
 
     def __init__(self, shape: Shape, lam: float | None = None):

@@ -1,13 +1,17 @@
-"""Learned absolute positions added to the token embedding, or a table of its own for every layer. arXiv 1705.03122; GPT-2.
+"""Learned absolute positions added to the token embedding, or a table of its own for every layer.
+arXiv 1705.03122; GPT-2.
 
-x_i <- x_i + P[i],  P (rows, C) ~ N(0, 0.7**2), as large as tokens of order 1 ask for. Rows that never occur in training stay
+x_i <- x_i + P[i],  P (rows, C) ~ N(0, 0.7**2), as large as tokens of order 1 ask for. Rows that
+                    never occur in training stay
 as they were drawn, so the table holds exactly the training length. What lies past it is a policy:
 
 raise         undefined, and the model says so
 clamp         the last row
-interpolate   the whole text is squeezed into the table: row i (rows - 1) / (T - 1), linear between rows (once T > rows)
-hierarchical  rows**2 positions: row a rows + b is alpha u_a + (1 - alpha) u_b, u_a = (P[a] - alpha P[0]) / (1 - alpha), alpha = 0.4;
-              the first `rows` come out unchanged. https://kexue.fm/archives/7947
+interpolate   the whole text is squeezed into the table: row i (rows - 1) / (T - 1), linear between
+              rows (once T > rows)
+hierarchical  rows**2 positions: row a rows + b is alpha u_a + (1 - alpha) u_b, u_a = (P[a] - alpha
+              P[0]) / (1 - alpha), alpha = 0.4; the first `rows` come out unchanged.
+              https://kexue.fm/archives/7947
 """
 
 from math import inf
@@ -18,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import between
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 Policy = Literal["raise", "clamp", "interpolate", "hierarchical"]
 
@@ -26,7 +30,9 @@ ALPHA = 0.4  # at 0.5 rows (a, b) and (b, a) would be the same
 
 
 def read(table: Tensor, t: Tensor, policy: Policy) -> Tensor:
-    """Rows (n, C) of a table (rows, C) at coordinates t (n,) >= 0, linear between whole ones, under a policy for t >= rows."""
+    """Rows (n, C) of a table (rows, C) at coordinates t (n,) >= 0, linear between whole ones, under
+    a policy for t >= rows.
+    """
     rows = len(table)
     if policy == "hierarchical":
         u = (table - ALPHA * table[0]) / (1 - ALPHA)
@@ -37,27 +43,41 @@ def read(table: Tensor, t: Tensor, policy: Policy) -> Tensor:
 
 
 class Learned(Scheme):
-    """rows: size of a table in tokens; null stands for the training length L. More rows are for randomised positions.
+    """rows: size of a table in tokens; null stands for the training length L. More rows are for
+    randomised positions.
 
-    layers: `first` has one table, added to the token embedding; `every` has one per layer, added to the input of that layer.
-    Parameters: rows x C, or layers x rows x C. Under `raise` (and past rows**2 under `hierarchical`) the GPT raises OutOfRange.
-    Raises ValueError for rows < L; warns for rows > L, which only randomised positions train.
+    layers: `first` has one table, added to the token embedding; `every` has one per layer, added to
+    the input of that layer. Parameters: rows x C, or layers x rows x C. Under `raise` (and past
+    rows**2 under `hierarchical`) the GPT raises OutOfRange. Raises ValueError for rows < L; warns
+    for rows > L, which only randomised positions train.
 
     Kind: absolute
     Used by: GPT-2, OPT, BERT
     Past L: undefined; raise by default, or clamp, interpolate, hierarchical
     Source: arXiv 1705.03122
+    Colour: brown
     """
 
-    def __init__(self, shape: Shape, rows: int | None = None, layers: Literal["first", "every"] = "first", policy: Policy = "raise"):
+    def __init__(
+        self,
+        shape: Shape,
+        rows: Size | None = None,
+        layers: Literal["first", "every"] = "first",
+        policy: Policy = "raise",
+    ):
         super().__init__(shape)
         rows = shape.length if rows is None else rows
         if rows < shape.length:
             raise ValueError(f"rows={rows}: the table must hold the training length {shape.length}")
         if rows > shape.length:
-            warn(f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised", stacklevel=2)
-        self.policy = policy
-        self.table = nn.Parameter(torch.randn(shape.layers if layers == "every" else 1, rows, shape.dim) * 0.7)
+            warn(
+                f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised",
+                stacklevel=2,
+            )
+        self.policy: Policy = policy
+        self.table = nn.Parameter(
+            torch.randn(shape.layers if layers == "every" else 1, rows, shape.dim) * 0.7
+        )
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -65,4 +85,8 @@ class Learned(Scheme):
         return {"raise": rows, "hierarchical": rows**2}.get(self.policy, inf)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
-        return x + read(self.table[at.layer], at.q, self.policy).to(x.dtype) if at.layer < len(self.table) else x
+        return (
+            x + read(self.table[at.layer], at.q, self.policy).to(x.dtype)
+            if at.layer < len(self.table)
+            else x
+        )

@@ -1,10 +1,14 @@
-"""RoPE in linear attention. arXiv 2104.09864, section 3.3; the second form https://kexue.fm/archives/7546.
+"""RoPE in linear attention. arXiv 2104.09864, section 3.3; the second form
+https://kexue.fm/archives/7546.
 
-LinearRoPE        o_i = sum_j <R_i f(q_i), R_j f(k_j)> v_j / sum_j <f(q_i), f(k_j)>,  f(x) = elu(x) + 1, j <= i
-                  The rotated product may be negative, so the denominator is not rotated; weights are no probabilities.
-CosineLinearRoPE  o_i = sum_j w_ij v_j / sum_j w_ij,  w_ij = 1 + <R_i q_i / |q_i|, R_j k_j / |k_j|> in [0, 2]
+LinearRoPE        o_i = sum_j <R_i f(q_i), R_j f(k_j)> v_j / sum_j <f(q_i), f(k_j)>,  f(x) = elu(x)
+                  + 1, j <= i The rotated product may be negative, so the denominator is not
+                  rotated; weights are no probabilities.
+CosineLinearRoPE  o_i = sum_j w_ij v_j / sum_j w_ij,  w_ij = 1 + <R_i q_i / |q_i|, R_j k_j / |k_j|>
+                  in [0, 2]
 
-Time and memory O(T D^2): a state sum_j k_j v_j^T runs along, and chunks of the sequence are computed whole. No 1 / sqrt(D).
+Time and memory O(T D^2): a state sum_j k_j v_j^T runs along, and chunks of the sequence are
+computed whole. No 1 / sqrt(D).
 """
 
 from abc import abstractmethod
@@ -22,7 +26,9 @@ EPS = 1e-6
 
 
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything of size (T, T)."""
+    """sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything of size
+    (T, T).
+    """
     state, out = None, []
     for a, b, c in zip(q.split(CHUNK, 2), k.split(CHUNK, 2), v.split(CHUNK, 2), strict=True):
         own, more = (a @ b.transpose(-1, -2)).tril() @ c, b.transpose(-1, -2) @ c
@@ -31,14 +37,17 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.cat(out, 2)
 
 
-class Linear(Scheme):
-    """Owns attention. Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and unpaired channels."""
+class LinearAttention(Scheme):
+    """Owns attention. Parameters: none. Raises ValueError for an odd head width, a base of 1 or
+    less and unpaired channels.
+    """
 
     def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape)
         pairing(layout, shape.head_dim)
         check_base(base)
-        self.base, self.layout = base, layout
+        self.base = base
+        self.layout: Layout = layout
 
     def spectrum(self, n: int) -> Tensor:
         """theta (D/2,), float64; what extensions wrap."""
@@ -50,19 +59,25 @@ class Linear(Scheme):
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         if not at.causal:
-            raise ValueError(f"{type(self).__name__} is a running sum over earlier tokens; it has no form without the causal mask")
-        theta, wide = self.spectrum(at.length).to(at.q.device), torch.promote_types(q.dtype, torch.float32)
+            raise ValueError(
+                f"{type(self).__name__} is a running sum over earlier tokens; it has no form without the causal mask"
+            )
+        theta, wide = (
+            self.spectrum(at.length).to(at.q.device),
+            torch.promote_types(q.dtype, torch.float32),
+        )
         of_q, of_k = (phase(t[:, None] * theta, wide) for t in (at.q, at.k))
         return self.ratio(q.to(wide), k.to(wide), v.to(wide), of_q, of_k).to(v.dtype)
 
 
-class LinearRoPE(Linear):
+class LinearRoPE(LinearAttention):
     """Rotation in the numerator only.
 
     Kind: relative
     Used by: -
     Past L: defined; slow pairs meet angles never trained
     Source: arXiv 2104.09864
+    Colour: blue
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
@@ -71,21 +86,32 @@ class LinearRoPE(Linear):
         return above / (q * k.cumsum(2)).sum(-1, keepdim=True)
 
 
-class CosineLinearRoPE(Linear):
-    """1 + cosine is a similarity that stays positive under rotation; EPS keeps a first token opposite to itself from 0 / 0.
+class CosineLinearRoPE(LinearAttention):
+    """1 + cosine is a similarity that stays positive under rotation; EPS keeps a first token
+    opposite to itself from 0 / 0.
 
     Kind: relative
     Used by: -
     Past L: defined; slow pairs meet angles never trained
     Source: https://kexue.fm/archives/7546
+    Colour: blue
     """
 
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
-        q, k = turn(F.normalize(q, dim=-1), of_q, self.layout), turn(F.normalize(k, dim=-1), of_k, self.layout)
-        sums = causal_sum(F.pad(q, (0, 1), value=1 + EPS), F.pad(k, (0, 1), value=1.0), F.pad(v, (0, 1), value=1.0))
+        q, k = (
+            turn(F.normalize(q, dim=-1), of_q, self.layout),
+            turn(F.normalize(k, dim=-1), of_k, self.layout),
+        )
+        sums = causal_sum(
+            F.pad(q, (0, 1), value=1 + EPS),
+            F.pad(k, (0, 1), value=1.0),
+            F.pad(v, (0, 1), value=1.0),
+        )
         return sums[..., :-1] / sums[..., -1:]
 
 
 def positive(x: Tensor) -> Tensor:
-    """elu(x) + 1: exp(x) below 0, x + 1 above; written so because elu(x) rounds to -1 below -17, where the sum would be 0."""
+    """elu(x) + 1: exp(x) below 0, x + 1 above; written so because elu(x) rounds to -1 below -17,
+    where the sum would be 0.
+    """
     return x.clamp(max=0).exp() + x.relu()

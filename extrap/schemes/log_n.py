@@ -1,8 +1,10 @@
-"""log-n scaling: the logits of query i grow with the logarithm of the keys it sees. https://kexue.fm/archives/8823.
+"""log-n scaling: the logits of query i grow with the logarithm of the keys it sees.
+https://kexue.fm/archives/8823.
 
-c_i = max(ln(n_i) / ln(L), floor), n_i visible keys of query i (at most W under a window); trained from step 0, c = 1 at the last
-training row. The floor keeps row 0, where ln 1 = 0, from weighing key and sink alike whatever they say. floor = 1 is the clipped
-form, for models trained without it: it changes nothing up to L.
+c_i = max(ln(n_i) / ln(L), floor), n_i visible keys of query i (at most W under a window); trained
+from step 0, c = 1 at the last training row. The floor keeps row 0, where ln 1 = 0, from weighing
+key and sink alike whatever they say. floor = 1 is the clipped form, for models trained without it:
+it changes nothing up to L.
 """
 
 from math import log
@@ -13,18 +15,22 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class LogN(Scheme):
-    """floor: lowest temperature. Parameters: none. Raises ValueError for a negative floor or a training length below 2.
+    """floor: lowest temperature. Parameters: none. Raises ValueError for a negative floor or a
+    training length below 2.
 
     Kind: modifier
     Used by: Qwen
     Past L: defined; logits grow with ln n
     Source: https://kexue.fm/archives/8823
+    Colour: black
     """
 
     def __init__(self, shape: Shape, floor: float = 0.1):
         super().__init__(shape)
         if floor < 0 or shape.length < 2:
-            raise ValueError(f"floor={floor}, training length {shape.length}: floor is at least 0, the length at least 2")
+            raise ValueError(
+                f"floor={floor}, training length {shape.length}: floor is at least 0, the length at least 2"
+            )
         self.floor = floor
 
     def temperature(self, at: Where) -> Tensor:

@@ -1,10 +1,12 @@
-"""Multi-axis RoPE: a token has several coordinates and each turns its own share of the pairs. arXiv 2104.09864, kexue.fm/archives/8397.
+"""Multi-axis RoPE: a token has several coordinates and each turns its own share of the pairs. arXiv
+2104.09864, kexue.fm/archives/8397.
 
-Coordinates (m_1, ..., m_a) turn a blocks of D/(2a) pairs, each a RoPE of its own size: theta_p = base**(-2pa/D). The score
-depends on the differences m_1 - m'_1, ..., m_a - m'_a alone.
+Coordinates (m_1, ..., m_a) turn a blocks of D/(2a) pairs, each a RoPE of its own size: theta_p =
+base**(-2pa/D). The score depends on the differences m_1 - m'_1, ..., m_a - m'_a alone.
 
-Text has one coordinate t. Here it is written with digits in a radix, as lines of `width` tokens: two axes are
-(floor(t / width), t mod width), line and column. The first digit is not bounded, so every position is defined.
+Text has one coordinate t. Here it is written with digits in a radix, as lines of `width` tokens:
+two axes are (floor(t / width), t mod width), line and column. The first digit is not bounded, so
+every position is defined.
 """
 
 import torch
@@ -12,25 +14,39 @@ from torch import Tensor
 
 from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
-from extrap.model.scheme import Shape
+from extrap.model.scheme import Shape, Size
 
 
 class MultiAxisRoPE(Rotary):
     """axes: a. width: the radix; null stands for the a-th root of L. axes = 1 is RoPE.
 
-    Parameters: none. Raises ValueError where 2 a does not divide the head width, and for a width below 2.
+    Parameters: none. Raises ValueError where 2 a does not divide the head width, and for a width
+    below 2.
 
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
     Past L: defined; the first axis meets lines never trained
     Source: arXiv 2104.09864
+    Colour: blue
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, axes: int = 2, width: int | None = None, layout: Layout = "interleaved"):
+    def __init__(
+        self,
+        shape: Shape,
+        base: float = 10000.0,
+        axes: Size = 2,
+        width: Size | None = None,
+        layout: Layout = "interleaved",
+    ):
         super().__init__(shape, base, layout)
         if axes < 1 or shape.head_dim % (2 * axes):
-            raise ValueError(f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many blocks of pairs")
-        self.axes, self.width = axes, max(2, round(shape.length ** (1 / axes))) if width is None else width
+            raise ValueError(
+                f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many blocks of pairs"
+            )
+        self.axes, self.width = (
+            axes,
+            max(2, round(shape.length ** (1 / axes))) if width is None else width,
+        )
         if self.width < 2:
             raise ValueError(f"width={width}: a line holds at least 2 tokens")
 
@@ -48,4 +64,10 @@ class MultiAxisRoPE(Rotary):
         return [t, *digits]
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
-        return torch.cat([m[:, None] * part for m, part in zip(self.coordinates(t), theta.chunk(self.axes), strict=True)], -1)
+        return torch.cat(
+            [
+                m[:, None] * part
+                for m, part in zip(self.coordinates(t), theta.chunk(self.axes), strict=True)
+            ],
+            -1,
+        )

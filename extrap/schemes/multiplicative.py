@@ -1,30 +1,33 @@
-"""Absolute positions that multiply the token embedding instead of adding to it. Described at https://kexue.fm/archives/8130.
+"""Absolute positions that multiply the token embedding instead of adding to it. Described at
+https://kexue.fm/archives/8130.
 
 learned:     x_i <- x_i * P[i],             P (rows, C) ~ 1 + N(0, 0.02**2)
 sinusoidal:  x_i <- x_i * (1 + a PE[i]),    PE as in arXiv 1706.03762
-A bare sinusoid would erase half of token 0, where sin 0 = 0; hence the 1. The experiments linked there could not be read: the
-initialisations and the 1 are choices made here.
+A bare sinusoid would erase half of token 0, where sin 0 = 0; hence the 1. The experiments linked
+there could not be read: the initialisations and the 1 are choices made here.
 """
 
 import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import between, sinusoid
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class MultiplicativeLearned(Scheme):
     """rows: size of the table in tokens; null stands for the training length L.
 
-    Parameters: rows x C. Undefined at positions >= rows: the GPT raises OutOfRange. Raises ValueError for rows < L.
+    Parameters: rows x C. Undefined at positions >= rows: the GPT raises OutOfRange. Raises
+    ValueError for rows < L.
 
     Kind: absolute
     Used by: -
     Past L: undefined; raises
     Source: kexue.fm/archives/8130
+    Colour: brown
     """
 
-    def __init__(self, shape: Shape, rows: int | None = None):
+    def __init__(self, shape: Shape, rows: Size | None = None):
         super().__init__(shape)
         self.limit = shape.length if rows is None else rows
         if self.limit < shape.length:
@@ -46,12 +49,15 @@ class MultiplicativeSinusoidal(Scheme):
     Used by: -
     Past L: defined; slow channels meet phases never seen
     Source: kexue.fm/archives/8130
+    Colour: brown
     """
 
     def __init__(self, shape: Shape, amplitude: float = 1.0, base: float = 10000.0):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
+            raise ValueError(
+                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+            )
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")
         if amplitude == 0:

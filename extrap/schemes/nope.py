@@ -1,7 +1,8 @@
 """No positional encoding: order is known from the causal mask alone. arXiv 2203.16634, 2305.19466.
 
-l_ij = <q_i, k_j> / sqrt(D). A single causal layer cannot see the order of the tokens before the last; two layers can.
-This file is the template for a new scheme: subclass Scheme, override the hooks at which it acts, write the YAML.
+l_ij = <q_i, k_j> / sqrt(D). A single causal layer cannot see the order of the tokens before the
+last; two layers can. This file is the template for a new scheme: subclass Scheme, override the
+hooks at which it acts, write the YAML.
 """
 
 from extrap.model.scheme import Scheme
@@ -14,4 +15,5 @@ class NoPE(Scheme):
     Used by: -
     Past L: defined; attention dilutes as the text grows
     Source: arXiv 2305.19466
+    Colour: black
     """

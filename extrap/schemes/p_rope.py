@@ -14,16 +14,23 @@ from extrap.model.scheme import Shape
 class PRoPE(Rotary):
     """fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE.
 
-    Parameters: none. Raises ValueError for a fraction outside 0 to 1. The formula is taken from transformers' "proportional" rotary
-    type, not from the paper.
+    Parameters: none. Raises ValueError for a fraction outside 0 to 1. The formula is taken from
+    transformers' "proportional" rotary type, not from the paper.
 
     Kind: relative
-    Used by: Gemma 4
+    Used by: Gemma 4 (a quarter of the pairs), LFM3 (half)
     Past L: defined; fewer slow pairs meet angles never trained
     Source: arXiv 2410.06205
+    Colour: blue
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, fraction: float = 0.75, layout: Layout = "interleaved"):
+    def __init__(
+        self,
+        shape: Shape,
+        base: float = 10000.0,
+        fraction: float = 0.75,
+        layout: Layout = "interleaved",
+    ):
         super().__init__(shape, base, layout)
         if not 0 <= fraction <= 1:
             raise ValueError(f"fraction={fraction}: a share of the pairs lies between 0 and 1")

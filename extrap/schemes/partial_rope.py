@@ -1,6 +1,8 @@
-"""Partial rotary: a RoPE of its own in the first channels of a head, content alone in the others. GPT-NeoX, arXiv 2204.06745.
+"""Partial rotary: a RoPE of its own in the first channels of a head, content alone in the others.
+GPT-NeoX, arXiv 2204.06745.
 
-D_r = fraction D channels turn with theta_p = base**(-2p/D_r), re-spaced over D_r; the other D - D_r pass unchanged.
+D_r = fraction D channels turn with theta_p = base**(-2p/D_r), re-spaced over D_r; the other D - D_r
+pass unchanged.
 """
 
 from torch import Tensor
@@ -11,20 +13,26 @@ from extrap.model.scheme import Shape
 
 
 class PartialRoPE(Rotary):
-    """fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads. fraction = 1 is RoPE. A layout pairs the D_r.
+    """fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads. fraction = 1 is
+    RoPE. A layout pairs the D_r.
 
     Parameters: none. Raises ValueError where fraction D is not an even number from 2 to D.
 
     Kind: relative
-    Used by: GPT-NeoX, Pythia, Phi, StableLM
+    Used by: GPT-NeoX, Pythia, Phi, StableLM, GLM-4, MiniMax-M2, Qwen3-Next
     Past L: defined; slow pairs meet angles never trained, the other channels do not
     Source: arXiv 2204.06745
+    Colour: blue
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, fraction: float = 0.5, layout: Layout = "half"):
+    def __init__(
+        self, shape: Shape, base: float = 10000.0, fraction: float = 0.5, layout: Layout = "half"
+    ):
         width = round(fraction * shape.head_dim)
         if width % 2 or not 2 <= width <= shape.head_dim:
-            raise ValueError(f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to {shape.head_dim} can turn")
+            raise ValueError(
+                f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to {shape.head_dim} can turn"
+            )
         super().__init__(shape, base, layout, width)
         self.width = width
 

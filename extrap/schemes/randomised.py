@@ -1,7 +1,9 @@
-"""Randomised positions: train on a few of many positions, so that none is new at test. Parts to stack under any scheme.
+"""Randomised positions: train on a few of many positions, so that none is new at test. Parts to
+stack under any scheme.
 
-A training forward of T tokens gets one sorted random subset of T of the positions 0 .. L_max - 1. arXiv 2305.16843.
-Equal mean stretches 0 .. 1 instead, by a factor of mean T, and tests on 0, 1, 2, .. themselves. https://kexue.fm/archives/9444.
+A training forward of T tokens gets one sorted random subset of T of the positions 0 .. L_max - 1.
+arXiv 2305.16843. Equal mean stretches 0 .. 1 instead, by a factor of mean T, and tests on 0, 1, 2,
+.. themselves. https://kexue.fm/archives/9444.
 """
 
 from typing import Literal
@@ -9,32 +11,35 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from extrap.model.scheme import OutOfRange, Scheme, Shape
+from extrap.model.scheme import OutOfRange, Scheme, Shape, Size
 
 
 class RandomisedPositions(Scheme):
-    """maximum: L_max, at least the longest length tested; null stands for 32 L. Tables stacked on top need that many rows.
+    """maximum: L_max, at least the longest length tested; null stands for 32 L. Tables stacked on
+    top need that many rows.
 
     test, the positions of a forward that does not train:
       even      round(linspace(0, L_max - 1, T)); earlier tokens move as the text grows
-      stride    i * floor(L_max / longest), the same in every text; longest: null stands for L_max / 2
+      stride    i * floor(L_max / longest), the same in every text; longest: null stands for L_max /
+                2
       sampled   a random subset as in training, one for each T so that a measurement repeats
-    Takes the number of coordinates it is handed, not their values, except under stride. Draws from torch's CPU generator.
-    Parameters: none. Past L_max (stride: longest) tokens the model raises OutOfRange. Raises ValueError for a maximum below L and a
-    longest outside L .. L_max.
+    Takes the number of coordinates it is handed, not their values, except under stride. Draws from
+    torch's CPU generator. Parameters: none. Past L_max (stride: longest) tokens the model raises
+    OutOfRange. Raises ValueError for a maximum below L and a longest outside L .. L_max.
 
     Kind: modifier
     Used by: -
     Past L: defined up to L_max, all positions trained; then raises
     Source: arXiv 2305.16843
+    Colour: blue
     """
 
     def __init__(
         self,
         shape: Shape,
-        maximum: int | None = None,
+        maximum: Size | None = None,
         test: Literal["even", "stride", "sampled"] = "even",
-        longest: int | None = None,
+        longest: Size | None = None,
     ):
         super().__init__(shape)
         self.maximum = 32 * shape.length if maximum is None else maximum
@@ -42,13 +47,17 @@ class RandomisedPositions(Scheme):
             raise ValueError(f"maximum={maximum}: must hold the training length {shape.length}")
         self.longest = max(self.maximum // 2, shape.length) if longest is None else longest
         if not shape.length <= self.longest <= self.maximum:
-            raise ValueError(f"longest={longest}: must lie between the training length {shape.length} and maximum={self.maximum}")
+            raise ValueError(
+                f"longest={longest}: must lie between the training length {shape.length} and maximum={self.maximum}"
+            )
         self.test = test
 
     def positions(self, t: Tensor) -> Tensor:
         n, stride = len(t), self.test == "stride" and not self.training
         if n > (most := self.longest if stride else self.maximum):
-            raise OutOfRange(f"{n} tokens lie past the {most} that randomised positions were laid out for; raise maximum or longest")
+            raise OutOfRange(
+                f"{n} tokens lie past the {most} that randomised positions were laid out for; raise maximum or longest"
+            )
         if self.training:
             return self._subset(n, None)
         if stride:
@@ -62,15 +71,17 @@ class RandomisedPositions(Scheme):
 
 
 class EqualMeanPositions(Scheme):
-    """Training: linspace(0, 1, T) * u, u ~ Exponential of mean T; test: the coordinates as they are. Pairs well with log-n.
+    """Training: linspace(0, 1, T) * u, u ~ Exponential of mean T; test: the coordinates as they
+    are. Pairs well with log-n.
 
-    Coordinates are fractional and have no upper end, so tables cannot be stacked on top. Draws from torch's CPU generator.
-    Parameters: none.
+    Coordinates are fractional and have no upper end, so tables cannot be stacked on top. Draws from
+    torch's CPU generator. Parameters: none.
 
     Kind: modifier
     Used by: -
     Past L: defined; longer texts were met in training, as stretched ones
     Source: kexue.fm/archives/9444
+    Colour: blue
     """
 
     def positions(self, t: Tensor) -> Tensor:

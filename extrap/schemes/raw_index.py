@@ -1,8 +1,11 @@
-"""The position itself, added to the token embedding: the naive baseline of every survey. No paper of its own.
+"""The position itself, added to the token embedding: the naive baseline of every survey. No paper
+of its own.
 
-x_i <- x_i + step * i * u;   u = (1, .., 1) broadcast, u = e_0 channel, u a fixed Gaussian direction of norm 1 random-unit
-LayerNorm subtracts the mean over channels, so under it `broadcast` is NoPE exactly; RMSNorm keeps the index, which soon drowns
-the token. `channel` survives both and saturates after a few hundred positions. bfloat16 loses the token past position 256.
+x_i <- x_i + step * i * u;   u = (1, .., 1) broadcast, u = e_0 channel, u a fixed Gaussian direction
+                             of norm 1 random-unit
+LayerNorm subtracts the mean over channels, so under it `broadcast` is NoPE exactly; RMSNorm keeps
+the index, which soon drowns the token. `channel` survives both and saturates after a few hundred
+positions. bfloat16 loses the token past position 256.
 """
 
 from typing import Literal
@@ -15,7 +18,8 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class RawIndex(Scheme):
-    """direction: u above; step: size of one position. Parameters: none (u is kept with the weights).
+    """direction: u above; step: size of one position. Parameters: none (u is kept with the
+    weights).
 
     Warns where direction is broadcast, naming the norm in use. Raises ValueError for a step of 0.
 
@@ -23,11 +27,17 @@ class RawIndex(Scheme):
     Used by: -
     Past L: defined; the index keeps growing and drowns the token
     Source: -
+    Colour: amber
     """
 
     u: Tensor
 
-    def __init__(self, shape: Shape, direction: Literal["broadcast", "channel", "random-unit"] = "broadcast", step: float = 1.0):
+    def __init__(
+        self,
+        shape: Shape,
+        direction: Literal["broadcast", "channel", "random-unit"] = "broadcast",
+        step: float = 1.0,
+    ):
         super().__init__(shape)
         if step == 0:
             raise ValueError(f"step={step}: must not be 0, which adds nothing")

@@ -1,6 +1,7 @@
 """RoPE, rotary position embedding. arXiv 2104.09864.
 
-q~_i = R_i q_i, k~_j = R_j k_j;  R_m turns pair p by m theta_p:  (a, b) -> (a cos - b sin, a sin + b cos),  theta_p = base**(-2p/D)
+q~_i = R_i q_i, k~_j = R_j k_j;  R_m turns pair p by m theta_p:  (a, b) -> (a cos - b sin, a sin + b
+                                 cos),  theta_p = base**(-2p/D)
 <R_i q, R_j k> depends on i - j alone, |R_i q| = |q|, R_0 = I. Values are not rotated.
 """
 
@@ -14,19 +15,24 @@ from extrap.model.scheme import Shape
 
 
 def matched_base(length: int) -> float:
-    """The base at which as large a share of the pairs completes a turn within `length` as at 10000 within 2048."""
+    """The base at which as large a share of the pairs completes a turn within `length` as at 10000
+    within 2048.
+    """
     return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
 
 
 class RoPE(Rotary):
-    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never turn in a short training window.
+    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never turn
+    in a short training window.
 
-    Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that are not paired.
+    Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that
+    are not paired.
 
     Kind: relative
     Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral
     Past L: defined; slow pairs meet angles never trained, fails after 10 to 20 %
     Source: arXiv 2104.09864
+    Colour: blue
     """
 
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):

@@ -1,8 +1,10 @@
 """Sandwich: the inner product of two sinusoids as a bias. arXiv 2212.10356.
 
-b_ij = <PE_i, PE_j> / c_h = sum_t cos((i - j) w_t) / c_h,   w_t = 10000**(-2t / width),   c_h = 8h / H, h = 1 .. H
-Falls roughly like a logarithm, with ripples. Not verified against the paper's text: that c_h is 8h / H and that the bias is added
-after the 1 / sqrt(D).
+b_ij = (<PE_i, PE_j> - width / 2) / c_h = sum_t (cos((i - j) w_t) - 1) / c_h
+w_t = 10000**(-2t / width),   c_h = 8h / H, h = 1 .. H
+The constant is taken off because softmax does not see it, and a sink or 16 bits would.
+Falls roughly like a logarithm, with ripples. Not verified against the paper's text: that c_h is 8h
+/ H and that the bias is added after the 1 / sqrt(D).
 """
 
 from typing import Literal
@@ -11,22 +13,24 @@ import torch
 from torch import Tensor
 
 from extrap.model.functional import frequencies
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape, Size
 
 
 class Sandwich(Scheme):
-    """width: channels of the sinusoid, whatever the width of the model. start: the first t; 0 is the sinusoid, the paper prints 1.
+    """width: channels of the sinusoid, whatever the width of the model. start: the first t; 0 is
+    the sinusoid, the paper prints 1.
 
-    With start = 1 the sum runs to t = width / 2, so that it has as many terms. Parameters: none. Raises ValueError unless width is
-    even and positive.
+    With start = 1 the sum runs to t = width / 2, so that it has as many terms. Parameters: none.
+    Raises ValueError unless width is even and positive.
 
     Kind: relative
     Used by: -
     Past L: defined; decays like a logarithm
     Source: arXiv 2212.10356
+    Colour: green
     """
 
-    def __init__(self, shape: Shape, width: int = 128, start: Literal[0, 1] = 0):
+    def __init__(self, shape: Shape, width: Size = 128, start: Literal[0, 1] = 0):
         super().__init__(shape)
         if width < 2 or width % 2:
             raise ValueError(f"width={width}: sinusoids come in pairs of channels, at least one")
@@ -34,6 +38,10 @@ class Sandwich(Scheme):
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:
         w = frequencies(self.width) * 10000.0 ** (-2 * self.start / self.width)
-        total = sum(torch.cos(d * float(x)) for x in w)
-        compression = 8 * torch.arange(1, self.shape.heads + 1, dtype=d.dtype, device=d.device) / self.shape.heads
+        total = sum(-2 * torch.sin(d * float(x) / 2).square() for x in w)  # cos - 1
+        compression = (
+            8
+            * torch.arange(1, self.shape.heads + 1, dtype=d.dtype, device=d.device)
+            / self.shape.heads
+        )
         return total / compression.view(-1, *[1] * d.dim())

@@ -7,29 +7,35 @@ The 1 / sqrt(D) scales the aK term too. Both tables are shared by the heads of a
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import gather, scatter, table_limit
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.functional import gather, sum_by_steps, table_limit
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class Shaw(Scheme):
-    """clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4), the paper's 16 where L allows.
+    """clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4),
+    the paper's 16 where L allows.
 
-    Parameters: 2 (clip + 1) D per layer, N(0, 0.02**2) (the paper does not say). Raises ValueError unless 1 <= clip < L.
+    Parameters: 2 (clip + 1) D per layer, N(0, 0.02**2) (the paper does not say). Raises ValueError
+    unless 1 <= clip < L.
 
     Kind: relative
     Used by: Music Transformer, Wav2Vec2-BERT (keys)
     Past L: clipped; all far keys share the last row
     Source: arXiv 1803.02155
+    Colour: olive
     """
 
-    def __init__(self, shape: Shape, clip: int | None = None):
+    def __init__(self, shape: Shape, clip: Size | None = None):
         super().__init__(shape)
-        self.clip = table_limit("clip", clip, max(min(16, shape.length // 4), 1), 1, shape.length - 1)
+        self.clip = table_limit(
+            "clip", clip, max(min(16, shape.length // 4), 1), 1, shape.length - 1
+        )
         size = shape.layers, self.clip + 1, shape.head_dim
         self.keys, self.values = (nn.Parameter(0.02 * torch.randn(size)) for _ in range(2))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        return gather(q @ self.keys[at.layer].to(q.dtype).T, at.steps.clamp(max=self.clip)) * at.scale
+        z = q @ self.keys[at.layer].to(q.dtype).T * at.scale
+        return gather(z, at.steps.clamp(max=self.clip))
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        return a @ v + scatter(a, at.steps.clamp(max=self.clip), self.clip + 1) @ self.values[at.layer].to(a.dtype)
+        return a @ v + sum_by_steps(a, at, self.clip) @ self.values[at.layer].to(a.dtype)

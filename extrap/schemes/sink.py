@@ -1,8 +1,9 @@
 """softmax_1 and its learned form: attention that may go nowhere.
 
-A_j = e^{l_j} / (e^{s_h} + sum e^l). s = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html; a learned s per
-layer and head is the sink logit of gpt-oss; s = -inf is softmax. Not invariant to a shift of the logits, so biases must be 0 at
-distance 0. To be trained with: switched on at test alone it shrinks every output.
+A_j = e^{l_j} / (e^{s_h} + sum e^l). s = 0 is softmax_1,
+https://www.evanmiller.org/attention-is-off-by-one.html; a learned s per layer and head is the sink
+logit of gpt-oss; s = -inf is softmax. Not invariant to a shift of the logits, so biases must be 0
+at distance 0. To be trained with: switched on at test alone it shrinks every output.
 """
 
 import torch
@@ -18,6 +19,7 @@ class SoftmaxOne(Scheme):
     Used by: -
     Past L: defined; the row sum tends to 1
     Source: https://www.evanmiller.org/attention-is-off-by-one.html
+    Colour: black
     """
 
     def sink(self, at: Where) -> Tensor:
@@ -28,9 +30,10 @@ class SinkLogit(Scheme):
     """One learned logit per layer and head, 0 at first. Parameters: layers x H.
 
     Kind: modifier
-    Used by: gpt-oss
+    Used by: gpt-oss, DeepSeek-V4, MiMo-V2-Flash (its windows), Granite SWA
     Past L: defined; the row sum tends to 1
     Source: https://arxiv.org/abs/2508.10925
+    Colour: black
     """
 
     def __init__(self, shape: Shape):

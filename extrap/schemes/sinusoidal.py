@@ -1,7 +1,10 @@
-"""Sinusoids added to the token embedding, or again before every layer. arXiv 1706.03762, section 3.5.
+"""Sinusoids added to the token embedding, or again before every layer. arXiv 1706.03762, section
+3.5.
 
-x_i <- emb_scale x_i + PE[i];   PE[i, 2p] = sin(i theta_p), PE[i, 2p + 1] = cos(i theta_p), theta_p = base**(-2p/C)
-|PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Past L the phases were never seen.
+x_i <- emb_scale x_i + PE[i];   PE[i, 2p] = sin(i theta_p), PE[i, 2p + 1] = cos(i theta_p), theta_p
+                                = base**(-2p/C)
+|PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Past L the
+phases were never seen.
 """
 
 from typing import Literal
@@ -13,21 +16,32 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Sinusoidal(Scheme):
-    """emb_scale: factor on the token embedding; 1 suits tokens of order 1, the original used sqrt(C) on tokens of order C**-0.5.
+    """emb_scale: factor on the token embedding; 1 suits tokens of order 1, the original used
+    sqrt(C) on tokens of order C**-0.5.
 
-    layers: `first` adds PE to the token embedding, `every` to the input of each layer (arXiv 1807.03819). Parameters: none.
-    Raises ValueError for an odd width, a base of 1 or less, or an emb_scale of 0 or less.
+    layers: `first` adds PE to the token embedding, `every` to the input of each layer (arXiv
+    1807.03819). Parameters: none. Raises ValueError for an odd width, a base of 1 or less, or an
+    emb_scale of 0 or less.
 
     Kind: absolute
     Used by: the original Transformer, Universal Transformer
     Past L: defined; slow channels meet phases never seen
     Source: arXiv 1706.03762
+    Colour: amber
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, emb_scale: float = 1.0, layers: Literal["first", "every"] = "first"):
+    def __init__(
+        self,
+        shape: Shape,
+        base: float = 10000.0,
+        emb_scale: float = 1.0,
+        layers: Literal["first", "every"] = "first",
+    ):
         super().__init__(shape)
         if shape.dim % 2:
-            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
+            raise ValueError(
+                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+            )
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")
         if emb_scale <= 0:
@@ -37,5 +51,5 @@ class Sinusoidal(Scheme):
     def embed(self, x: Tensor, at: Where) -> Tensor:
         if at.layer and self.layers == "first":
             return x
-        pe = at.once((self, "sinusoid"), lambda: sinusoid(at.q, self.shape.dim, self.base))
+        pe = at.once(self, lambda: sinusoid(at.q, self.shape.dim, self.base))
         return (x if at.layer else x * self.emb_scale) + pe.to(x.dtype)

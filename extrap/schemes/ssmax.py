@@ -1,6 +1,7 @@
 """Scalable-Softmax: log-n scaling whose slope each head learns. arXiv 2501.19399.
 
-a_ij ~ n_i**(s l_ij) = exp(s ln(n_i) l_ij): c_i = s_{layer, h} ln(n_i), n_i the number of visible keys of query i.
+a_ij ~ n_i**(s l_ij) = exp(s ln(n_i) l_ij): c_i = s_{layer, h} ln(n_i), n_i the number of visible
+keys of query i.
 """
 
 from math import log
@@ -12,22 +13,48 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SSMax(Scheme):
-    """s: initial value; null stands for 1 / ln L, where the last training row starts as plain softmax (the paper's was not verified).
+    """s: initial value; null stands for 1 / ln L, where the last training row starts as plain
+    softmax (the paper's was not verified).
 
-    Parameters: layers x H. Row 0 has c = 0: harmless under softmax, which sees one key, but a sink then takes half of it.
-    Raises ValueError for a training length below 2.
+    Parameters: layers x H. Row 0 has c = 0: harmless under softmax, which sees one key, but a sink
+    then takes half of it. Raises ValueError for a training length below 2.
 
     Kind: modifier
-    Used by: Llama 4 (a fixed variant in its NoPE layers)
+    Used by: -
     Past L: defined
     Source: arXiv 2501.19399
+    Colour: black
     """
 
     def __init__(self, shape: Shape, s: float | None = None):
         super().__init__(shape)
         if shape.length < 2:
             raise ValueError(f"training length {shape.length}: ln n says nothing below 2")
-        self.s = nn.Parameter(torch.full((shape.layers, shape.heads), 1 / log(shape.length) if s is None else s))
+        self.s = nn.Parameter(
+            torch.full((shape.layers, shape.heads), 1 / log(shape.length) if s is None else s)
+        )
 
     def temperature(self, at: Where) -> Tensor:
         return self.s[at.layer].double()[:, None, None] * at.count.double().log()[:, None]
+
+
+class AffineSSMax(Scheme):
+    """c_i = s ln(n_i) + b, both learned per layer and head: s = 0 and b = 1, plain softmax, at first.
+
+    Parameters: 2 layers x H. transformers, models/mistral_large4/modeling_mistral_large4.py, counts
+    places where this counts visible keys; without a mask they are the same.
+
+    Kind: modifier
+    Used by: Mistral Large 4
+    Past L: defined
+    Source: transformers, models/mistral_large4
+    """
+
+    def __init__(self, shape: Shape):
+        super().__init__(shape)
+        self.s = nn.Parameter(torch.zeros(shape.layers, shape.heads))
+        self.b = nn.Parameter(torch.ones(shape.layers, shape.heads))
+
+    def temperature(self, at: Where) -> Tensor:
+        s, b = (p[at.layer].double()[:, None, None] for p in (self.s, self.b))
+        return s * at.count.double().log()[:, None] + b

@@ -1,7 +1,9 @@
-"""T5's relative bias: one learned number per head and bucket of distance, shared by all layers. arXiv 1910.10683.
+"""T5's relative bias: one learned number per head and bucket of distance, shared by all layers.
+arXiv 1910.10683.
 
-b_ij = E[bucket(i - j), h]; half of the buckets hold one distance each, the others grow logarithmically up to max_distance, and
-everything farther shares the last. The original has no 1 / sqrt(D); here as everywhere the score keeps it.
+b_ij = E[bucket(i - j), h]; half of the buckets hold one distance each, the others grow
+logarithmically up to max_distance, and everything farther shares the last. The original has no 1 /
+sqrt(D); here as everywhere the score keeps it.
 """
 
 import warnings
@@ -10,28 +12,32 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import bucket
-from extrap.model.scheme import Scheme, Shape, whole_steps
+from extrap.model.scheme import Scheme, Shape, Size, whole_steps
 
 
 class T5(Scheme):
-    """max_distance: null stands for L / 2, so that training reaches the last bucket; 128 is the original.
+    """max_distance: null stands for L / 2, so that training reaches the last bucket; 128 is the
+    original.
 
-    Parameters: buckets x H, zero at first. Defined at every position; past max_distance the last bucket serves.
-    Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 < max_distance; warns where training never reaches
-    the last bucket.
+    Parameters: buckets x H, zero at first. Defined at every position; past max_distance the last
+    bucket serves. Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 <
+    max_distance; warns where training never reaches the last bucket.
 
     Kind: relative
     Used by: T5, mT5, UL2
     Past L: defined; the last bucket serves
     Source: arXiv 1910.10683
+    Colour: plum
     """
 
-    def __init__(self, shape: Shape, buckets: int = 32, max_distance: int | None = None):
+    def __init__(self, shape: Shape, buckets: Size = 32, max_distance: Size | None = None):
         super().__init__(shape)
         self.buckets = buckets
         self.max_distance = max(shape.length // 2, 2) if max_distance is None else max_distance
         if buckets < 2 or buckets % 2 or self.max_distance <= buckets // 2:
-            raise ValueError(f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least 2, below 2 * max_distance")
+            raise ValueError(
+                f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least 2, below 2 * max_distance"
+            )
         used = 1 + int(bucket(torch.tensor(shape.length - 1), buckets, self.max_distance))
         if used < buckets:
             warnings.warn(

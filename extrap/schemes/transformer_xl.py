@@ -1,4 +1,5 @@
-"""Transformer-XL's relative attention, which XLNet shares. arXiv 1901.02860, section 3.3; arXiv 1906.08237.
+"""Transformer-XL's relative attention, which XLNet shares. arXiv 1901.02860, section 3.3; arXiv
+1906.08237.
 
 l_ij = (<q_i + u, k_j> + <q_i + v, W R_{i-j}>) / sqrt(D),   R_n = [sin(n theta_p), cos(n theta_p)], p = 0 .. C/2 - 1 (half layout)
 u and v are global biases of content and of position; values carry no position.
@@ -11,37 +12,57 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import distinct, frequencies, gather
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class TransformerXL(Scheme):
-    """sharing of u and v: `shared` by all layers as in Transformer-XL, or `per-layer` ("untied") as in XLNet.
+    """sharing of u and v: `shared` by all layers as in Transformer-XL, or `per-layer` ("untied") as
+    in XLNet.
 
     clamp: greatest distance in tokens, farther ones count as it; null for none. W is per layer.
-    Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an odd width or clamp < 1.
+    Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an
+    odd width or clamp < 1.
 
     Kind: relative
     Used by: Transformer-XL, XLNet
     Past L: defined; sinusoids of untrained distances
     Source: arXiv 1901.02860, 1906.08237
+    Colour: petrol
     """
 
-    def __init__(self, shape: Shape, sharing: Literal["shared", "per-layer"] = "shared", clamp: int | None = None):
+    def __init__(
+        self,
+        shape: Shape,
+        sharing: Literal["shared", "per-layer"] = "shared",
+        clamp: Size | None = None,
+    ):
         super().__init__(shape)
+        shape.fill_width(type(self).__name__)
         if shape.dim % 2:
-            raise ValueError(f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
+            raise ValueError(
+                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+            )
         if clamp is not None and clamp < 1:
             raise ValueError(f"clamp={clamp}: a distance of at least 1, or null for none")
         self.clamp = inf if clamp is None else clamp
         layers = 1 if sharing == "shared" else shape.layers
-        self.u, self.v = (nn.Parameter(0.02 * torch.randn(layers, shape.heads, 1, shape.head_dim)) for _ in range(2))
+        self.u, self.v = (
+            nn.Parameter(0.02 * torch.randn(layers, shape.heads, 1, shape.head_dim))
+            for _ in range(2)
+        )
         self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.dim, shape.dim))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         u, v = (p[min(at.layer, len(p) - 1)].to(q.dtype) for p in (self.u, self.v))
         n, index = distinct(at)
-        keys = (self.sinusoid(n).to(q.dtype) @ self.w[at.layer].to(q.dtype).T).unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
-        return (u @ k.transpose(-1, -2) + gather((q + v) @ keys.transpose(-1, -2), index)) * at.scale
+        keys = (
+            (self.sinusoid(n).to(q.dtype) @ self.w[at.layer].to(q.dtype).T)
+            .unflatten(-1, (self.shape.heads, -1))
+            .movedim(1, 0)
+        )
+        return (
+            u @ k.transpose(-1, -2) + gather((q + v) @ keys.transpose(-1, -2), index)
+        ) * at.scale
 
     def sinusoid(self, n: Tensor) -> Tensor:
         """(N,) -> (N, C): R_n, all sines before all cosines."""

@@ -1,9 +1,10 @@
 """TUPE: untied positional correlation, with the first token untied from position. arXiv 2006.15595.
 
 l_ij = <q_i, k_j> / sqrt(2D) + reset(<p_i U_Q, p_j U_K> / sqrt(2D) [+ b_{i-j}]),   p = LayerNorm(table)
-TUPE-A is without b, TUPE-R with T5's. Two terms of unit variance share the factor sqrt(2D). Everything is shared by all layers.
-The paper's reset of [CLS] leaves one thing to a causal decoder: the positional logit of every token towards the first becomes a
-learned number theta per head (row 0 sees only itself). It wants BOS in place 0 of every window.
+TUPE-A is without b, TUPE-R with T5's. Two terms of unit variance share the factor sqrt(2D).
+Everything is shared by all layers. The paper's reset of [CLS] leaves one thing to a causal decoder:
+the positional logit of every token towards the first becomes a learned number theta per head (row 0
+sees only itself). It wants BOS in place 0 of every window.
 """
 
 from typing import Literal
@@ -13,47 +14,64 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import between, sinusoid
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import HOOKS, Scheme, Shape, Size, Where
 
 
 class TUPE(Scheme):
-    """relative: the b_{i-j} of TUPE-R, a scheme that is nothing but a bias by distance; null for TUPE-A.
+    """relative: the b_{i-j} of TUPE-R, a scheme that is nothing but a bias by distance; null for
+    TUPE-A.
 
     rows: size of the table of p in tokens; null stands for L, more are for randomised positions.
-    past: what serves for p past the table. `raise` defines nothing there, `clamp` repeats the last row, `sinusoidal` takes sinusoids
-    for p everywhere. reset: `bos` or `none`.
-    Parameters: rows x C (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another kind of
-    relative, rows < L, and for sinusoids of odd width or with rows; warns for rows > L.
+    past: what serves for p past the table. `raise` defines nothing there, `clamp` repeats the last
+    row, `sinusoidal` takes sinusoids for p everywhere. reset: `bos` or `none`. Parameters: rows x C
+    (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another
+    kind of relative, rows < L, and for sinusoids of odd width or with rows; warns for rows > L.
 
     Kind: absolute
     Used by: -
     Past L: undefined; raise, clamp or sinusoidal by choice
     Source: arXiv 2006.15595
+    Colour: petrol
     """
 
     def __init__(
         self,
         shape: Shape,
         relative: Scheme | None = None,
-        rows: int | None = None,
+        rows: Size | None = None,
         past: Literal["raise", "clamp", "sinusoidal"] = "raise",
         reset: Literal["bos", "none"] = "bos",
     ):
         super().__init__(shape)
         if relative is not None and not is_distance_bias(relative):
-            raise ValueError(f"relative={type(relative).__name__}: must be a scheme that is only a bias by distance, such as T5")
+            raise ValueError(
+                f"relative={type(relative).__name__}: must be a scheme that is only a bias by distance, such as T5"
+            )
         if past == "sinusoidal" and shape.dim % 2:
-            raise ValueError(f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim")
+            raise ValueError(
+                f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+            )
         if rows is not None and (past == "sinusoidal" or rows < shape.length):
-            raise ValueError(f"rows={rows}: at least the training length {shape.length}, and null where past=sinusoidal has no table")
+            raise ValueError(
+                f"rows={rows}: at least the training length {shape.length}, and null where past=sinusoidal has no table"
+            )
         if (rows or 0) > shape.length:
-            warn(f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised", stacklevel=2)
+            warn(
+                f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised",
+                stacklevel=2,
+            )
         if past == "raise":
             self.limit = rows or shape.length
         self.relative = relative
-        self.table = None if past == "sinusoidal" else nn.Parameter(0.02 * torch.randn(rows or shape.length, shape.dim))
+        self.table = (
+            None
+            if past == "sinusoidal"
+            else nn.Parameter(0.02 * torch.randn(rows or shape.length, shape.dim))
+        )
         self.norm = nn.LayerNorm(shape.dim)
-        self.query, self.key = (nn.Parameter(torch.randn(shape.dim, shape.dim) * shape.dim**-0.5) for _ in range(2))
+        self.query, self.key = (
+            nn.Parameter(torch.randn(shape.dim, shape.dim) * shape.dim**-0.5) for _ in range(2)
+        )
         self.theta = nn.Parameter(torch.zeros(shape.heads)) if reset == "bos" else None
 
     @property
@@ -62,9 +80,10 @@ class TUPE(Scheme):
 
     def place(self, t: Tensor) -> Tensor:
         """(T,) coordinates -> (T, C): p, normed."""
-        if self.table is None:
+        table = self.table
+        if table is None:
             return self.norm(sinusoid(t, self.shape.dim).to(self.query.dtype))
-        return self.norm(between(lambda n: self.table[n], t, len(self.table) - 1))
+        return self.norm(between(lambda n: table[n], t, len(table) - 1))
 
     def projected(self, at: Where) -> tuple[Tensor, Tensor]:
         """(H, Tq, D), (H, Tk, D): p_i U_Q and p_j U_K per head."""
@@ -75,13 +94,19 @@ class TUPE(Scheme):
         return heads(self.place(at.q) @ self.query), heads(self.place(at.k) @ self.key)
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        pq, pk = at.once("tupe", lambda: self.projected(at))
+        pq, pk = at.once(self, lambda: self.projected(at))
         b = pq @ pk.transpose(-1, -2) * at.scale
         if self.relative is not None:
             b = b + self.relative.distance_bias(at.distance, at.layer)
-        return b if self.theta is None else torch.where(at.j == 0, self.theta[:, None, None].to(b.dtype), b)
+        return (
+            b
+            if self.theta is None
+            else torch.where(at.j == 0, self.theta[:, None, None].to(b.dtype), b)
+        )
 
 
 def is_distance_bias(scheme: Scheme) -> bool:
-    others = ("positions", "embed", "rotate", "sees", "temperature", "score", "bias", "sink", "mix", "attend")
-    return scheme.uses("distance_bias") and not scheme.uses(*others) and scheme.scale == Scheme(scheme.shape).scale
+    """Whether a scheme is nothing but a bias by distance."""
+    others = (hook for hook in HOOKS if hook != "distance_bias")
+    plain = scheme.scale == Scheme(scheme.shape).scale
+    return plain and scheme.uses("distance_bias") and not scheme.uses(*others)

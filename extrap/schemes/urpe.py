@@ -1,14 +1,16 @@
-"""URPE, universal relative position: weights multiplied by a Toeplitz matrix after the softmax. arXiv 2205.13401.
+"""URPE, universal relative position: weights multiplied by a Toeplitz matrix after the softmax.
+arXiv 2205.13401.
 
-o_i = sum_j A_ij c_{i-j} v_j, never normalised again: rows of a softmax sum to one whatever the bias, so values alike in every
-token would hide where they stand; these rows do not. Goes on top of any bias by distance (the paper: T5's). c = 1 changes nothing.
+o_i = sum_j A_ij c_{i-j} v_j, never normalised again: rows of a softmax sum to one whatever the
+bias, so values alike in every token would hide where they stand; these rows do not. Goes on top of
+any bias by distance (the paper: T5's). c = 1 changes nothing.
 """
 
 import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import table_limit
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class URPE(Scheme):
@@ -20,9 +22,10 @@ class URPE(Scheme):
     Used by: -
     Past L: clipped; all far keys share the last factor
     Source: arXiv 2205.13401
+    Colour: olive
     """
 
-    def __init__(self, shape: Shape, span: int | None = None):
+    def __init__(self, shape: Shape, span: Size | None = None):
         super().__init__(shape)
         self.span = table_limit("span", span, shape.length // 2, 2, shape.length)
         self.c = nn.Parameter(torch.ones(self.span, shape.heads))

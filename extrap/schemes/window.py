@@ -1,15 +1,17 @@
-"""Window attention: a query sees its nearest W tokens, itself among them. https://kexue.fm/archives/9431.
+"""Window attention: a query sees its nearest W tokens, itself among them.
+https://kexue.fm/archives/9431.
 
 visible iff 0 <= i - j < W, counted in tokens whatever their coordinates.
 """
 
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class Window(Scheme):
-    """width: W in tokens; null stands for L, which changes nothing in training and forbids distances never trained past it.
+    """width: W in tokens; null stands for L, which changes nothing in training and forbids
+    distances never trained past it.
 
     Parameters: none. Raises ValueError for a width below 1.
 
@@ -17,9 +19,10 @@ class Window(Scheme):
     Used by: Mistral, Gemma, gpt-oss
     Past L: defined; blind past W per layer
     Source: https://kexue.fm/archives/9431
+    Colour: black
     """
 
-    def __init__(self, shape: Shape, width: int | None = None):
+    def __init__(self, shape: Shape, width: Size | None = None):
         super().__init__(shape)
         self.width = shape.length if width is None else width
         if self.width < 1:
@@ -30,24 +33,51 @@ class Window(Scheme):
 
 
 class ReachWindow(Scheme):
-    """The window with which all layers but the last reach alpha L tokens together: (W - 1)(layers - 1) + 1 <= alpha L.
+    """The window with which all layers but the last reach alpha L tokens together: (W - 1)(layers -
+    1) + 1 <= alpha L.
 
-    HWFA is this and RoPE in those layers, and full attention without positions in the last, https://kexue.fm/archives/9603.
-    Parameters: none. Raises ValueError for fewer than 2 layers and unless 0 < alpha <= 0.75 leaves a window of 1 or more.
+    HWFA is this and RoPE in those layers, and full attention without positions in the last,
+    https://kexue.fm/archives/9603. Parameters: none. Raises ValueError for fewer than 2 layers and
+    unless 0 < alpha <= 0.75 leaves a window of 1 or more.
 
     Kind: modifier
     Used by: HWFA
     Past L: defined; blind past W per layer
     Source: https://kexue.fm/archives/9603
+    Colour: black
     """
 
     def __init__(self, shape: Shape, alpha: float = 0.75):
         super().__init__(shape)
         if shape.layers < 2:
-            raise ValueError(f"layers={shape.layers}: a window in all layers but the last needs at least 2")
+            raise ValueError(
+                f"layers={shape.layers}: a window in all layers but the last needs at least 2"
+            )
         self.width = int((alpha * shape.length - 1) // (shape.layers - 1)) + 1
         if not 0 < alpha <= 0.75 or self.width < 1:
-            raise ValueError(f"alpha={alpha}: lies between 0 and 0.75, such that alpha L is at least one token")
+            raise ValueError(
+                f"alpha={alpha}: lies between 0 and 0.75, such that alpha L is at least one token"
+            )
+
+    def sees(self, at: Where) -> Tensor:
+        return at.back < self.width
+
+
+class ShareWindow(Scheme):
+    """A window of a share of the training length, W = max(1, round(share L)), so that a layout of
+    layers is the same at every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
+
+    Kind: modifier
+    Used by: RNoPE-SWA, Gemma 3, Cohere 2, EXAONE 4 (in 3 to 5 of 4 to 6 layers)
+    Past L: defined; blind past W per layer
+    Source: arXiv 2501.18795
+    """
+
+    def __init__(self, shape: Shape, share: float = 0.25):
+        super().__init__(shape)
+        if not 0 < share <= 1:
+            raise ValueError(f"share={share}: of the training length, above 0 and at most 1")
+        self.width = max(1, round(share * shape.length))
 
     def sees(self, at: Where) -> Tensor:
         return at.back < self.width

@@ -1,8 +1,9 @@
 """xPos: RoPE whose fast pairs fade with the distance. arXiv 2212.10554.
 
-s_ij = scale sum_p zeta_p**((i - j)/S) Re(q_p conj(k_p) e^(I (i - j) theta_p)),  zeta_p = (2p/D + gamma) / (1 + gamma)
-Usually written q_i zeta**(i/S), k_j zeta**(-j/S): the second factor overflows float32 at position 36 260, float16 at 4 532. Only
-the difference counts, so here positions are counted from the middle of each block of query rows, in float32 at least.
+s_ij = scale sum_p zeta_p**((i - j)/S) Re(q_p conj(k_p) e^(I (i - j) theta_p)),  zeta_p = (2p/D +
+gamma) / (1 + gamma) Usually written q_i zeta**(i/S), k_j zeta**(-j/S): the second factor overflows
+float32 at position 36 260, float16 at 4 532. Only the difference counts, so here positions are
+counted from the middle of each block of query rows, in float32 at least.
 """
 
 import torch
@@ -13,22 +14,34 @@ from extrap.model.rotary import Layout, Rotary, pairing
 from extrap.model.scheme import Shape, Where
 
 REACH = 40.0
-"""Largest logarithm of a factor; two of them still multiply within float32. Far keys lie below it, where exp(-40) is as good
-as 0; a query does only where one block of rows spans 16 000 positions to each side at the default S."""
+"""Largest logarithm of a factor; two of them still multiply within float32. Far keys lie below it,
+where exp(-40) is as good as 0; a query does only where one block of rows spans 16 000 positions to
+each side at the default S.
+"""
 
 
 class XPos(Rotary):
-    """S: tokens over which zeta_p is lost. The fading multiplies the score and hides nothing: at test add a window (xpos-window).
+    """S: tokens over which zeta_p is lost. The fading multiplies the score and hides nothing: at
+    test add a window (xpos-window).
 
-    Parameters: none. For causal masks only. Raises ValueError unless gamma and S are positive. gamma -> infinity is RoPE.
+    Parameters: none. For causal masks only. Raises ValueError unless gamma and S are positive.
+    gamma -> infinity is RoPE.
 
     Kind: relative
     Used by: RetNet, LongNet
     Past L: defined; works with a window
     Source: arXiv 2212.10554
+    Colour: blue
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, gamma: float = 0.4, scale_base: float = 512.0, layout: Layout = "interleaved"):
+    def __init__(
+        self,
+        shape: Shape,
+        base: float = 10000.0,
+        gamma: float = 0.4,
+        scale_base: float = 512.0,
+        layout: Layout = "interleaved",
+    ):
         super().__init__(shape, base, layout)
         if gamma <= 0 or scale_base <= 0:
             raise ValueError(f"gamma={gamma}, scale_base={scale_base}: both must be positive")

@@ -1,18 +1,22 @@
-"""A task measures a model and returns rows. It knows the model as a callable and nothing of how it is built.
+"""A task measures a model and returns rows. It knows the model as a callable and nothing of how it
+is built.
 
     model(tokens, last=w) -> logits (B, w, vocab)      tokens (B, T) int64 on the CPU; logits may lie on any device
 
-`last` asks for the logits of the last w positions only, so that a long context never costs T x vocab numbers.
+`last` asks for the logits of the last w positions only, so that a long context never costs T x
+vocab numbers.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from torch import Tensor
 
+from extrap.data.part import Part
+from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
 
 Model = Callable[..., Tensor]
@@ -21,22 +25,51 @@ Progress = Callable[[int, int], Any]
 
 @dataclass
 class Result:
-    """rows: dicts in the columns of the results schema; items: the per-document or per-trial scores behind them."""
+    """rows: dicts in the columns of the results schema; items: the per-document or per-trial scores
+    behind them.
+    """
 
     rows: list[dict] = field(default_factory=list)
     items: list[dict] = field(default_factory=list)
 
+    def untrained(self) -> "Result":
+        """The same, every row that is `ok` marked as `not trained`."""
+        rows = [
+            row | {"status": "not trained"} if row["status"] == "ok" else row for row in self.rows
+        ]
+        return Result(rows, self.items)
+
 
 class Task(ABC):
-    """Parameters are constructor arguments, the keys of its YAML in conf/task. Lengths are multiples of the training length."""
+    """A measurement of a model. Parameters are fields of a frozen dataclass, the keys of its YAML
+    in conf/task, with their bounds in the annotations (extrap.utils.bounds).
+    """
+
+    name: ClassVar[str]
+    """Of its YAML, for messages."""
+    learned_from: ClassVar[type[Part] | None] = None
+    """What a run must have been trained on for its rows to say anything; None where a gate of the
+    task shows whether it learned it.
+    """
+
+    def option(self, name: str) -> str:
+        """An option as the command line has it, for messages: `task.kv.multiples=[1, 2]`."""
+        value = getattr(self, name)
+        return f"task.{self.name}.{name}={list(value) if isinstance(value, tuple) else value}"
 
     @abstractmethod
     def check(self, corpus, vocabulary, train_length: int) -> None:
-        """Raises UserError, naming the option, for anything that would make `run` fail. Nothing is measured here."""
+        """Raises UserError, naming the option, for what would make `run` fail on this corpus, with
+        this vocabulary or at these lengths. Nothing is measured here.
+        """
 
     @abstractmethod
-    def run(self, model: Model, corpus, vocabulary, train_length: int, progress: Progress) -> Result:
-        """Measure. progress(done, total) counts tokens read. Lengths at which the model raises OutOfRange have no rows."""
+    def run(
+        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        """Measure. progress(done, total) counts tokens read. Lengths at which the model raises
+        OutOfRange have no rows.
+        """
 
 
 class Inside(Protocol):
@@ -53,13 +86,22 @@ class Inside(Protocol):
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor: ...
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "Inside":
-        """The same model before training, of its own depth or another. Raises UserError or ValueError where the scheme lacks it."""
+        """The same model before training, of its own depth or another. Raises UserError or
+        ValueError where the scheme lacks it.
+        """
 
     def attention(self, tokens: Tensor) -> Tensor:
         """(layers, B, H, T, T) attention weights."""
 
+    def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
+        """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`.
+        Raises OutOfRange where one lies past what the model defines.
+        """
+
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
-        """(B, T) norms of the last hidden state's derivative by each input vector, along probes (P, C) of orthonormal rows."""
+        """(B, T) norms of the last hidden state's derivative by each input vector, along probes (P,
+        C) of orthonormal rows.
+        """
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """(B, T) norms of the derivative of the last position's logit of targets (B,)."""
@@ -69,7 +111,41 @@ class Inside(Protocol):
 
 
 class Diagnostic(Task):
-    """A task that looks inside: `run` is handed an Inside. Extensions that are no model of their own have none and are refused."""
+    """A task that looks inside: `run` is handed an Inside. Extensions that are no model of their
+    own have none and are refused.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtLengths(Task):
+    """A task at several lengths. multiples: these over the training length."""
+
+    multiples: Multiples = (1, 2, 4, 8)
+
+    least: ClassVar[float] = 0
+    """Every multiple must be at least this."""
+    needs_one: ClassVar[str] = ""
+    """What the training length shows, where 1 must be among the multiples."""
+
+    def check(self, corpus, vocabulary, train_length: int) -> None:
+        if min(self.multiples) < self.least:
+            raise UserError(
+                f"{self.option('multiples')}: every multiple of the training length must be a "
+                f"number of at least {self.least:g}; leave smaller ones out"
+            )
+        if len({*self.lengths(train_length)}) < len(self.multiples):
+            raise UserError(
+                f"{self.option('multiples')}: two multiples of train_length={train_length} are the "
+                "same length; leave one out"
+            )
+        if self.needs_one and 1 not in self.multiples:
+            raise UserError(
+                f"{self.option('multiples')}: must hold 1, where it shows whether {self.needs_one}"
+            )
+
+    def lengths(self, train_length: int) -> list[int]:
+        """Evaluated lengths in tokens, from the shortest."""
+        return sorted(lengths(self.multiples, train_length))
 
 
 def lengths(multiples: Sequence[float], train_length: int) -> list[int]:
@@ -77,23 +153,28 @@ def lengths(multiples: Sequence[float], train_length: int) -> list[int]:
     return [math.floor(m * train_length + 0.5) for m in multiples]
 
 
-def check_multiples(option: str, multiples: Sequence[float], train_length: int) -> None:
-    """Raises UserError unless these are finite numbers >= 1 that give lengths of their own."""
-    if not multiples or not all(1 <= m < math.inf for m in multiples):
-        raise UserError(
-            f"{option}={list(multiples)}: every multiple of the training length must be a number of at least 1; give one or more"
-        )
-    if len(set(lengths(multiples, train_length))) < len(multiples):
-        raise UserError(f"{option}={list(multiples)}: two multiples of train_length={train_length} are the same length; leave one out")
+class Counter:
+    """Tokens read so far, passed on to a progress bar: `counter(n)` adds n; total: of all there
+    are to read.
+    """
 
+    def __init__(self, progress: Progress, total: int):
+        self.progress = progress
+        self.total = total
+        self.done = 0
 
-def check_at_least(option: str, value: int, least: int) -> None:
-    """Raises UserError for a count that is too small."""
-    if value < least:
-        raise UserError(f"{option}={value}: must be a whole number of at least {least}")
+    def __call__(self, tokens: int) -> None:
+        self.up_to(self.done + tokens)
+
+    def up_to(self, done: int) -> None:
+        """Also of what was left out, where the model raised OutOfRange."""
+        self.done = done
+        self.progress(self.done, self.total)
 
 
 def batches(n: int, length: int, batch_tokens: int) -> Iterator[slice]:
-    """Slices of n sequences of `length` tokens: as many at a time as batch_tokens hold, at least one."""
+    """Slices of n sequences of `length` tokens: as many at a time as batch_tokens hold, at least
+    one.
+    """
     step = max(1, batch_tokens // length)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))

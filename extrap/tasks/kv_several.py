@@ -1,30 +1,36 @@
 """Several queries of one context: do later questions of the same records fare as the first?
 
-    BOS  [text]  k v  k v ... k v   q v  q v ... q      each v is asked; what stands before a query are right answers
+    BOS  [text]  k v  k v ... k v   q v  q v ... q      each v is asked; what stands before a query
+         are right answers
 
-The asked records are different ones, drawn at random. Answers to one context are no independent samples, so the interval of their
-mean is bootstrapped over contexts; `design` is what ignoring that would get wrong. Layout: arXiv 2312.04927.
+The asked records are different ones, drawn at random. Answers to one context are no independent
+samples, so the interval of their mean is bootstrapped over contexts; `design` is what ignoring that
+would get wrong. Layout: arXiv 2312.04927.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
 
-from extrap.tasks.scoring.single_token import SEED, guess, mark, report_gate
 from extrap.data.keyvalue import check_keys
 from extrap.data.text import windows
+from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
-from extrap.data.trials.digest import drawn
+from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
+from extrap.tasks.scoring.answers import SEED
+from extrap.tasks.scoring.recorder import Recorder
+from extrap.utils.bounds import Count, Multiples
 from extrap.utils.errors import UserError
-from extrap.model.scheme import OutOfRange
-from extrap.results.stats.intervals import bootstrap_share, wilson
-from extrap.tasks.base import Model, Progress, Result, Task, batches, check_at_least, check_multiples, lengths
 
 CODE = 4  # keeps the random draws apart from those of other layouts
 
 
-def contexts(vocabulary: Vocabulary, stream: np.ndarray, length: int, queries: int, items: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+def contexts(
+    vocabulary: Vocabulary, stream: np.ndarray, length: int, queries: int, items: Iterable[int]
+) -> tuple[np.ndarray, np.ndarray]:
     """Contexts (n, length) that end with the last query, and the values asked for (n, queries)."""
     records, rows, answers = length // 2 - queries, [], []
     for i in items:
@@ -38,76 +44,79 @@ def contexts(vocabulary: Vocabulary, stream: np.ndarray, length: int, queries: i
     return np.array(rows), np.array(answers)
 
 
-class KVSeveral(Task):
-    """multiples: evaluated lengths over the training length, 1 among them; queries: of each context; trials: contexts of each length;
-    batch_tokens: tokens per forward, which changes speed and memory only. Metrics, protocol records:
+@dataclass(frozen=True, kw_only=True)
+class KVSeveral(AtLengths):
+    """multiples: evaluated lengths over the training length, 1 among them; queries: of each
+    context; trials: contexts of each length; batch_tokens: tokens per forward, which changes speed
+    and memory only. Metrics, protocol records:
 
-    accuracy    on the axis `query` of the first, second, ... query, Wilson interval; without an axis the mean, bootstrap over contexts
+    accuracy    on the axis `query` of the first, second, ... query, Wilson interval; without an
+                axis the mean, bootstrap over contexts
     all         share of the contexts whose queries are all answered
-    design      variance of the mean over that of as many independent answers: queries of one context that stand and fall together
-                have `queries`, unrelated ones 1; absent where all answers are right or all are wrong
-    gate, guess, chance    as in extrap.tasks.kv
+    design      variance of the mean over that of as many independent answers: queries of one
+                context that stand and fall together have `queries`, unrelated ones 1; absent where
+                all answers are right or all are wrong
+    gate, guess, chance    as in extrap.tasks.kv; guess by elimination, since right answers stand
+                           before later queries
 
     Items: accuracy of each context, its share of right answers.
     """
 
-    def __init__(self, multiples: Sequence[float] = (1, 2, 4), queries: int = 8, trials: int = 200, batch_tokens: int = 4096):
-        self.multiples, self.queries, self.trials, self.batch_tokens = multiples, queries, trials, batch_tokens
+    name: ClassVar[str] = "kv-several"
+    needs_one: ClassVar[str] = "the run learned retrieval"
+
+    multiples: Multiples = (1, 2, 4)
+    queries: Count = 8
+    trials: Count = 200
+    batch_tokens: Count = 4096
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        option = "task.kv-several"
-        check_multiples(f"{option}.multiples", self.multiples, train_length)
-        if 1 not in self.multiples:
-            raise UserError(f"{option}.multiples={list(self.multiples)}: must hold 1, where it shows whether the run learned retrieval")
-        for name in ("queries", "trials", "batch_tokens"):
-            check_at_least(f"{option}.{name}", getattr(self, name), 1)
-        if self.queries > train_length // 4:
+        super().check(corpus, vocabulary, train_length)
+        ns = self.lengths(train_length)
+        if self.queries > ns[0] // 4:
             raise UserError(
-                f"{option}.queries={self.queries}: {train_length} tokens hold at most {train_length // 4} records and a query for each"
+                f"{self.option('queries')}: {ns[0]} tokens hold at most {ns[0] // 4} records and a "
+                "query for each"
             )
-        longest = max(lengths(self.multiples, train_length))
-        check_keys(vocabulary, longest // 2 - self.queries, longest)
-        corpus.check("validation", longest)
+        check_keys(vocabulary, ns[-1] // 2 - self.queries, ns[-1])
+        corpus.check("validation", ns[-1])
 
-    def run(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress) -> Result:
-        result, stream, evaluated = Result(), corpus.stream("validation"), sorted(lengths(self.multiples, train_length))
-        for at, n in enumerate(evaluated):
+    def run(
+        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        stream, ns = corpus.stream("validation"), self.lengths(train_length)
+        recorder, counter = Recorder(), Counter(progress, sum(ns))
+        for n in ns:
             tokens, answers = contexts(vocabulary, stream, n, self.queries, range(self.trials))
-            try:
-                correct = self._said(model, tokens) == answers
-            except OutOfRange:
-                continue
-            where = {"protocol": "records", "length": n}
-            self._report(result, where, correct)
-            result.items.append(drawn(where, tokens, answers))
-            result.rows.append(where | {"metric": "guess", "value": guess(n // 2 - self.queries, vocabulary.values)})
-            if n == train_length:
-                report_gate(result, where, correct)
-            progress(sum(evaluated[: at + 1]), sum(evaluated))
-        result.rows.append({"metric": "chance", "value": 1 / vocabulary.values})
-        return mark(result)
+            with recorder.at(protocol="records", length=n).within_range() as cells:
+                correct = self._most_likely(model, tokens) == answers
+                self._report(cells, correct)
+                cells.drawn(tokens, answers)
+                records = n // 2 - self.queries
+                cells.value("guess", guess_in_turn(records, self.queries, vocabulary.values))
+                if n == train_length:
+                    cells.share("gate", correct)
+            counter(n)
+        recorder.value("chance", 1 / vocabulary.values)
+        return recorder.result(bool(recorder.passed))
 
     @torch.no_grad()
-    def _said(self, model: Model, tokens: np.ndarray) -> np.ndarray:
+    def _most_likely(self, model: Model, tokens: np.ndarray) -> np.ndarray:
         """(trials, queries): the most likely token after each query."""
-        last, said = 2 * self.queries - 1, []
+        last, likely = 2 * self.queries - 1, []
         for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-            said.append(model(torch.from_numpy(tokens[rows]), last=last)[:, ::2].argmax(-1).cpu().numpy())
-        return np.concatenate(said)
+            likely.append(
+                model(torch.from_numpy(tokens[rows]), last=last)[:, ::2].argmax(-1).cpu().numpy()
+            )
+        return np.concatenate(likely)
 
-    def _report(self, result: Result, where: dict, correct: np.ndarray) -> None:
+    def _report(self, cells: Recorder, correct: np.ndarray) -> None:
         """correct: (trials, queries)."""
-        counts = {"n": self.trials, "tokens": self.trials}
         for j, hits in enumerate(correct.T):
-            low, high = wilson(hits.sum(), self.trials)
-            cell = {"axis": "query", "at": j + 1, "metric": "accuracy", "value": float(hits.mean()), "low": low, "high": high}
-            result.rows.append(where | cell | counts)
-        whole, share = correct.all(1), correct.mean(1)
-        mean = dict(zip(("value", "low", "high"), bootstrap_share(correct), strict=True)) | {"metric": "accuracy"}
-        result.rows.append(where | mean | counts | {"tokens": correct.size})
-        low, high = wilson(whole.sum(), self.trials)
-        result.rows.append(where | {"metric": "all", "value": float(whole.mean()), "low": low, "high": high} | counts)
+            cells.proportion("accuracy", hits, axis="query", at=j + 1)
+        cells.share("accuracy", correct)
+        cells.proportion("all", correct.all(1))
+        share = correct.mean(1)
         if 0 < (p := correct.mean()) < 1:
-            design = self.queries * share.var() / (p * (1 - p))
-            result.rows.append(where | {"metric": "design", "value": float(design), "n": self.trials})
-        result.items.extend(where | {"metric": "accuracy", "item": i, "value": float(value)} for i, value in enumerate(share))
+            cells.value("design", self.queries * share.var() / (p * (1 - p)), n=self.trials)
+        cells.scores("accuracy", share)

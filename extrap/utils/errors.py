@@ -1,16 +1,23 @@
-"""The one exception that is shown to people as a line instead of a traceback."""
+"""What is shown to people as a line instead of a traceback: mistakes, and disks that take or give
+nothing.
+"""
 
+import errno
 from collections.abc import Callable
 
 
 class UserError(Exception):
-    """A mistake in what was asked for: `option=value: what is wrong; what is allowed and what to do`."""
+    """A mistake in what was asked for: `option=value: what is wrong; what is allowed and what to
+    do`.
+    """
 
 
 class NotApplicable(UserError):
-    """An extension that makes no sense on a scheme. A sweep skips such a pair and lists it; asked for alone it is a mistake.
+    """An extension that makes no sense on a scheme. A sweep skips such a pair and lists it; asked
+    for alone it is a mistake.
 
-    why names both; instead finds out what works, which takes a moment, when the whole line is asked for.
+    why names both; instead finds out what works, which takes a moment, when the whole line is asked
+    for.
     """
 
     def __init__(self, why: str, instead: Callable[[], str] | None = None):
@@ -22,5 +29,27 @@ class NotApplicable(UserError):
 
 
 def printable(line: str) -> str:
-    """A line for a terminal: names of files may hold characters that would move the cursor, or none at all that can be written."""
+    """A line for a terminal: names of files may hold characters that would move the cursor, or none
+    at all that can be written.
+    """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+FAULTS = {
+    errno.ENOSPC: "the disk is full; make room, the same command then goes on where it stopped",
+    errno.EDQUOT: "the disk quota is used up; make room, the same command then goes on where it stopped",
+    errno.EFBIG: "the file would be larger than is allowed here (ulimit -f); raise the limit, the same command then goes on",
+    errno.EROFS: "the file system is read-only; work in a folder that can be written to",
+    errno.EACCES: "no permission; work in a folder that is yours",
+    errno.EPERM: "not permitted; work in a folder that is yours",
+    errno.EIO: "the disk fails; nothing half-written is kept, the same command goes on where it stopped",
+}
+
+
+def disk_fault(error: BaseException) -> str | None:
+    """The line about a full, read-only, foreign or broken disk, naming the file; None for every
+    other error.
+    """
+    if not isinstance(error, OSError) or error.errno not in FAULTS:
+        return None
+    return f"{error.filename or 'a temporary file'}: {FAULTS[error.errno]}"

@@ -10,15 +10,18 @@ from extrap.utils.errors import UserError
 def replace(path: Path, content: bytes) -> None:
     """Puts a file in place at once: a reader sees the old content or the new one, never half of it.
 
-    The content and the file's name are on the disk when this returns, so that what is written next may rely on it. Raises OSError
-    that names `path` where the disk does not take it; the old content then stands.
+    The content and the file's name are on the disk when this returns, so that what is written next
+    may rely on it. Raises OSError that names `path` where the disk does not take it; the old
+    content then stands.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         make_folder(path.parent)
         temporary.unlink(missing_ok=True)
         try:
-            with open(temporary, "xb") as file:  # x: never through a link that somebody left under this name
+            with open(
+                temporary, "xb"
+            ) as file:  # x: never through a link that somebody left under this name
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -33,7 +36,9 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def sweep(folder: Path, pattern: str) -> None:
-    """Removes what `replace` left below a folder when its process was killed. Only for files that no other process writes now."""
+    """Removes what `replace` left below a folder when its process was killed. Only for files that
+    no other process writes now.
+    """
     for left in folder.glob(pattern):
         if left.is_symlink() or left.is_file():
             left.unlink(missing_ok=True)
@@ -53,16 +58,25 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system whose folders cannot be synced
+        if error.errno not in (
+            errno.EINVAL,
+            errno.ENOTSUP,
+        ):  # a file system whose folders cannot be synced
             raise
     finally:
         os.close(handle)
 
 
 def check_links(folder: Path) -> None:
-    """Raises UserError for a link in place of a folder or anywhere in it: what is written there would land elsewhere."""
-    if (link := next((path for path in (folder, *folder.rglob("*")) if path.is_symlink()), None)) is not None:
-        raise UserError(f"{link}: a link, and nothing is written through one; put what it points to in its place, or remove it")
+    """Raises UserError for a link in place of a folder or anywhere in it: what is written there
+    would land elsewhere.
+    """
+    if (
+        link := next((path for path in (folder, *folder.rglob("*")) if path.is_symlink()), None)
+    ) is not None:
+        raise UserError(
+            f"{link}: a link, and nothing is written through one; put what it points to in its place, or remove it"
+        )
 
 
 def no_link(path: str, flags: int) -> int:

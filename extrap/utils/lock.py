@@ -1,4 +1,6 @@
-"""One process at a time in a folder: a lock that goes with the process that holds it, however that ends."""
+"""One process at a time in a folder: a lock that goes with the process that holds it, however that
+ends.
+"""
 
 import errno
 import fcntl
@@ -17,7 +19,9 @@ LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what file systems wi
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Waits, with one line on stderr, while another process holds the folder; makes the folder where there is none."""
+    """Waits, with one line on stderr, while another process holds the folder; makes the folder
+    where there is none.
+    """
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -26,7 +30,9 @@ def alone(folder: Path) -> Iterator[None]:
             continue
         with file:
             _take(file.fileno(), folder)
-            if not _still_there(file.fileno(), folder):  # removed while this process waited for it: its lock guards nothing
+            if not _still_there(
+                file.fileno(), folder
+            ):  # removed while this process waited for it: its lock guards nothing
                 continue
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
@@ -36,7 +42,9 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def holder(folder: Path) -> str | None:
-    """Who holds the folder: "process 123 on host"; None where nobody does. A lock left behind by a dead process counts for nothing."""
+    """Who holds the folder: "process 123 on host"; None where nobody does. A lock left behind by a
+    dead process counts for nothing.
+    """
     try:
         with open(folder / NAME, encoding="utf-8") as file:
             try:
@@ -52,12 +60,18 @@ def _take(file: int, folder: Path) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        print(f"extrap: {holder(folder) or 'another process'} works on {folder.name}; waiting for it", file=sys.stderr)
+        print(
+            f"extrap: {holder(folder) or 'another process'} works on {folder.name}; waiting for it",
+            file=sys.stderr,
+        )
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:
         if error.errno not in LACKING:
             raise
-        print(f"extrap: {folder}: no locks on this file system; start one sweep at a time", file=sys.stderr)
+        print(
+            f"extrap: {folder}: no locks on this file system; start one sweep at a time",
+            file=sys.stderr,
+        )
 
 
 def _still_there(file: int, folder: Path) -> bool:

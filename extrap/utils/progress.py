@@ -1,10 +1,12 @@
-"""How far the work is: a bar on a terminal, a small file for the sweep that started this process, one line per phase elsewhere.
+"""How far the work is: a bar on a terminal, a small file for the sweep that started this process,
+one line per phase elsewhere.
 
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")
 
-The environment variable EXTRAP_PROGRESS names the file: JSON with `phase`, `done`, `total` and `note`, replaced as a whole, so that a
-reader never sees half of it. Two phases are not work but ends: `skipped` (nothing was left to do) and `failed` (`note` says why).
+The environment variable EXTRAP_PROGRESS names the file: JSON with `phase`, `done`, `total` and
+`note`, replaced as a whole, so that a reader never sees half of it. Two phases are not work but
+ends: `skipped` (nothing was left to do) and `failed` (`note` says why).
 """
 
 import json
@@ -44,7 +46,9 @@ class Bar:
 
 
 class File:
-    """The file that the status line of a sweep reads; written at most every `PAUSE` seconds, and always at the end of a phase."""
+    """The file that the status line of a sweep reads; written at most every `PAUSE` seconds, and
+    always at the end of a phase.
+    """
 
     def __init__(self, label: str) -> None:
         self._label, self._next = label, 0.0
@@ -68,11 +72,16 @@ class Line:
         self._done = done
 
     def close(self) -> None:
-        print(f"{self._label}: {self._done} in {time.monotonic() - self._start:.1f} s", file=sys.stderr)
+        print(
+            f"{self._label}: {self._done} in {time.monotonic() - self._start:.1f} s",
+            file=sys.stderr,
+        )
 
 
 class Progress:
-    """One phase of work: call it with what is done so far (and, where it became known only now, the total)."""
+    """One phase of work: call it with what is done so far (and, where it became known only now, the
+    total).
+    """
 
     def __init__(self, label: str, total: int | None = None) -> None:
         self._total = total
@@ -91,16 +100,26 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
 def write(phase: str, done: int, total: int | None, note: str) -> None:
-    """Replaces the progress file. Work goes on where it cannot be written: a disk that is full is told by what matters more."""
+    """Replaces the progress file. Work goes on where it cannot be written: a disk that is full is
+    told by what matters more.
+    """
     path = Path(os.environ[FILE])
     draft = path.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
-        draft.write_text(json.dumps({"phase": phase, "done": done, "total": total, "note": note}), encoding="utf-8")
+        draft.write_text(
+            json.dumps({"phase": phase, "done": done, "total": total, "note": note}),
+            encoding="utf-8",
+        )
         os.replace(draft, path)
 
 

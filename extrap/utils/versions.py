@@ -1,4 +1,6 @@
-"""Versions of what is kept on disk. A file of an older version is read through a migration, one of a later version refused by name."""
+"""Versions of what is kept on disk. A file of an older version is read through a migration, one of
+a later version refused by name.
+"""
 
 import json
 from pathlib import Path
@@ -8,17 +10,23 @@ from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 RUN = 2
-"""Run folders. 1: state.json holds neither this number nor the hashes of the files that training left."""
+"""Run folders. 1: state.json holds neither this number nor the hashes of the files that training
+left.
+"""
 
 ROWS = 1
 """Rows of a study: the columns and their meaning. Studies without a schema.json are of version 1."""
 
 
 def run_state(found: dict[str, Any], path: Path) -> dict[str, Any]:
-    """What state.json says, in the present version; {} where it is damaged. Raises UserError for a later version."""
+    """What state.json says, in the present version; {} where it is damaged. Raises UserError for a
+    later version.
+    """
     match found:
         case {"schema": int(version)} if version > RUN:
-            raise UserError(f"{path}: a run folder of version {version}; this program reads 1 to {RUN}: use a newer one, or move it away")
+            raise UserError(
+                f"{path}: a run folder of version {version}; this program reads 1 to {RUN}: use a newer one, or move it away"
+            )
         case {"schema": 2, "state": str(), "steps": int(), "files": {}}:
             return found
         case {"state": str(), "steps": int()} if "schema" not in found:
@@ -45,7 +53,9 @@ def check_rows(study: Path) -> None:
 
 
 def claim_rows(study: Path) -> None:
-    """Notes the version of the rows that are about to be written. Raises UserError for a study of another."""
+    """Notes the version of the rows that are about to be written. Raises UserError for a study of
+    another.
+    """
     check_rows(study)
     if not (study / "schema.json").exists():
         atomic.replace(study / "schema.json", json.dumps({"rows": ROWS}).encode() + b"\n")

@@ -6,12 +6,12 @@ import torch
 
 from extrap.audit import demos
 from extrap.audit.demos import addition, layouts, permutation, radix, relativity, rotation
+from extrap.audit.subject import DEFAULT_SHAPE as SHAPE
 from extrap.audit.subject import gpt
-from extrap.cli.schemes import SHAPE
-from extrap.utils.errors import UserError
 from extrap.schemes.learned import Learned
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.utils.errors import UserError
 
 
 def test_the_relativity_table_and_its_two_signs():
@@ -27,7 +27,9 @@ def test_the_relativity_table_and_its_two_signs():
 def test_rotations_keep_their_norm():
     digits = {2: [-2.234741690, 0.077003754, 2.919405353, 4.059196027], 0: [1, 2, 3, 4]}
     for m, expected in digits.items():
-        torch.testing.assert_close(rotation.turned(m), torch.tensor(expected, dtype=torch.float64), atol=1e-9, rtol=0)
+        torch.testing.assert_close(
+            rotation.turned(m), torch.tensor(expected, dtype=torch.float64), atol=1e-9, rtol=0
+        )
     assert "5.477226, 5.477226, 5.477226, 5.477226; of x: 5.477226" in rotation.show()
 
 
@@ -54,7 +56,9 @@ def test_numbers_in_a_radix():
         assert sum(digit * beta**m for m, digit in enumerate(reversed(found))) == n
 
 
-@pytest.mark.parametrize("scheme, norm", [(Sinusoidal, "rms"), (Learned, "rms"), (Sinusoidal, "layer")])
+@pytest.mark.parametrize(
+    "scheme, norm", [(Sinusoidal, "rms"), (Learned, "rms"), (Sinusoidal, "layer")]
+)
 @torch.no_grad()
 def test_four_terms_make_the_logit(scheme, norm):
     """Against q and k of the whole normed input, biases included."""
@@ -68,13 +72,19 @@ def test_four_terms_make_the_logit(scheme, norm):
     parts = addition.split(model)
     x = model.embedding(seen[0]) + addition.positions(model)
     q, k, _ = block.qkv(block.norm1(x)).unflatten(-1, (3, shape.heads, -1)).permute(2, 0, 3, 1, 4)
-    torch.testing.assert_close(sum(parts.values()), q @ k.mT * model.scheme.scale, atol=1e-10, rtol=0)
+    torch.testing.assert_close(
+        sum(parts.values()), q @ k.mT * model.scheme.scale, atol=1e-10, rtol=0
+    )
 
 
 def test_cosines_and_variances_of_sinusoids():
     shown = addition.show()
     assert "cosine of 577 token with 64 position vectors" in shown
-    shares = [float(line.split()[-1]) for line in shown.splitlines() if line.split()[0:1] and line.split()[0] in addition.TERMS]
+    shares = [
+        float(line.split()[-1])
+        for line in shown.splitlines()
+        if line.split()[0:1] and line.split()[0] in addition.TERMS
+    ]
     assert len(shares) == 4 and np.sum(shares) == pytest.approx(1, abs=2e-3)
 
 

@@ -5,10 +5,22 @@ from math import isnan, sqrt
 import pytest
 import torch
 
-from extrap.audit.properties import axes, codes, cost, decay, deterministic, far, length, norm, order, shift, unique
+from extrap.audit.properties import (
+    axes,
+    codes,
+    cost,
+    decay,
+    deterministic,
+    far,
+    length,
+    norm,
+    order,
+    shift,
+    unique,
+)
 from extrap.audit.subject import SHAPE
 from extrap.model.scheme import Scheme
-from tests.audit.made import (
+from tests.support.made_schemes import (
     Fading,
     Geometric,
     Longer,
@@ -26,12 +38,17 @@ from tests.audit.made import (
 L = SHAPE.length
 
 
-@pytest.mark.parametrize("cls, places", [(Scheme, 1), (Slope, 64), (Steps, 16), (OfKey, 64), (Geometric, 64), (Swapped, 1)])
+@pytest.mark.parametrize(
+    "cls, places",
+    [(Scheme, 1), (Slope, 64), (Steps, 16), (OfKey, 64), (Geometric, 64), (Swapped, 1)],
+)
 def test_places_that_are_told_apart(cls, places):
     assert unique.measure(Made(cls)) == {"unique": places}
 
 
-@pytest.mark.parametrize("cls, said", [(Scheme, "always"), (TrainingNoise, "at test"), (Noise, "never")])
+@pytest.mark.parametrize(
+    "cls, said", [(Scheme, "always"), (TrainingNoise, "at test"), (Noise, "never")]
+)
 def test_repetition(cls, said):
     before = torch.get_rng_state()
     assert deterministic.measure(Made(cls)) == {"deterministic": said}
@@ -42,7 +59,10 @@ def test_codes_of_one_dimension_have_a_residual_in_closed_form():
     assert isnan(codes.measure(Made(Slope))["linear_codes"])
     assert codes.measure(Made(Geometric))["linear_codes"] < 1e-12
     i = torch.arange(L, dtype=torch.float64) ** 2
-    expected = max(sqrt(1 - float(i[:-k] @ i[k:]) ** 2 / float((i[:-k] @ i[:-k]) * (i[k:] @ i[k:]))) for k in (1, 7))
+    expected = max(
+        sqrt(1 - float(i[:-k] @ i[k:]) ** 2 / float((i[:-k] @ i[:-k]) * (i[k:] @ i[k:])))
+        for k in (1, 7)
+    )
     assert codes.measure(Made(Squares))["linear_codes"] == pytest.approx(expected, rel=1e-9)
 
 
@@ -64,7 +84,9 @@ def test_shifts():
     assert isnan(moved["shift_1e4"]) and isnan(moved["shift_1e6"])
 
 
-@pytest.mark.parametrize("cls, change", [(Scheme, 0), (Swapped, 0), (Slope, 0), (Longer, 0.63), (Fading, 0.75)])
+@pytest.mark.parametrize(
+    "cls, change", [(Scheme, 0), (Swapped, 0), (Slope, 0), (Longer, 0.63), (Fading, 0.75)]
+)
 def test_norms(cls, change):
     measured = norm.measure(Made(cls))["norm"]
     if cls is Longer:  # its form at the last query is (1.63)**2 I
@@ -88,7 +110,9 @@ def test_order():
 
 
 def test_decay():
-    """The bias falls by 0.1 (47.5 - 1.5) whatever the content, whose logits have a standard deviation of 1."""
+    """The bias falls by 0.1 (47.5 - 1.5) whatever the content, whose logits have a standard
+    deviation of 1.
+    """
     fallen = decay.measure(Made(Slope))
     flat = decay.measure(Made(Scheme))
     assert flat["decay_aligned"] == pytest.approx(0, abs=1e-12)
@@ -118,7 +142,9 @@ def test_cost_over_nope():
     assert nope == {"parameters": 0, "multiply_adds": 0, "bytes": 0, "kernel": "fused"}
     more = cost.measure(Made(Unit))
     T, C = shape.length, shape.dim
-    model = 2 * (T * C * 12 * C + 2 * T * T * C) + T * C * shape.vocab  # projections, MLP and attention; the head
+    model = (
+        2 * (T * C * 12 * C + 2 * T * T * C) + T * C * shape.vocab
+    )  # projections, MLP and attention; the head
     added = 2 * T * C * shape.head_dim
     assert more["multiply_adds"] == pytest.approx(added / model, rel=0.05)
     assert more["bytes"] > 0

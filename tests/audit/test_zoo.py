@@ -5,8 +5,8 @@ import pytest
 from extrap.audit import properties, zoo
 from extrap.audit.properties import far, length, shift
 from extrap.model.card import kind
-from tests.discover import names
-from tests.exceptions import EXCUSED
+from tests.support.discover import names
+from tests.support.exceptions import EXCUSED
 
 SHIFT, PREFIX = "shift_invariance_is_what_the_card_says", "prefix_consistency"
 
@@ -45,10 +45,26 @@ def test_positions_that_move_as_the_text_grows_are_seen(name):
 @pytest.mark.parametrize(
     "name, has, lacks",
     [
-        ("nope", {"same_at_any_length", "shift_1e6", "norm", "growth", "order_2"}, {"unique", "order_1", "decay_aligned", "real"}),
-        ("rope", {"unique", "shift_1e6", "norm", "growth", "decay_aligned", "order_1", "real"}, {"decay_gaussian"}),
-        ("alibi", {"unique", "shift_1e6", "norm", "decay_aligned", "decay_gaussian", "order_1"}, {"growth"}),
-        ("sinusoidal", {"unique", "linear_codes", "growth", "defined"}, {"shift_3", "shift_1e6", "same_at_any_length", "norm"}),
+        (
+            "nope",
+            {"same_at_any_length", "shift_1e6", "norm", "growth", "order_2"},
+            {"unique", "order_1", "decay_aligned", "real"},
+        ),
+        (
+            "rope",
+            {"unique", "shift_1e6", "norm", "growth", "decay_aligned", "order_1", "real"},
+            {"decay_gaussian"},
+        ),
+        (
+            "alibi",
+            {"unique", "shift_1e6", "norm", "decay_aligned", "decay_gaussian", "order_1"},
+            {"growth"},
+        ),
+        (
+            "sinusoidal",
+            {"unique", "linear_codes", "growth", "defined"},
+            {"shift_3", "shift_1e6", "same_at_any_length", "norm"},
+        ),
         ("learned", {"unique", "deterministic"}, {"linear_codes", "defined", "shift_3"}),
         ("xpos", {"unique", "shift_1e6", "growth"}, {"norm", "decay_gaussian"}),
         ("log-n", {"shift_1e6"}, {"unique", "same_at_any_length", "growth"}),

@@ -9,7 +9,7 @@ import pytest
 
 from extrap.cli.app import main, reported
 from extrap.utils.errors import UserError
-from tests.cli.conftest import Tiny
+from tests.support.tiny_program import Tiny
 
 TABLE = {
     "scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of alibi, rope",
@@ -69,7 +69,9 @@ def here(tiny: Tiny, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 
 
 @pytest.mark.parametrize("word", TABLE)
-def test_a_mistake_is_one_line(word: str, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_is_one_line(
+    word: str, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as end:
         here(tiny, monkeypatch, word)
     assert capsys.readouterr() == ("", f"extrap: {TABLE[word]}\n")
@@ -77,7 +79,9 @@ def test_a_mistake_is_one_line(word: str, tiny: Tiny, monkeypatch: pytest.Monkey
     assert os.listdir(tiny.work) == []
 
 
-def test_a_file_that_is_not_yaml_is_named(tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_yaml_is_named(
+    tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         here(tiny, monkeypatch, "experiment=broken")
     assert "conf/experiment/broken.yaml: line 2 is not YAML: " in capsys.readouterr().err
@@ -113,7 +117,9 @@ def by_hand() -> None:
 
 
 @pytest.mark.parametrize("interrupt", [by_hand, like_lightning])
-def test_interruption_is_one_line_through_both_frames(interrupt: Callable[[], None], capsys: pytest.CaptureFixture[str]) -> None:
+def test_interruption_is_one_line_through_both_frames(
+    interrupt: Callable[[], None], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as end, reported(), reported():
         interrupt()
     assert end.value.code == 130

@@ -21,13 +21,24 @@ sys.stderr.write(f"{{code}} {{[name for name in {HEAVY} if name in sys.modules]}
 
 
 def ask(folder: Path, *words: str) -> tuple[str, str]:
-    done = subprocess.run([sys.executable, "-c", SCRIPT, *words], cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     return done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "shown"),
-    [(["--help"], "extrap -m scheme=rope,alibi seed=0,1,2"), (["--hydra-help"], "hydra/launcher"), (["--cfg", "job"], "seed: 0")],
+    [
+        (["--help"], "extrap -m scheme=rope,alibi seed=0,1,2"),
+        (["--hydra-help"], "hydra/launcher"),
+        (["--cfg", "job"], "seed: 0"),
+    ],
 )
 def test_help_imports_no_torch(tmp_path: Path, words: list[str], shown: str) -> None:
     out, err = ask(tmp_path, *words)
@@ -39,7 +50,9 @@ def test_help_imports_no_torch(tmp_path: Path, words: list[str], shown: str) -> 
 def test_a_mistake_is_told_without_torch(tmp_path: Path) -> None:
     out, err = ask(tmp_path, "scheme=ropee")
     assert out == ""
-    assert err.startswith("extrap: scheme=ropee: no such scheme; did you mean rope? choose one of alibi, ")
+    assert err.startswith(
+        "extrap: scheme=ropee: no such scheme; did you mean rope? choose one of alibi, "
+    )
     assert err.endswith("\n2 []")
 
 
@@ -48,4 +61,19 @@ def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
     conf = Path(__file__).parents[2] / "conf"
     for group in ("scheme", "data", "data/corpus", "model", "experiment"):
         [line] = [line for line in out.splitlines() if line.startswith(f"{group}: ")]
-        assert line == f"{group}: {', '.join(sorted(file.stem for file in (conf / group).glob('*.yaml')))}"
+        assert (
+            line
+            == f"{group}: {', '.join(sorted(file.stem for file in (conf / group).glob('*.yaml')))}"
+        )
+
+
+def test_the_package_is_light_until_a_plug_in_asks_for_a_class() -> None:
+    script = (
+        f"import sys, extrap; print([name for name in {HEAVY} if name in sys.modules]); "
+        "from extrap import Extension, Result, Scheme, Shape, Stack, Task, Where; "
+        "print(all(name in globals() for name in extrap.__all__))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines() == ["[]", "True"]

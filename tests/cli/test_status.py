@@ -7,26 +7,44 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.sweep import cores, pool
+from extrap.cli.sweep.display import Lines, Live, clock, line, summary, time_left
 from extrap.cli.sweep.names import file_name, labels
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.display import Lines, Live, clock, line, summary, time_left
 
 
-def job(tmp_path: Path, label: str, state: State, seconds: float = 0.0, began: float = 0.0, reason: str = "") -> Process:
-    return Process(label, ["/nonexistent/program"], tmp_path / f"{label}.log", state, reason, began, seconds)
+def job(
+    tmp_path: Path,
+    label: str,
+    state: State,
+    seconds: float = 0.0,
+    began: float = 0.0,
+    reason: str = "",
+) -> Process:
+    return Process(
+        label, ["/nonexistent/program"], tmp_path / f"{label}.log", state, reason, began, seconds
+    )
 
 
 def test_line_counts_and_shows_what_runs(tmp_path: Path) -> None:
     running = job(tmp_path, "t5", State.RUNNING, began=time.monotonic())
-    running._report.write_text(json.dumps({"phase": "train", "done": 9, "total": 20, "note": "loss 2.1"}), encoding="utf-8")
-    jobs = [job(tmp_path, "a", State.SKIPPED), job(tmp_path, "b", State.FAILED), running, job(tmp_path, "c", State.WAITING)]
+    running._report.write_text(
+        json.dumps({"phase": "train", "done": 9, "total": 20, "note": "loss 2.1"}), encoding="utf-8"
+    )
+    jobs = [
+        job(tmp_path, "a", State.SKIPPED),
+        job(tmp_path, "b", State.FAILED),
+        running,
+        job(tmp_path, "c", State.WAITING),
+    ]
     assert line(jobs, 2) == "0/4 done, 1 skipped, 1 failed | t5: train 45 % loss 2.1"
 
 
 def test_a_started_job_is_shown_at_once_however_short_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(time, "monotonic", lambda: 100.0)  # no time passes between what happens here
+    monkeypatch.setattr(
+        time, "monotonic", lambda: 100.0
+    )  # no time passes between what happens here
     jobs = [job(tmp_path, "a", State.RUNNING, began=100), job(tmp_path, "b", State.WAITING)]
     live = Live(jobs, 1)
     live.tick()
@@ -38,12 +56,22 @@ def test_a_started_job_is_shown_at_once_however_short_it_is(
     live.tick()
     live.tick()
     drawn = capsys.readouterr().err.split("\r\x1b[2K")[1:]
-    assert drawn == ["0/2 done | a: starting", "failed a: no\n", "0/2 done, 1 failed", "0/2 done, 1 failed | b: starting"]
+    assert drawn == [
+        "0/2 done | a: starting",
+        "failed a: no\n",
+        "0/2 done, 1 failed",
+        "0/2 done, 1 failed | b: starting",
+    ]
 
 
-def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 100.0)
-    done, running = job(tmp_path, "a", State.DONE, seconds=60), job(tmp_path, "b", State.RUNNING, began=80)
+    done, running = (
+        job(tmp_path, "a", State.DONE, seconds=60),
+        job(tmp_path, "b", State.RUNNING, began=80),
+    )
     waiting = [job(tmp_path, "c", State.WAITING), job(tmp_path, "d", State.WAITING)]
     assert time_left([running, *waiting], 2) is None
     assert time_left([done, running, *waiting], 2) == (40 + 2 * 60) / 2
@@ -51,7 +79,10 @@ def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(tmp_path: P
 
 
 def test_summary_lists_failures_with_their_logs(tmp_path: Path) -> None:
-    jobs = [job(tmp_path, "a", State.DONE), job(tmp_path, "b", State.FAILED, reason="killed by SIGKILL")]
+    jobs = [
+        job(tmp_path, "a", State.DONE),
+        job(tmp_path, "b", State.FAILED, reason="killed by SIGKILL"),
+    ]
     assert summary(jobs, 3671).splitlines() == [
         "2 jobs in 1:01:11: 1 done, 0 skipped, 1 failed",
         "  failed b: killed by SIGKILL",
@@ -72,7 +103,10 @@ def test_clock() -> None:
 
 
 def test_labels_are_what_differs() -> None:
-    assert labels([["study=x", "scheme=rope", "seed=0"], ["study=x", "scheme=rope", "seed=1"]]) == ["seed=0", "seed=1"]
+    assert labels([["study=x", "scheme=rope", "seed=0"], ["study=x", "scheme=rope", "seed=1"]]) == [
+        "seed=0",
+        "seed=1",
+    ]
     assert labels([["study=x", "scheme=rope"]]) == ["study=x scheme=rope"]
     assert labels([[]]) == ["defaults"]
 
@@ -86,8 +120,13 @@ def test_file_names_are_safe_short_and_different() -> None:
     assert file_name(1, "x" * 500) != file_name(2, "x" * 500)
 
 
-@pytest.mark.parametrize(("quota", "allowed"), [("150000 100000\n", 1), ("300000 100000\n", 3), ("50000 100000\n", 1), ("max 100000\n", 8)])
-def test_cores_respect_the_quota_of_a_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, allowed: int) -> None:
+@pytest.mark.parametrize(
+    ("quota", "allowed"),
+    [("150000 100000\n", 1), ("300000 100000\n", 3), ("50000 100000\n", 1), ("max 100000\n", 8)],
+)
+def test_cores_respect_the_quota_of_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quota: str, allowed: int
+) -> None:
     file = tmp_path / "cpu.max"
     file.write_text(quota, encoding="utf-8")
     monkeypatch.setattr(cores, "QUOTA", file)

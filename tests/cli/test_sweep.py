@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Tiny
+from tests.support.tiny_program import Tiny
 
 TWO = "hydra.launcher.n_jobs=2"
 
@@ -32,7 +32,9 @@ def test_jobs_run_side_by_side(tiny: Tiny) -> None:
     assert "2 done, 0 skipped, 0 failed" in done.stderr
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the number of cores can be narrowed on Linux only")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="the number of cores can be narrowed on Linux only"
+)
 def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Tiny) -> None:
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
@@ -81,14 +83,19 @@ def test_what_makes_no_sense_is_skipped_and_listed(tiny: Tiny) -> None:
     done = tiny("-m", "act=senseless,work", "hydra.launcher.n_jobs=1")
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0"]
-    assert done.stderr.splitlines()[-1] == "  skipped act=senseless: act=senseless: makes no sense on scheme=rope"
+    assert (
+        done.stderr.splitlines()[-1]
+        == "  skipped act=senseless: act=senseless: makes no sense on scheme=rope"
+    )
     assert "1 done, 1 skipped, 0 failed" in done.stderr
 
 
 def test_a_sweep_without_any_sense_is_a_mistake(tiny: Tiny) -> None:
     done = tiny("-m", "act=senseless", "scheme=rope,alibi")
     assert done.returncode == 2
-    assert done.stderr.splitlines() == [f"extrap: act=senseless: makes no sense on scheme={name}" for name in ("rope", "alibi")]
+    assert done.stderr.splitlines() == [
+        f"extrap: act=senseless: makes no sense on scheme={name}" for name in ("rope", "alibi")
+    ]
 
 
 def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
@@ -103,7 +110,10 @@ def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
     ("words", "line"),
     [
         (["scheme=glob(z*)"], "extrap: scheme=glob(z*): matches none of alibi, rope"),
-        (["seed=interval(0,1)"], "extrap: seed=interval(0,1): values without end; list them, or give a range with a step"),
+        (
+            ["seed=interval(0,1)"],
+            "extrap: seed=interval(0,1): values without end; list them, or give a range with a step",
+        ),
         (
             ["seed=0,1", "hydra.launcher.n_jobs=x"],
             "extrap: hydra.launcher.n_jobs=x: must be a whole number from 1, or null for cores // threads",
@@ -127,7 +137,11 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: 
 
 def test_an_experiment_may_sweep_several_grids(tiny: Tiny) -> None:
     done = tiny("experiment=two_grids", "hydra.launcher.n_jobs=1", "lr=0.3")
-    assert [line for line in tiny.events() if line.startswith("end")] == ["end rope-s0", "end alibi-s0", "end alibi-s3"], done.stderr
+    assert [line for line in tiny.events() if line.startswith("end")] == [
+        "end rope-s0",
+        "end alibi-s0",
+        "end alibi-s3",
+    ], done.stderr
 
 
 def test_jobs_read_the_folders_that_the_sweep_read(tiny: Tiny, tmp_path: Path) -> None:
@@ -140,14 +154,19 @@ def test_jobs_read_the_folders_that_the_sweep_read(tiny: Tiny, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(tiny: Tiny, number: signal.Signals) -> None:
+def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(
+    tiny: Tiny, number: signal.Signals
+) -> None:
     sweep = tiny.start("-m", "seed=0,1,2", "act=hang", TWO)
     wait_for(tiny, "hold", 2)
     sweep.send_signal(number)
     _, err = sweep.communicate(timeout=120)
     assert sweep.returncode == 130
     assert err.splitlines()[-1] == "extrap: interrupted; the same command continues"
-    assert sorted(line for line in tiny.events() if line.startswith("clean")) == ["clean rope-s0", "clean rope-s1"]
+    assert sorted(line for line in tiny.events() if line.startswith("clean")) == [
+        "clean rope-s0",
+        "clean rope-s1",
+    ]
     assert "start rope-s2" not in tiny.events()
 
 
@@ -159,7 +178,9 @@ def test_jobs_die_with_a_sweep_that_is_killed(tiny: Tiny) -> None:
     sweep.communicate(timeout=120)
     for name in ("rope-s0", "rope-s1"):
         with open(tiny.work / f"{name}.lock", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # returns when the job is gone, and after its minutes of patience if it is not
+            fcntl.flock(
+                lock, fcntl.LOCK_EX
+            )  # returns when the job is gone, and after its minutes of patience if it is not
     assert "clean" not in "".join(tiny.events())
 
 

@@ -17,39 +17,68 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the installed wheel and nothing else; needs no network."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
-        [*PIP, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", str(folder), str(REPOSITORY)], check=True, timeout=120
+        [
+            *PIP,
+            "wheel",
+            "--no-deps",
+            "--no-index",
+            "--no-build-isolation",
+            "-w",
+            str(folder),
+            str(REPOSITORY),
+        ],
+        check=True,
+        timeout=120,
     )
     [wheel] = folder.glob("extrap-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert "extrap/conf/config.yaml" in names
-    assert "extrap/_plugins/hydra_plugins/extrap_local/launcher.py" in names
+    assert "extrap/cli/_plugins/hydra_plugins/extrap_local/launcher.py" in names
     assert not [name for name in names if name.startswith(("tests/", "conf/", "results/"))]
-    subprocess.run([*PIP, "install", "--no-deps", "--no-index", "--target", str(folder / "site"), str(wheel)], check=True, timeout=120)
+    subprocess.run(
+        [*PIP, "install", "--no-deps", "--no-index", "--target", str(folder / "site"), str(wheel)],
+        check=True,
+        timeout=120,
+    )
     return folder / "site"
 
 
 def run(installed: Path, folder: Path, *words: str) -> str:
-    # The installed copy stands before anything else on the import path; -P keeps the folder of these tests off it.
+    # The installed copy stands before anything else on the import path; -P keeps the folder of
+    # these tests off it.
     environment = os.environ | {"PYTHONPATH": str(installed)}
     done = subprocess.run(
-        [sys.executable, "-P", *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-P", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_configuration_comes_from_the_wheel(installed: Path, tmp_path: Path) -> None:
-    assert run(installed, tmp_path, "-c", "from extrap.utils.paths import conf_dir; print(conf_dir())") == f"{installed / 'extrap' / 'conf'}\n"
+    assert (
+        run(installed, tmp_path, "-c", "from extrap.utils.paths import conf_dir; print(conf_dir())")
+        == f"{installed / 'extrap' / 'conf'}\n"
+    )
 
 
 def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     assert "seed: 0\n" in run(installed, tmp_path, "-m", "extrap", "--cfg", "job")
-    assert "hydra_plugins.extrap_local.launcher.LocalLauncher" in run(installed, tmp_path, "-m", "extrap", "--cfg", "hydra")
+    assert "hydra_plugins.extrap_local.launcher.LocalLauncher" in run(
+        installed, tmp_path, "-m", "extrap", "--cfg", "hydra"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_console_script(installed: Path, tmp_path: Path) -> None:
     script = (installed / "bin" / "extrap").read_text(encoding="utf-8")
-    assert "from extrap.__main__ import main" in script
-    assert "Choices (group=option)" in run(installed, tmp_path, str(installed / "bin" / "extrap"), "--help")
+    assert "from extrap.cli.program import main" in script
+    assert "Choices (group=option)" in run(
+        installed, tmp_path, str(installed / "bin" / "extrap"), "--help"
+    )

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -19,10 +21,13 @@ def draw(name, size=300, length=64, seed=0):
 def test_the_answer_of_every_training_string_is_right(name):
     for row, scored in zip(*draw(name), strict=True):
         at = np.flatnonzero(row > V.bos)
-        assert row[0] == V.bos and (np.diff(at) == 1).all() and (np.delete(row, at)[1:] < V.text).all()
+        assert (
+            row[0] == V.bos and (np.diff(at) == 1).all() and (np.delete(row, at)[1:] < V.text).all()
+        )
         string, answers = row[at], np.concatenate([[False], scored])[at]
         assert scored.sum() == answers.sum()
-        width = TASKS[name].answer_width((len(at) - 3) // 2)
+        n = next(n for n in range(1, 21) if TASKS[name].width(n) == len(at))
+        width = TASKS[name].answer_width(n)
         assert answers[-width:].all() and (name.startswith("flip-flop") or answers.sum() == width)
         assert solve([V.bos, *string[:-width].tolist()]) == string[-width:].tolist()
 
@@ -69,14 +74,49 @@ def test_widths_are_those_of_strings(name, n):
 
 
 def test_even_pairs_are_even():
-    answers = [TASKS["even-pairs"].string(np.random.default_rng(i), V, 9).tokens[-1] for i in range(1000)]
+    answers = [
+        TASKS["even-pairs"].string(np.random.default_rng(i), V, 9).tokens[-1] for i in range(1000)
+    ]
     assert 0.45 < np.mean(np.array(answers) == V.value(1)) < 0.55
+
+
+@pytest.mark.parametrize("name", ["parity", "sort", "addition", "s5"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_chance_is_the_share_of_the_most_frequent_answer(name, n):
+    few = Vocabulary(keys=64, values=10)
+    drawn = Counter(
+        TASKS[name]
+        .string(np.random.default_rng(i), few, n)
+        .tokens[-TASKS[name].answer_width(n) :]
+        .tobytes()
+        for i in range(4000)
+    )
+    expected = TASKS[name].chance(few, n)
+    (_, most), *_ = drawn.most_common(1)
+    assert most / 4000 == pytest.approx(expected, abs=4 * np.sqrt(expected / 4000))
+
+
+def test_the_two_permutations_generate_all_of_s5():
+    """Long products are nearly uniform over 120 answers."""
+    assert TASKS["s5"].chance(V, 200) == pytest.approx(1 / 120, rel=0.01)
+
+
+def test_what_a_string_needs_of_the_vocabulary_is_one_line():
+    with pytest.raises(UserError, match=r"^data\.vocabulary\.values=8: x needs 10 value ids"):
+        TASKS["addition"].check("x", Vocabulary(keys=64, values=8), 64)
+    with pytest.raises(UserError, match=r"^data\.vocabulary\.keys=12: x needs 15 key ids"):
+        TASKS["s5"].check("x", Vocabulary(keys=12, values=8), 64)
 
 
 def test_bad_options_are_told():
     with pytest.raises(ValueError, match="longest=0"):
         Copy(longest=0)
-    with pytest.raises(UserError, match=r"^data\.more\.copy\.longest=20: .* 43 tokens; give fewer, or raise data\.length=42$"):
+    with pytest.raises(
+        UserError,
+        match=r"^data\.more\.copy\.longest=20: .* 43 tokens; give fewer, or raise data\.length=42$",
+    ):
         Copy().check("data.more.copy", V, 42)
-    with pytest.raises(UserError, match=r"data\.vocabulary\.keys=6: data\.more\.copy needs 7 key ids"):
+    with pytest.raises(
+        UserError, match=r"data\.vocabulary\.keys=6: data\.more\.copy needs 7 key ids"
+    ):
         Copy().check("data.more.copy", Vocabulary(keys=6), 64)

@@ -1,4 +1,6 @@
-"""Corpora of local files: what is read, how it is split, when it is read again, what is said when it cannot be."""
+"""Corpora of local files: what is read, how it is split, when it is read again, what is said when
+it cannot be.
+"""
 
 import gzip
 import json
@@ -7,10 +9,10 @@ import tempfile
 
 import pytest
 
-from extrap.__main__ import opened
+from extrap.cli.program import opened
 from extrap.data.corpora import reader
-from extrap.data.corpora.files import Files
 from extrap.data.corpora.base import cut, split_of
+from extrap.data.corpora.files import Files
 from extrap.utils.errors import UserError
 
 
@@ -30,14 +32,21 @@ def cache(tmp_path):
 
 
 def texts(corpus):
-    return {split: [bytes(d.astype("u1")).decode() for d in corpus.documents(split)] for split in ("train", "validation")}
+    return {
+        split: [bytes(d.astype("u1")).decode() for d in corpus.documents(split)]
+        for split in ("train", "validation")
+    }
 
 
 def test_a_folder_is_its_files_in_the_order_of_their_names(folder, cache):
     corpus = Files(path=str(folder)).open(cache)
     names = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.txt"))
     for split, found in texts(corpus).items():
-        assert found == [(folder / name).read_text(encoding="utf-8") for name in names if split_of(name, 0.25) == split]
+        assert found == [
+            (folder / name).read_text(encoding="utf-8")
+            for name in names
+            if split_of(name, 0.25) == split
+        ]
     assert corpus.name == "text"
     assert corpus.option == f"data.corpus.path={folder}"
 
@@ -47,7 +56,9 @@ def test_documents_of_a_length(folder, cache):
     for split in ("train", "validation"):
         found = corpus.documents(split)
         assert sum(map(len, found)) == len(corpus.stream(split))
-        assert [len(d) for d in corpus.documents(split, at_least=300)] == [len(d) for d in found if len(d) >= 300]
+        assert [len(d) for d in corpus.documents(split, at_least=300)] == [
+            len(d) for d in found if len(d) >= 300
+        ]
     assert corpus.documents("validation", at_least=10**6) == []
 
 
@@ -61,7 +72,9 @@ def test_a_document_stays_in_its_split_when_others_come(folder, cache):
 
 def test_the_split_follows_the_share():
     names = [f"{i}.py" for i in range(2000)]
-    small, large = ({name for name in names if split_of(name, share) == "validation"} for share in (0.1, 0.3))
+    small, large = (
+        {name for name in names if split_of(name, share) == "validation"} for share in (0.1, 0.3)
+    )
     assert small < large
     assert len(small) == pytest.approx(200, abs=45)
     assert len(large) == pytest.approx(600, abs=65)
@@ -74,7 +87,9 @@ def test_a_long_document_is_cut_and_its_pieces_are_split(folder, cache):
     path.write_text("".join(f"{i:04d}" for i in range(1000)))
     made = texts(Files(path=str(path), document_tokens=40).open(cache))
     assert all(len(text) == 40 for text in made["train"] + made["validation"])
-    assert sorted(made["train"] + made["validation"]) == [path.read_text()[i : i + 40] for i in range(0, 4000, 40)]
+    assert sorted(made["train"] + made["validation"]) == [
+        path.read_text()[i : i + 40] for i in range(0, 4000, 40)
+    ]
     assert made["validation"]
 
 
@@ -82,7 +97,10 @@ def test_patterns_hidden_files_and_odd_names(folder, cache):
     (folder / ".hidden").write_text("hidden")
     (folder / "[odd] name?.md").write_text("odd")
     (folder / "empty.txt").write_text("")
-    both = {split: set(found) for split, found in texts(Files(path=f"{folder}/**/*.txt").open(cache)).items()}
+    both = {
+        split: set(found)
+        for split, found in texts(Files(path=f"{folder}/**/*.txt").open(cache)).items()
+    }
     assert sum(map(len, both.values())) == 40
     whole = texts(Files(path=str(folder)).open(cache))
     assert set().union(*whole.values()) - set().union(*both.values()) == {"odd"}
@@ -99,7 +117,11 @@ def test_tables_and_compressed_files(tmp_path):
     (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress((tmp_path / "t.jsonl").read_bytes()))
     (tmp_path / "t.txt.gz").write_bytes(gzip.compress(b"plain"))
     found = dict(Files(path=str(tmp_path), column="body").documents())
-    expected = {f"{name}#{i}": b"row %d" % i for name in ("t.parquet", "t.jsonl", "t.jsonl.gz") for i in range(3)}
+    expected = {
+        f"{name}#{i}": b"row %d" % i
+        for name in ("t.parquet", "t.jsonl", "t.jsonl.gz")
+        for i in range(3)
+    }
     assert found == expected | {"t.txt.gz": b"plain"}
 
 
@@ -114,7 +136,10 @@ def test_unchanged_text_is_not_read_again(folder, cache, monkeypatch):
 
 def test_changed_text_and_changed_options_are_noticed(folder, cache, monkeypatch):
     monkeypatch.setattr(reader, "SETTLED", -60)
-    hashes = [Files(path=str(folder)).open(cache).sha256, Files(path=str(folder), validation=0.5).open(cache).sha256]
+    hashes = [
+        Files(path=str(folder)).open(cache).sha256,
+        Files(path=str(folder), validation=0.5).open(cache).sha256,
+    ]
     hashes.append(Files(path=str(folder), document_tokens=50).open(cache).sha256)
     (folder / "a" / "0.txt").write_text("something else")
     hashes.append(Files(path=str(folder)).open(cache).sha256)
@@ -125,7 +150,10 @@ def test_changed_text_and_changed_options_are_noticed(folder, cache, monkeypatch
 
 def test_a_change_that_leaves_size_and_time_is_noticed_in_new_files(folder, cache):
     path = folder / "a" / "0.txt"
-    before, times = Files(path=str(folder)).open(cache).sha256, (path.stat().st_atime_ns, path.stat().st_mtime_ns)
+    before, times = (
+        Files(path=str(folder)).open(cache).sha256,
+        (path.stat().st_atime_ns, path.stat().st_mtime_ns),
+    )
     path.write_bytes(path.read_bytes().replace(b"document", b"DOCUMENT"))
     os.utime(path, ns=times)
     assert Files(path=str(folder)).open(cache).sha256 != before
@@ -174,7 +202,10 @@ def test_nothing_is_left_of_the_reading_library(folder, cache, tmp_path, monkeyp
     sha256 = Files(path=str(folder)).open(cache).sha256
     assert [*(tmp_path / "temporary").iterdir()] == []
     assert {path.name for path in cache.iterdir()} <= {sha256, "index"}
-    assert (datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()) == (level, bars)
+    assert (datasets.logging.get_verbosity(), datasets.are_progress_bars_disabled()) == (
+        level,
+        bars,
+    )
 
 
 def write(path, content):
@@ -185,12 +216,24 @@ def write(path, content):
 @pytest.mark.parametrize(
     ("make", "line"),
     [
-        (lambda d: d / "none.txt", "data.corpus.path={}: no such file or folder; give an existing text file"),
+        (
+            lambda d: d / "none.txt",
+            "data.corpus.path={}: no such file or folder; give an existing text file",
+        ),
         (lambda d: d / "*.none", "data.corpus.path={}: no such file or folder"),
-        (lambda d: write(d / "empty.txt", b""), "data.corpus.path={}: empty; give an existing text file"),
+        (
+            lambda d: write(d / "empty.txt", b""),
+            "data.corpus.path={}: empty; give an existing text file",
+        ),
         (lambda d: d, "data.corpus.path={}: empty"),
-        (lambda d: write(d / "short.txt", b"too short to split"), "data.corpus.path={}: no text for "),
-        (lambda d: write(d / "image.txt", b"\xff\xd8\xff"), "data.corpus.path={}: not readable as text"),
+        (
+            lambda d: write(d / "short.txt", b"too short to split"),
+            "data.corpus.path={}: no text for ",
+        ),
+        (
+            lambda d: write(d / "image.txt", b"\xff\xd8\xff"),
+            "data.corpus.path={}: not readable as text",
+        ),
         (lambda d: write(d / "t.jsonl", b'{"a": '), "data.corpus.path={}: not readable as json"),
         (lambda d: write(d / "t.parquet", b"none"), "data.corpus.path={}: not readable as parquet"),
         (lambda d: write(d / "t.gz", b"none"), "data.corpus.path={}: not readable as text"),
@@ -212,18 +255,25 @@ def test_what_cannot_be_read_is_told_in_one_line(tmp_path, cache, capfd, make, l
 
 def test_the_file_that_is_not_text_is_named(folder, cache):
     (folder / "b" / "37.txt").write_bytes(b"\xff\xff")
-    with pytest.raises(UserError, match=f"^data.corpus.path={folder}/b/37.txt: not readable as text"):
+    with pytest.raises(
+        UserError, match=f"^data.corpus.path={folder}/b/37.txt: not readable as text"
+    ):
         Files(path=str(folder)).open(cache)
 
 
 def test_a_split_shorter_than_a_window_is_told(folder, cache):
     corpus = Files(path=str(folder)).open(cache)
     corpus.check("train", 1000)
-    with pytest.raises(UserError, match=rf"^data.corpus.path={folder}: \d+ validation tokens, fewer than one window of 1000000; give more"):
+    with pytest.raises(
+        UserError,
+        match=rf"^data.corpus.path={folder}: \d+ validation tokens, fewer than one window of 1000000; give more",
+    ):
         corpus.check("validation", 10**6)
 
 
-@pytest.mark.parametrize("options", [{"validation": 0.0}, {"validation": 1.0}, {"document_tokens": 0}])
+@pytest.mark.parametrize(
+    "options", [{"validation": 0.0}, {"validation": 1.0}, {"document_tokens": 0}]
+)
 def test_bad_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Files(path="x", **options)

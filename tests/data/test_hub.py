@@ -1,4 +1,6 @@
-"""The hub without a network: what is asked of it, what is made of its answers, and what is said when there are none."""
+"""The hub without a network: what is asked of it, what is made of its answers, and what is said
+when there are none.
+"""
 
 import datasets
 import huggingface_hub
@@ -7,7 +9,10 @@ import pytest
 from extrap.data.corpora.hub import Hub
 from extrap.utils.errors import UserError
 
-ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [{"text": "", "n": 0}, {"text": None, "n": 0}]
+ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [
+    {"text": "", "n": 0},
+    {"text": None, "n": 0},
+]
 
 
 @pytest.fixture
@@ -21,7 +26,9 @@ def hub(monkeypatch):
 
     def info(self, name, revision=None, timeout=None):
         assert timeout
-        return huggingface_hub.hf_api.DatasetInfo(id=name, sha=f"commit of {revision}", downloads=0, likes=0, tags=[])
+        return huggingface_hub.hf_api.DatasetInfo(
+            id=name, sha=f"commit of {revision}", downloads=0, likes=0, tags=[]
+        )
 
     monkeypatch.setattr(datasets, "load_dataset", load)
     monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", info)
@@ -96,7 +103,10 @@ def test_what_the_set_does_not_have_is_told_in_one_line(hub, tmp_path, monkeypat
         monkeypatch.setattr(datasets, "load_dataset", load)
     with pytest.raises(UserError) as error:
         Hub(name="me/set", **options).open(tmp_path)
-    assert str(error.value) == f"data.corpus.name=me/set: {said}; set config, split, column or revision of data.corpus"
+    assert (
+        str(error.value)
+        == f"data.corpus.name=me/set: {said}; set config, split, column or revision of data.corpus"
+    )
 
 
 @pytest.mark.parametrize("options", [{"limit": 0}, {"document_tokens": 0}, {"validation": 2.0}])

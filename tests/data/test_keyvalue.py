@@ -2,16 +2,18 @@ import numpy as np
 import pytest
 
 from extrap.data import keyvalue
+from extrap.data.curriculum import counts
 from extrap.data.keyvalue import KeyValue, most
+from extrap.data.part import EARLY
 from extrap.data.vocabulary import Vocabulary
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
-def draw(part=None, length=64, progress=1.0, seed=0):
-    part = part or KeyValue(size=150)
-    return part.draw(np.random.default_rng(seed), STREAM, V, length, progress)
+def draw(part=None, length=64, difficulty=1.0, seed=0):
+    part = part or KeyValue(size=150, echo=0)
+    return part.draw(np.random.default_rng(seed), STREAM, V, length, difficulty)
 
 
 def keys(sequences):
@@ -19,21 +21,27 @@ def keys(sequences):
 
 
 def records(sequence, answered):
-    """{key: (slot, value)} of the keys whose value is not asked for; keys asked for stand after all records."""
+    """{key: (slot, value)} of the keys whose value is not asked for; keys asked for stand after all
+    records.
+    """
     start = np.flatnonzero(answered)[0]
     return {sequence[t]: (t, sequence[t + 1]) for t in range(start) if sequence[t] in V.key_ids}
 
 
-@pytest.mark.parametrize("progress", [0.0, 1.0])
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
 @pytest.mark.parametrize("length", [6, 7, 63, 64, 96])
-def test_every_answer_is_the_value_of_its_key(length, progress):
-    for sequence, answered in zip(*draw(length=length, progress=progress), strict=True):
+def test_every_answer_is_the_value_of_its_key(length, difficulty):
+    for sequence, answered in zip(*draw(length=length, difficulty=difficulty), strict=True):
         first = np.flatnonzero(answered)[0]
         known = records(sequence, answered)
         assert sequence[0] == V.bos
-        assert len(known) == sum(t in V.key_ids for t in sequence[:first]), "a key stands in two records"
+        assert len(known) == sum(t in V.key_ids for t in sequence[:first]), (
+            "a key stands in two records"
+        )
         assert 2 <= len(known) <= most(length)
-        assert np.flatnonzero(answered).tolist() == list(range(first, length, 2)), "queries fill the sequence"
+        assert np.flatnonzero(answered).tolist() == list(range(first, length, 2)), (
+            "queries fill the sequence"
+        )
         for t in np.flatnonzero(answered):
             assert sequence[t + 1] == known[sequence[t]][1]
             assert sequence[t + 1] in V.value_ids
@@ -41,49 +49,92 @@ def test_every_answer_is_the_value_of_its_key(length, progress):
 
 @pytest.mark.parametrize("length", [63, 64])
 def test_every_slot_is_trained(length):
-    made = [draw(KeyValue(size=16000), length, progress) for progress in (0.0, 1.0)]
+    made = [draw(KeyValue(size=16000, echo=0), length, difficulty) for difficulty in (0.0, 1.0)]
     sequence, answered = (np.concatenate(arrays) for arrays in zip(*made, strict=True))
     recorded = keys(sequence)[:, :-1] & ~(np.cumsum(answered, 1) > 0)
-    assert np.flatnonzero(answered.any(0)).tolist() == list(range(5, length)), "BOS and two records stand before the first answer"
+    assert np.flatnonzero(answered.any(0)).tolist() == list(range(5, length)), (
+        "BOS and two records stand before the first answer"
+    )
     assert np.flatnonzero(recorded.any(0)).tolist() == list(range(1, length - 2))
 
 
 def test_filler_is_running_text_in_one_of_three_forms():
-    sequences, _ = draw(KeyValue(size=4000, prefix=0.3, scattered=0.2))
+    sequences, _ = draw(KeyValue(size=4000, prefix=0.3, scattered=0.2, tail=0))
     filler = sequences < V.text
     text = STREAM.astype(np.uint8).tobytes()
-    assert all(bytes(row[of].astype(np.uint8)) in text for row, of in zip(sequences[:300], filler[:300], strict=True))
+    assert all(
+        bytes(row[of].astype(np.uint8)) in text
+        for row, of in zip(sequences[:300], filler[:300], strict=True)
+    )
     in_front = filler.sum(1) == (filler[:, 1:].cumprod(1)).sum(1)
-    none, prefix, scattered = (part.mean() for part in (~filler.any(1), filler.any(1) & in_front, ~in_front))
-    # Half, 0.3 and 0.2; but some have no room for filler, and some scatter a little of it all in front.
+    none, prefix, scattered = (
+        part.mean() for part in (~filler.any(1), filler.any(1) & in_front, ~in_front)
+    )
+    # Half, 0.3 and 0.2; but some have no room for filler, and some scatter a little of it all in
+    # front.
     assert 0.5 < none < 0.62
     assert 0.25 < prefix < 0.32
     assert 0.1 < scattered < 0.2
 
 
 def test_no_filler_where_none_is_asked_for():
-    sequence, _ = draw(KeyValue(size=50, prefix=0, scattered=0))
+    sequence, _ = draw(KeyValue(size=50, prefix=0, scattered=0, tail=0))
     assert (sequence[:, 1:] > V.bos).all()
 
 
-@pytest.mark.parametrize(("progress", "uniform"), [(0.0, 0.0), (0.6, 0.0), (0.675, 0.5), (0.75, 1.0), (1.0, 1.0)])
-def test_number_of_records_is_log_uniform_first_and_uniform_at_last(progress, uniform):
+@pytest.mark.parametrize("difficulty", [0.0, 0.5, 1.0])
+def test_the_number_of_records_is_log_uniform_when_easy_and_uniform_when_hard(difficulty):
     size, n = 50_000, np.arange(2, 32)
-    pairs = KeyValue(size=size).pairs(np.random.default_rng(1), 64, progress)
-    expected = (1 - uniform) * np.log((n + 1) / n) / np.log(16) + uniform / len(n)
+    pairs = counts(np.random.default_rng(1), size, 2, most(64), difficulty)
+    expected = (1 - difficulty) * np.log((n + 1) / n) / np.log(16) + difficulty / len(n)
     found = np.bincount(pairs, minlength=33)[2:32] / size
     assert found.sum() == pytest.approx(1)
     np.testing.assert_allclose(found, expected, atol=5 * np.sqrt(expected.max() / size))
 
 
-@pytest.mark.parametrize(("depth", "mean", "outer"), [("uniform", 0.5, 0.2), ("ends", 0.5, 0.56), ("recency", 0.75, 0.27)])
+def test_the_last_slot_is_asked_in_the_tails():
+    """The record that is asked last stands right in front of its query, at the end."""
+    part = KeyValue(size=4000, prefix=0, scattered=0, tail=0.3)
+    _, answered = draw(part)
+    alone = answered.sum(1) == 1
+    assert 0.27 < alone.mean() < 0.36
+    assert set(np.flatnonzero(answered[alone].any(0))) <= {62, 63}
+
+
+def test_echoes_are_records_twice_of_which_the_second_key_is_scored():
+    sequences, scored = draw(KeyValue(size=400, echo=0.5), difficulty=0.0)
+    assert ((scored == EARLY).any(1) == (np.arange(400) < 200)).all()
+    for row, mark in zip(sequences[:200], scored[:200], strict=True):
+        start = int(np.argmax(keys(row)))
+        body = row[start : start + 4 * ((65 - start) // 4)].reshape(-1, 4)
+        assert 1 <= start <= 4 and (row[1:start] < V.text).all()
+        assert (body[:, :2] == body[:, 2:]).all() and (body[:, 1] >= V.value_ids.start).all()
+        assert len(set(body[:, 0])) == len(body)
+        assert np.flatnonzero(mark).tolist() == list(range(start + 1, 64, 4))
+        assert set(mark) <= {0, EARLY}
+
+
+@pytest.mark.parametrize(("difficulty", "echoes"), [(0.0, 50), (0.5, 25), (1.0, 0)])
+def test_echoes_leave_as_it_gets_hard(difficulty, echoes):
+    _, scored = draw(KeyValue(size=100, echo=0.5), difficulty=difficulty)
+    assert (scored == EARLY).any(1).sum() == echoes
+
+
+@pytest.mark.parametrize(
+    ("depth", "mean", "outer"),
+    [("uniform", 0.5, 0.2), ("ends", 0.5, 0.56), ("recency", 0.75, 0.27)],
+)
 def test_depth_of_the_records_asked_for(depth, mean, outer):
-    """outer: share of queries in the first and last tenth, of the Beta distribution each name stands for."""
+    """outer: share of queries in the first and last tenth, of the Beta distribution each name
+    stands for.
+    """
     depths = []
-    for sequence, answered in zip(*draw(KeyValue(size=3000, depth=depth, prefix=0, scattered=0)), strict=True):
+    for sequence, answered in zip(
+        *draw(KeyValue(size=3000, depth=depth, prefix=0, scattered=0, tail=0)), strict=True
+    ):
         if np.flatnonzero(answered)[0] == 1 + 2 * 20:
             order = {key: i for i, key in enumerate(records(sequence, answered))}
-            depths += [(order[key] + 0.5) / 20 for key in sequence[:-1][answered]]
+            depths += [(order[key] + 0.5) / 20 for key in sequence[:-1][answered > 0]]
     assert len(depths) > 500
     assert np.mean(depths) == pytest.approx(mean, abs=0.06)
     assert np.mean([d < 0.1 or d > 0.9 for d in depths]) == pytest.approx(outer, abs=0.06)
@@ -91,13 +142,22 @@ def test_depth_of_the_records_asked_for(depth, mean, outer):
 
 def test_the_printed_example_is_one():
     stream = np.frombuffer(b"the quick brown fox jumps over the lazy dog. " * 4, np.uint8)
-    sequence, _ = KeyValue(size=1, prefix=0, scattered=1).draw(np.random.default_rng(15), stream, V, 32, 1.0)
-    assert V.show(sequence[0, :32]) in keyvalue.__doc__
+    sequence, _ = KeyValue(size=1, prefix=0, scattered=1, tail=0).draw(
+        np.random.default_rng(10), stream, V, 32, 1.0
+    )
+    assert V.show(sequence[0, :32]) in " ".join(keyvalue.__doc__.split())
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"depth": "middle"}, {"prefix": 0.6, "scattered": 0.5}, {"prefix": -0.1}, {"log_uniform_until": 0.8}, {"log_uniform_until": -0.1}],
+    [
+        {"depth": "middle"},
+        {"prefix": 0.6, "scattered": 0.5},
+        {"prefix": -0.1},
+        {"tail": 1.5},
+        {"echo": -0.1},
+        {"echo": 1.0},
+    ],
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):

@@ -3,12 +3,12 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from extrap.data.corpora.files import Files
 from extrap.data.corpora.base import Corpus
+from extrap.data.corpora.files import Files
+from extrap.data.corpora.token_map import Stream
 from extrap.data.keyvalue import KeyValue
 from extrap.data.mixture import IGNORED, Batches, Mixture
 from extrap.data.text import Text
-from extrap.data.corpora.token_map import Stream
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -18,12 +18,18 @@ STEPS = 10
 
 def mixture(text=None, retrieval=None, **options):
     given = {"vocabulary": Vocabulary(), "corpus": Files(path="unused")} | options
-    return Mixture(text=Text(**{"size": 4} | (text or {})), retrieval=KeyValue(**{"size": 6} | (retrieval or {})), **given)
+    return Mixture(
+        text=Text(**{"size": 4} | (text or {})),
+        retrieval=KeyValue(**{"size": 6} | (retrieval or {})),
+        **given,
+    )
 
 
 def corpus(text=TEXT):
     split = Stream(text, np.array([0, len(text)]), None)
-    return Corpus("given", "data.corpus.path=given", "0" * 64, {"train": split, "validation": split})
+    return Corpus(
+        "given", "data.corpus.path=given", "0" * 64, {"train": split, "validation": split}
+    )
 
 
 def batches(seed=0, steps=STEPS, **options):
@@ -31,10 +37,12 @@ def batches(seed=0, steps=STEPS, **options):
 
 
 def same(a, b):
-    return torch.equal(a.tokens, b.tokens) and torch.equal(a.targets, b.targets) and a.parts == b.parts
+    return (
+        torch.equal(a.tokens, b.tokens) and torch.equal(a.targets, b.targets) and a.parts == b.parts
+    )
 
 
-def test_a_batch_depends_on_nothing_but_seed_step_and_number_of_steps():
+def test_a_batch_depends_on_nothing_but_seed_step_and_switches():
     one, two = batches(), batches()
     backwards = [two[t] for t in reversed(range(STEPS))][::-1]
     assert all(same(one[t], backwards[t]) for t in range(STEPS))
@@ -49,12 +57,24 @@ def test_a_loader_that_starts_late_goes_on_with_the_same_batches():
     assert all(same(made[6 + i], batch) for i, batch in enumerate(rest))
 
 
-def test_the_number_of_steps_sets_the_curriculum_only():
-    short, long = batches(steps=10, retrieval={"size": 500})[9], batches(steps=1000, retrieval={"size": 500})[9]
-    text = short.parts["text"]
-    assert torch.equal(short.tokens[text], long.tokens[text])
-    scored = [(b.targets[b.parts["retrieval"]] != IGNORED).float().mean() for b in (short, long)]
-    assert scored[0] < scored[1], "late in training there are more records, so fewer queries"
+def test_text_depends_on_the_step_alone_and_retrieval_on_the_phase():
+    made = batches(steps=100)
+    early, late = made.switches(), made.switches()
+    early.decided["retrieval"], late.decided["retrieval"] = 20, 50
+    for t, u in ((20, 50), (33, 63), (60, 90)):
+        a, b = made.at(t, early), made.at(u, late)
+        rows = a.parts["retrieval"]
+        assert torch.equal(a.tokens[rows], b.tokens[rows]), "the same step of the hard phase"
+        text = a.parts["text"]
+        assert torch.equal(a.tokens[text], made.at(t, late).tokens[text])
+    assert same(made.at(10, early), made.at(10, late))
+    assert not same(made.at(30, early), made.at(30, late))
+
+
+def test_what_follows_a_training_is_hard_and_new():
+    first, after = batches(), Batches(mixture(), corpus(), 0, STEPS, after=STEPS)
+    assert after.switches().waiting == [] and after[0].early is None
+    assert not any(same(first[t], after[u]) for t in range(STEPS) for u in range(STEPS))
 
 
 def test_parts_and_their_weights():
@@ -71,11 +91,15 @@ def test_text_is_scored_everywhere_and_is_a_stretch_of_the_stream():
     batch = batches(length=32)[0]
     tokens, targets = batch.tokens[batch.parts["text"]], batch.targets[batch.parts["text"]]
     assert torch.equal(tokens[:, 1:], targets[:, :-1])
-    assert all(bytes(row.to(torch.uint8).tolist()) in TEXT.astype(np.uint8).tobytes() for row in targets)
+    assert all(
+        bytes(row.to(torch.uint8).tolist()) in TEXT.astype(np.uint8).tobytes() for row in targets
+    )
 
 
 def test_text_reaches_both_ends_of_the_stream():
-    made = Batches(mixture(text={"size": 200}, length=8), corpus(np.arange(12, dtype=np.uint16)), 0, STEPS)
+    made = Batches(
+        mixture(text={"size": 200}, length=8), corpus(np.arange(12, dtype=np.uint16)), 0, STEPS
+    )
     targets = made[0].targets[:200]
     assert {row[0].item() for row in targets} == {0, 1, 2, 3, 4}
     assert targets.max() == 11
@@ -83,12 +107,17 @@ def test_text_reaches_both_ends_of_the_stream():
 
 def test_retrieval_is_scored_at_answers_only():
     batch = batches()[0]
-    tokens, targets = batch.tokens[batch.parts["retrieval"]], batch.targets[batch.parts["retrieval"]]
+    tokens, targets = (
+        batch.tokens[batch.parts["retrieval"]],
+        batch.targets[batch.parts["retrieval"]],
+    )
     scored = targets != IGNORED
     assert scored.any(1).all()
     v = Vocabulary()
-    assert set(targets[scored].tolist()) <= set(v.value_ids)
-    assert set(tokens[scored].tolist()) <= set(v.key_ids)
+    echoed = batch.early[batch.parts["retrieval"]]
+    assert set(targets[scored & ~echoed].tolist()) <= set(v.value_ids)
+    assert set(tokens[scored & ~echoed].tolist()) <= set(v.key_ids)
+    assert set(targets[echoed].tolist()) <= set(v.key_ids) and (scored | ~echoed).all()
 
 
 @pytest.mark.parametrize(("left_out", "kept"), [("text", "retrieval"), ("retrieval", "text")])
@@ -103,6 +132,7 @@ def test_a_batch_moves_whole():
     moved = batches()[0].to("meta")
     assert moved.tokens.is_meta
     assert moved.targets.is_meta
+    assert moved.early.is_meta
     assert moved.parts == batches()[0].parts
 
 
@@ -111,7 +141,10 @@ def test_a_batch_moves_whole():
     [
         ({"length": 5}, "data.length=5: give at least 6 tokens"),
         ({"length": 600}, "data.vocabulary.keys=256: 299 records in 600 tokens need a key each"),
-        ({"text": {"size": 0}, "retrieval": {"size": 0}}, "data.text.size=0 data.retrieval.size=0: nothing to train on"),
+        (
+            {"text": {"size": 0}, "retrieval": {"size": 0}},
+            "data.text.size=0 data.retrieval.size=0: nothing to train on",
+        ),
         ({"text": {"size": -1}}, "data.text.size=-1"),
         ({"retrieval": {"weight": 0.0}}, "data.retrieval.weight=0.0"),
         ({"text": {"weight": float("nan")}}, "data.text.weight=nan"),
@@ -125,5 +158,8 @@ def test_bad_options_are_told_in_one_line(options, line):
 
 
 def test_text_shorter_than_a_window_is_told_in_one_line():
-    with pytest.raises(UserError, match=r"^data.corpus.path=given: 30 train tokens, fewer than one window of 64; .*$"):
+    with pytest.raises(
+        UserError,
+        match=r"^data.corpus.path=given: 30 train tokens, fewer than one window of 64; .*$",
+    ):
         Batches(mixture(), corpus(TEXT[:30]), 0, STEPS)

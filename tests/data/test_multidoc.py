@@ -3,23 +3,31 @@
 import numpy as np
 import pytest
 
-from extrap.data.trials.multidoc import Documents
 from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import MultiDocument
+from extrap.data.trials.multidoc import Documents
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 V = Vocabulary()
-STREAM = np.random.default_rng(0).choice(np.frombuffer(b"abcdefgh ", np.uint8), size=6000).astype(np.uint16)
+STREAM = (
+    np.random.default_rng(0)
+    .choice(np.frombuffer(b"abcdefgh ", np.uint8), size=6000)
+    .astype(np.uint16)
+)
 LENGTHS = (64, 65, 128, 300)
 
 
 def draw(length=64, progress=1.0, seed=0, **options):
-    return MultiDocument(**{"size": 80} | options).draw(np.random.default_rng(seed), STREAM, V, length, progress)
+    return MultiDocument(**{"size": 80} | options).draw(
+        np.random.default_rng(seed), STREAM, V, length, progress
+    )
 
 
 def facts_of(row):
-    """{(subject, relation): object} and the slots of the subjects, of everything in a row that is `<relation> <subject> <object>`."""
+    """{(subject, relation): object} and the slots of the subjects, of everything in a row that is
+    `<relation> <subject> <object>`.
+    """
     known, slots = {}, {}
     for t in range(1, len(row) - 1):
         if row[t] in V.key_ids and row[t + 1] in V.value_ids:
@@ -34,7 +42,9 @@ def facts_of(row):
 @pytest.mark.parametrize("progress", [0.0, 1.0])
 def test_every_answer_is_the_object_of_its_question(facts, length, progress):
     sequences, scored = draw(length, progress, facts=facts)
-    assert sequences.shape == (80, length + 1) and scored.shape == (80, length) and scored.any(1).all()
+    assert (
+        sequences.shape == (80, length + 1) and scored.shape == (80, length) and scored.any(1).all()
+    )
     for row, answered in zip(sequences, scored, strict=True):
         first = row.tolist().index(ord("?"))
         known, _ = facts_of(row[:first])
@@ -56,7 +66,9 @@ def test_filler_is_training_text_in_front_of_late_sequences():
     assert np.isin(draw(progress=0.0)[0][:, 2], V.key_ids).all()
     rows, text = draw(size=400, prefix=1.0)[0], STREAM.astype(np.uint8).tobytes()
     starts = [int(np.flatnonzero(np.isin(row, V.key_ids))[0]) - 1 for row in rows]
-    assert np.std(starts) > 5 and all(bytes(row[1:s].astype(np.uint8)) in text for row, s in zip(rows, starts, strict=True))
+    assert np.std(starts) > 5 and all(
+        bytes(row[1:s].astype(np.uint8)) in text for row, s in zip(rows, starts, strict=True)
+    )
 
 
 @pytest.mark.parametrize("facts", [1, 2])
@@ -67,15 +79,22 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
         rest = set()
         for depth in (0.0, 0.1, 0.5, 0.75, 1.0):
             trials = made.moved(length, depth, ordered, range(6))
-            start = length - 1 - trials.distance
+            behind = (template.most(length) - trials.index) * template.width
+            start = length - template.question_width - behind
             assert trials.tokens.shape == (6, length)
             assert trials.index == round(depth * (template.most(length) - 1))
-            for row, answer in zip(trials.tokens, trials.answers, strict=True):
+            subjects = []
+            for row, answer in zip(trials.tokens, trials.answers[:, 0], strict=True):
                 known, slots = facts_of(row[: -template.question_width])
                 fact = row[-1], chr(row[-2])
                 assert known[fact] == answer and start <= slots[fact] < start + template.width
                 assert row[start + template.width - 1] == ord(".")
-            rest.add(np.delete(trials.tokens, np.arange(start, start + template.width), axis=1).tobytes() + trials.answers.tobytes())
+                subjects.append(slots[fact])
+            assert trials.distance == pytest.approx(length - 1 - np.mean(subjects))
+            rest.add(
+                np.delete(trials.tokens, np.arange(start, start + template.width), axis=1).tobytes()
+                + trials.answers.tobytes()
+            )
         assert len(rest) == 1
 
 
@@ -85,7 +104,9 @@ def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
     start = 128 - template.question_width - template.most(128) * template.width
     differ = 0
     for a, b in zip(ordered, shuffled, strict=True):
-        documents = [row[start : -template.question_width].reshape(-1, template.width) for row in (a, b)]
+        documents = [
+            row[start : -template.question_width].reshape(-1, template.width) for row in (a, b)
+        ]
         assert sorted(map(bytes, documents[0])) == sorted(map(bytes, documents[1]))
         hard = [d[0] == a[-2] for d in documents[0][:-1]]
         assert hard == sorted(hard, reverse=True)
@@ -95,11 +116,17 @@ def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
 
 def test_the_lines_ask_the_same_questions():
     made, template = Documents(V, STREAM, 2, 0), Template.of(V, 2)
-    full, alone, none = made.moved(64, 0.5, True, range(9)), made.oracle(64, range(9)), made.closed_book(64, range(9))
+    full, alone, none = (
+        made.moved(64, 0.5, True, range(9)),
+        made.oracle(64, range(9)),
+        made.closed_book(64, range(9)),
+    )
     q = template.question_width
     assert (full.answers == alone.answers).all() and (full.answers == none.answers).all()
-    assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all() and (none.tokens[:, 1:] == alone.tokens[:, -q:]).all()
-    gold = 64 - 1 - full.distance
+    assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all() and (
+        none.tokens[:, 1:] == alone.tokens[:, -q:]
+    ).all()
+    gold = 64 - q - (template.most(64) - full.index) * template.width
     assert (alone.tokens[:, 1:-q] == full.tokens[:, gold : gold + template.width]).all()
     assert alone.tokens.shape[1] == 1 + template.width + q and none.values.size == 0
 
@@ -109,14 +136,23 @@ def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
     few, found_few = made.retrieved(5, 0.2, range(400))
     many, found_many = made.retrieved(12, 0.2, range(400))
     end = 1 + 5 * template.width
-    assert (few.tokens[:, :end] == many.tokens[:, :end]).all() and not (found_few & ~found_many).any()
-    assert found_few.mean() == pytest.approx(1 - 0.8**5, abs=0.08) and found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
+    assert (few.tokens[:, :end] == many.tokens[:, :end]).all() and not (
+        found_few & ~found_many
+    ).any()
+    assert found_few.mean() == pytest.approx(
+        1 - 0.8**5, abs=0.08
+    ) and found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
     assert (found_few == (few.tokens[:, :end] == few.tokens[:, -1:]).any(1)).all()
     assert found_few[(few.tokens[:, 1 : 1 + template.width] == few.tokens[:, -1:]).any(1)].all()
 
 
 @pytest.mark.parametrize(
-    ("options", "word"), [({"facts": 0}, "facts=0"), ({"facts": 5}, "facts=5"), ({"prefix": 1.5}, "prefix"), ({"easy_until": 0.8}, "easy")]
+    ("options", "word"),
+    [
+        ({"facts": 0}, "facts=0"),
+        ({"facts": 5}, "facts=5"),
+        ({"prefix": 1.5}, "prefix"),
+    ],
 )
 def test_bad_options_are_refused(options, word):
     with pytest.raises(ValueError, match=word):
@@ -125,7 +161,10 @@ def test_bad_options_are_refused(options, word):
 
 @pytest.mark.parametrize(
     ("length", "vocabulary", "word"),
-    [(8, V, "facts=1: a sequence of 8 tokens holds 1"), (96, Vocabulary(keys=4), "23 documents in 96 tokens need a subject each")],
+    [
+        (8, V, "facts=1: a sequence of 8 tokens holds 1"),
+        (96, Vocabulary(keys=4), "23 documents in 96 tokens need a subject each"),
+    ],
 )
 def test_what_does_not_fit_is_told_in_one_line(length, vocabulary, word):
     with pytest.raises(UserError, match=rf"^data\.more\.docs.*{word}") as error:

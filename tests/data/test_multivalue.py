@@ -12,14 +12,18 @@ STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
 def draw(length=64, progress=1.0, **options):
-    return MultiValue(**{"size": 60} | options).draw(np.random.default_rng(0), STREAM, V, length, progress)
+    return MultiValue(**{"size": 60} | options).draw(
+        np.random.default_rng(0), STREAM, V, length, progress
+    )
 
 
 @pytest.mark.parametrize("progress", [0.0, 1.0])
 @pytest.mark.parametrize("length", [32, 63, 64])
 def test_every_answer_is_one_of_the_values_of_its_key(length, progress):
     sequences, scored = draw(length, progress)
-    assert sequences.shape == (60, length + 1) and scored.shape == (60, length) and scored.any(1).all()
+    assert (
+        sequences.shape == (60, length + 1) and scored.shape == (60, length) and scored.any(1).all()
+    )
     for row, answered in zip(sequences, scored, strict=True):
         first = int(np.flatnonzero(answered)[0])
         known = {}
@@ -36,7 +40,11 @@ def test_every_answer_is_one_of_the_values_of_its_key(length, progress):
 def test_all_values_of_a_key_are_answers():
     sequences, scored = draw(progress=0.0)
     row, answered = next((r, a) for r, a in zip(sequences, scored, strict=True) if a.sum() > 25)
-    known = {v for t, v in zip(range(1, 65), row[1:], strict=True) if v in V.value_ids and t < np.flatnonzero(answered)[0] + 1}
+    known = {
+        v
+        for t, v in zip(range(1, 65), row[1:], strict=True)
+        if v in V.value_ids and t < np.flatnonzero(answered)[0] + 1
+    }
     assert set(row[1:][answered]) == known
 
 
@@ -49,7 +57,11 @@ def test_filler_is_training_text_in_late_sequences_only():
 
 
 @pytest.mark.parametrize(
-    ("options", "word"), [({"values": 0}, "values=0"), ({"scattered": -0.1}, "scattered"), ({"late_from": 0.5}, "late_from")]
+    ("options", "word"),
+    [
+        ({"values": 0}, "values=0"),
+        ({"scattered": -0.1}, "scattered"),
+    ],
 )
 def test_bad_options_are_refused(options, word):
     with pytest.raises(ValueError, match=word):
@@ -58,7 +70,11 @@ def test_bad_options_are_refused(options, word):
 
 @pytest.mark.parametrize(
     ("values", "vocabulary", "word"),
-    [(40, V, "values=40: a sequence of 64"), (4, Vocabulary(values=3), "values=4"), (2, Vocabulary(keys=9), "31 keys")],
+    [
+        (40, V, "values=40: a sequence of 64"),
+        (4, Vocabulary(values=3), "values=4"),
+        (2, Vocabulary(keys=9), "31 keys"),
+    ],
 )
 def test_what_does_not_fit_is_told_in_one_line(values, vocabulary, word):
     with pytest.raises(UserError, match=rf"^data\.more\.mv.*{word}") as error:

@@ -10,7 +10,9 @@ STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
 def draw(length=64, progress=1.0, seed=0, **options):
-    return Query(**({"size": 150} | options)).draw(np.random.default_rng(seed), STREAM, V, length, progress)
+    return Query(**({"size": 150} | options)).draw(
+        np.random.default_rng(seed), STREAM, V, length, progress
+    )
 
 
 def parse(row):
@@ -45,7 +47,9 @@ def test_every_answer_is_the_value_of_an_asked_key(length, progress):
 def test_first_is_its_share():
     marks = [parse(row)[2] == V.bos for row in draw(size=2000, first=0.3)[0]]
     assert 0.26 < np.mean(marks) < 0.34
-    assert not any(parse(row)[2] == V.bos for row in draw(first=0.0)[0]) and all(parse(row)[2] == V.bos for row in draw(first=1.0)[0])
+    assert not any(parse(row)[2] == V.bos for row in draw(first=0.0)[0]) and all(
+        parse(row)[2] == V.bos for row in draw(first=1.0)[0]
+    )
 
 
 def test_the_question_of_the_test_is_trained_with_every_number_of_records():
@@ -63,7 +67,7 @@ def test_a_pure_function_of_its_arguments():
     assert not np.array_equal(one[0], draw(seed=1)[0])
 
 
-@pytest.mark.parametrize("options", [{"first": 1.5}, {"first": -0.1}, {"easy_until": 0.8}])
+@pytest.mark.parametrize("options", [{"first": 1.5}, {"first": -0.1}])
 def test_bad_shares(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Query(**options)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from extrap.data.mixture import IGNORED, Batches
-from extrap.data.repeat import Repeat
+from extrap.data.repeat import RepeatedText
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 from tests.data.test_mixture import batches, corpus, mixture
@@ -13,7 +13,9 @@ STREAM = np.arange(5000)
 
 
 def drawn(size=500, length=32, seed=0, **options):
-    return Repeat(size=size, **options).draw(np.random.default_rng(seed), STREAM, Vocabulary(), length, 0.5)
+    return RepeatedText(size=size, **options).draw(
+        np.random.default_rng(seed), STREAM, Vocabulary(), length, 0.5
+    )
 
 
 def test_a_stretch_of_text_comes_again_and_copies_alone_are_scored():
@@ -35,7 +37,7 @@ def test_every_period_comes_about_as_often_as_any_other():
 
 
 def test_it_is_a_part_of_a_mixture_and_moves_no_other():
-    both = Batches(mixture(more={"repeat": Repeat(size=3)}), corpus(), 0, 10)[4]
+    both = Batches(mixture(more={"repeat": RepeatedText(size=3)}), corpus(), 0, 10)[4]
     assert both.parts == {"text": slice(0, 4), "retrieval": slice(4, 10), "repeat": slice(10, 13)}
     assert both.tokens[:10].tolist() == batches()[4].tokens.tolist()
     assert (both.targets[10:] != IGNORED).sum(1).min() >= 32
@@ -44,4 +46,4 @@ def test_it_is_a_part_of_a_mixture_and_moves_no_other():
 @pytest.mark.parametrize("shortest", [0, 33])
 def test_a_text_must_fit_twice(shortest):
     with pytest.raises(UserError, match=rf"data.more.repeat.shortest={shortest}: from 1 to 32"):
-        mixture(more={"repeat": Repeat(shortest=shortest)})
+        mixture(more={"repeat": RepeatedText(shortest=shortest)})

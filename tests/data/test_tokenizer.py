@@ -1,4 +1,6 @@
-"""Text as the tokens of a tokenizer: bytes add up, maps and rows follow it, and the hash of the rows says what was read."""
+"""Text as the tokens of a tokenizer: bytes add up, maps and rows follow it, and the hash of the
+rows says what was read.
+"""
 
 import hashlib
 import math
@@ -10,16 +12,16 @@ import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from extrap.data.corpora.files import Files
 from extrap.data.corpora.base import split_of
+from extrap.data.corpora.files import Files
 from extrap.data.tokenizer import Tokenized
-from extrap.utils.errors import UserError
-from extrap.runs.evaluate import evaluate
 from extrap.results.rows import read
-from extrap.tasks.nll import NLL
+from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
-from tests.jobs import job
-from tests.tasks.hand import measure
+from extrap.tasks.nll import NLL
+from extrap.utils.errors import UserError
+from tests.support.hand import measure
+from tests.support.jobs import job
 
 WORDS = ["der", "naïve", "Überzug", "一二", "of", "positions", "🙂", "\n"]
 
@@ -32,9 +34,14 @@ def text(documents: int, seed: int = 0) -> list[str]:
 def bpe(path: Path, ids: int = 300) -> str:
     """A byte-level BPE trained on such text."""
     made = Tokenizer(models.BPE())
-    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    made.pre_tokenizer, made.decoder = (
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoders.ByteLevel(),
+    )
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(text(3), trainers.BpeTrainer(vocab_size=ids, initial_alphabet=alphabet, show_progress=False))
+    made.train_from_iterator(
+        text(3), trainers.BpeTrainer(vocab_size=ids, initial_alphabet=alphabet, show_progress=False)
+    )
     made.save(str(path))
     return str(path)
 
@@ -70,24 +77,35 @@ def test_keys_and_values_lie_after_the_tokens_of_text(tokenizer: str) -> None:
 
 
 def test_a_folder_that_holds_one_is_the_same(tokenizer: str) -> None:
-    assert Tokenized(tokenizer=str(Path(tokenizer).parent)).encoder.name == Tokenized(tokenizer=tokenizer).encoder.name
+    assert (
+        Tokenized(tokenizer=str(Path(tokenizer).parent)).encoder.name
+        == Tokenized(tokenizer=tokenizer).encoder.name
+    )
 
 
 def test_a_map_is_of_its_tokenizer(tokenizer: str, folder: Path, tmp_path: Path) -> None:
     source = Files(path=str(folder), document_tokens=10**6)
     one = source.open(tmp_path / "cache", Tokenized(tokenizer=tokenizer).encoder)
-    other = source.open(tmp_path / "cache", Tokenized(tokenizer=bpe(tmp_path / "other.json", 280)).encoder)
+    other = source.open(
+        tmp_path / "cache", Tokenized(tokenizer=bpe(tmp_path / "other.json", 280)).encoder
+    )
     assert len({one.sha256, other.sha256, source.open(tmp_path / "cache").sha256}) == 3
     for split in ("train", "validation"):
         assert sum(map(len, one.documents(split))) == len(one.stream(split))
-        assert sum(int(sizes.sum()) for sizes in one.sizes(split)) == len(source.open(tmp_path / "cache").stream(split))
+        assert sum(int(sizes.sum()) for sizes in one.sizes(split)) == len(
+            source.open(tmp_path / "cache").stream(split)
+        )
 
 
 def test_nats_per_token_and_bits_per_byte(tokenizer: str, folder: Path, tmp_path: Path) -> None:
-    """A model that knows nothing: ln(vocabulary) nats a token, spread over the bytes behind the scored tokens."""
+    """A model that knows nothing: ln(vocabulary) nats a token, spread over the bytes behind the
+    scored tokens.
+    """
     vocabulary = Tokenized(tokenizer=tokenizer)
-    corpus = Files(path=str(folder), document_tokens=10**6, validation=0.4).open(tmp_path / "cache", vocabulary.encoder)
-    task = NLL([1, 2], documents=len(corpus.documents("validation")))
+    corpus = Files(path=str(folder), document_tokens=10**6, validation=0.4).open(
+        tmp_path / "cache", vocabulary.encoder
+    )
+    task = NLL(multiples=[1, 2], documents=len(corpus.documents("validation")))
 
     def uniform(tokens: torch.Tensor, last: int) -> torch.Tensor:
         return torch.zeros(len(tokens), last, vocabulary.size, dtype=torch.float64)
@@ -100,14 +118,29 @@ def test_nats_per_token_and_bits_per_byte(tokenizer: str, folder: Path, tmp_path
             assert row["value"] == pytest.approx(math.log(vocabulary.size))
         elif row["metric"] == "bits_per_byte" and row["protocol"] in scored:
             kept = scored[row["protocol"]]
-            assert row["value"] == pytest.approx(math.log2(vocabulary.size) * kept.size / kept.sum())
+            assert row["value"] == pytest.approx(
+                math.log2(vocabulary.size) * kept.size / kept.sum()
+            )
 
 
 @pytest.mark.usefixtures("elsewhere")
 def test_rows_say_what_was_read(tokenizer: str, folder: Path) -> None:
-    """From the text on the disk to the rows; a changed text is another run, and its rows have another hash."""
-    words = ["data/corpus=files", f"data.corpus.path={folder}", "data.corpus.validation=0.4", "task.nll.documents=2", "task.kv.pairs=4"]
-    words += ["data/vocabulary=tokenizer", f"data.vocabulary.tokenizer={tokenizer}", "train.steps=1", "train.warmup=0"]
+    """From the text on the disk to the rows; a changed text is another run, and its rows have
+    another hash.
+    """
+    words = [
+        "data/corpus=files",
+        f"data.corpus.path={folder}",
+        "data.corpus.validation=0.4",
+        "task.nll.documents=2",
+        "task.kv.pairs=4",
+    ]
+    words += [
+        "data/vocabulary=tokenizer",
+        f"data.vocabulary.tokenizer={tokenizer}",
+        "train.steps=1",
+        "train.warmup=0",
+    ]
     words += ["train.log_every=1", "train.save_every=1", "data.length=16"]
 
     def measured() -> str:
@@ -130,10 +163,16 @@ def expected(tokenizer: str, folder: Path) -> str:
     digest = hashlib.sha256(Tokenized(tokenizer=tokenizer).encoder.name.encode())
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         content = path.read_bytes()
-        pieces = [content] if len(content) <= 4096 else [content[at : at + 4096] for at in range(0, len(content), 4096)]
+        pieces = (
+            [content]
+            if len(content) <= 4096
+            else [content[at : at + 4096] for at in range(0, len(content), 4096)]
+        )
         for i, piece in enumerate(pieces):
             split = split_of(path.name if len(pieces) == 1 else f"{path.name}#{i}", 0.4)
-            digest.update(struct.pack("<BQ", ("train", "validation").index(split), len(piece)) + piece)
+            digest.update(
+                struct.pack("<BQ", ("train", "validation").index(split), len(piece)) + piece
+            )
     return digest.hexdigest()[:12]
 
 

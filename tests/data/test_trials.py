@@ -1,34 +1,37 @@
 import numpy as np
 import pytest
 
-from extrap.data.trials.keyvalue import DEPTHS, Padded, Records
+from extrap.data.trials.base import DEPTHS
+from extrap.data.trials.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
-LAYOUTS = [Records(), Padded(8), Padded(1)]
+FORMS = [Records(), Padded(8), Padded(1)]
 LENGTHS = [32, 64, 65, 96, 512]
-both = pytest.mark.parametrize("layout", LAYOUTS, ids=["records", "padded", "padded-1"])
+both = pytest.mark.parametrize("form", FORMS, ids=["records", "padded", "padded-1"])
 
 
-def trials(layout, length, depth, items=range(5), seed=0):
-    return layout.trials(V, STREAM, seed, length, depth, items)
+def trials(form, length, depth, items=range(5), seed=0):
+    return form.questions(V, STREAM, seed, length, depth, items)
 
 
 @both
 @pytest.mark.parametrize("length", LENGTHS)
-def test_the_answer_is_the_value_of_the_last_key(layout, length):
+def test_the_answer_is_the_value_of_the_last_key(form, length):
     for depth in DEPTHS:
-        made = trials(layout, length, depth)
+        made = trials(form, length, depth)
         assert made.tokens.shape == (5, length)
         assert made.tokens.dtype == np.int64
-        for row, answer, values in zip(made.tokens, made.answers, made.values, strict=True):
+        for row, answer, values in zip(
+            made.tokens, made.answers[:, 0], made.values[..., 0], strict=True
+        ):
             slots = [t for t in range(length) if row[t] in V.key_ids]
             (gold,) = (t for t in slots[:-1] if row[t] == row[-1])
             assert row[0] == V.bos
             assert slots[-1] == length - 1
-            assert len({*row[slots]}) == len(slots) - 1 == layout.records(length)
+            assert len({*row[slots]}) == len(slots) - 1 == form.records(length)
             assert row[gold + 1] == answer
             assert sorted(row[[t + 1 for t in slots[:-1]]]) == sorted(values)
             assert (made.index, made.distance) == (slots.index(gold), length - 1 - gold)
@@ -36,12 +39,14 @@ def test_the_answer_is_the_value_of_the_last_key(layout, length):
 
 @both
 @pytest.mark.parametrize("length", LENGTHS)
-def test_all_but_the_gold_record_is_the_same_at_every_depth(layout, length):
+def test_all_but_the_gold_record_is_the_same_at_every_depth(form, length):
     rest = []
     for depth in DEPTHS:
-        made = trials(layout, length, depth)
+        made = trials(form, length, depth)
         gold = length - 1 - made.distance
-        rest.append(np.delete(made.tokens, [gold, gold + 1], axis=1).tobytes() + made.answers.tobytes())
+        rest.append(
+            np.delete(made.tokens, [gold, gold + 1], axis=1).tobytes() + made.answers.tobytes()
+        )
     assert len(set(rest)) == 1
 
 
@@ -69,29 +74,39 @@ def test_padded_grows_by_running_text_in_equal_gaps(length):
     text = STREAM.astype(np.uint8).tobytes()
     for row in made.tokens:
         assert bytes(row[row < V.text].astype(np.uint8)) in text
-        # One gap before every distractor and one behind the last; the gold record and the query end the context.
-        gaps = np.diff([-1, *np.flatnonzero((row >= V.key_ids.start) & (row < V.key_ids.stop))[:7], length - 3]) - 2
+        # One gap before every distractor and one behind the last; the gold record and the query end
+        # the context.
+        gaps = (
+            np.diff(
+                [
+                    -1,
+                    *np.flatnonzero((row >= V.key_ids.start) & (row < V.key_ids.stop))[:7],
+                    length - 3,
+                ]
+            )
+            - 2
+        )
         assert max(gaps) - min(gaps) <= 1
         assert len(row[row < V.text]) == length - 2 - 2 * 8
 
 
 @both
-def test_a_trial_depends_on_nothing_but_its_seed_length_and_number(layout):
-    whole = trials(layout, 64, 0.5, range(10)).tokens
-    np.testing.assert_array_equal(trials(layout, 64, 0.5, [7, 3]).tokens, whole[[7, 3]])
+def test_a_trial_depends_on_nothing_but_its_seed_length_and_number(form):
+    whole = trials(form, 64, 0.5, range(10)).tokens
+    np.testing.assert_array_equal(trials(form, 64, 0.5, [7, 3]).tokens, whole[[7, 3]])
     assert len({row.tobytes() for row in whole}) == 10
-    assert not np.array_equal(trials(layout, 64, 0.5, range(10), seed=1).tokens, whole)
+    assert not np.array_equal(trials(form, 64, 0.5, range(10), seed=1).tokens, whole)
 
 
 def test_gold_stands_anywhere_among_distinct_keys():
     """The gold key is no special key: over trials it is drawn from all ids."""
     answers = trials(Records(), 32, 0.5, range(500))
     assert len({*answers.tokens[:, -1]}) > 200
-    assert len({*answers.answers}) == V.values
+    assert len({*answers.answers[:, 0]}) == V.values
 
 
 @pytest.mark.parametrize(
-    ("layout", "length", "line"),
+    ("form", "length", "line"),
     [
         (
             Records(),
@@ -99,12 +114,11 @@ def test_gold_stands_anywhere_among_distinct_keys():
             "data.vocabulary.keys=256: 511 records in 1024 tokens need a key each; raise data.vocabulary.keys to 511 or more",
         ),
         (Padded(300), 1024, "data.vocabulary.keys=256: 300 records"),
-        (Padded(32), 64, "pairs=32: a context of 64 tokens holds 1 to 31 records"),
-        (Padded(0), 64, "pairs=0"),
+        (Padded(32), 64, "task.kv.pairs=32: a context of 64 tokens holds at most 31 records"),
     ],
 )
-def test_what_does_not_fit_is_told_in_one_line(layout, length, line):
+def test_what_does_not_fit_is_told_in_one_line(form, length, line):
     with pytest.raises(UserError) as error:
-        layout.check(V, length)
+        form.check("task.kv", V, length)
     assert str(error.value).startswith(line)
     assert "\n" not in str(error.value)

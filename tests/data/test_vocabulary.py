@@ -18,7 +18,10 @@ def test_keys_and_values_of_numbers_and_arrays():
 
 def test_ids_are_shown_for_people():
     v = Vocabulary()
-    assert v.show([v.bos, ord("a"), ord(" "), ord("\n"), 255, v.key(7), v.value(0)]) == r"<bos> a _ \n \xff k7 v0"
+    assert (
+        v.show([v.bos, ord("a"), ord(" "), ord("\n"), 255, v.key(7), v.value(0)])
+        == r"<bos> a _ \n \xff k7 v0"
+    )
 
 
 @pytest.mark.parametrize("option", ["keys", "values"])

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.crop import Crop
 from extrap.extensions.window import Windowed
 from extrap.schemes.rope import RoPE
-from tests import discover, fixture_e
-from tests.schemes.case import close
+from extrap.utils.errors import NotApplicable
+from tests.support import discover, fixture_e
+from tests.support.scheme_case import close
 
 L = 16
 

@@ -1,17 +1,21 @@
-"""Dynamic NTK by row: the score in phases with frequencies of its own in every row; blocks, prefixes, other parts beside it."""
+"""Dynamic NTK by row: the score in phases with frequencies of its own in every row; blocks,
+prefixes, other parts beside it.
+"""
 
 import pytest
 import torch
 
-from extrap.model import attention as kernels
+from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.dynamic_ntk import DynamicNTK
+from extrap.model import attention as kernels
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
+from extrap.model.stack import Stack
 from extrap.schemes.rope import RoPE
-from tests.discover import scheme
-from tests.extensions.case import close, rope
-from tests.schemes.case import at, qkv
-from tests.schemes.explicit_phase import between, logits
+from tests.support.discover import scheme
+from tests.support.explicit_phase import between, logits
+from tests.support.extension_case import close, rope
+from tests.support.scheme_case import at, moved, qkv
 
 T, L = 45, 16
 
@@ -19,14 +23,20 @@ T, L = 45, 16
 @pytest.mark.parametrize("factor", [1.0, 3.0])
 @pytest.mark.parametrize("rows", [1, 7, 256])
 def test_score_in_phases(factor, rows, monkeypatch):
-    """theta_{i,p} = theta_p s_i**(-2p/(d-2)), s_i = max(1, f (i + 1) / L - (f - 1)), in blocks of query rows of any size."""
+    """theta_{i,p} = theta_p s_i**(-2p/(d-2)), s_i = max(1, f (i + 1) / L - (f - 1)), in blocks of
+    query rows of any size.
+    """
     monkeypatch.setattr(kernels, "ROWS", rows)
     s = DynamicNTK(factor, mode="row").extend(rope(8, L, heads=2))
     q, k, v = qkv(s.shape, T)
     i, p = torch.arange(T, dtype=torch.float64), torch.arange(4, dtype=torch.float64)
     stretch = (factor * (i + 1) / L - (factor - 1)).clamp(min=1)
     theta = 10000.0 ** (-p / 4) * stretch[:, None, None] ** (-2 * p / 6)
-    a = (logits(q, k, between(i), theta) * s.scale).masked_fill(~torch.ones(T, T, dtype=torch.bool).tril(), -torch.inf).softmax(-1)
+    a = (
+        (logits(q, k, between(i), theta) * s.scale)
+        .masked_fill(~torch.ones(T, T, dtype=torch.bool).tril(), -torch.inf)
+        .softmax(-1)
+    )
     close(kernels.attention(s, q, k, v, at(s, T)), a @ v, 1e-12)
     close(s.attend(q, k, v, at(s, T)), a @ v, 1e-12)
 
@@ -38,12 +48,28 @@ def test_last_row_equals_the_sequence_mode_and_prefixes_are_kept(name):
     model = GPT(scheme(name, shape), 50, 16, shape.layers, 2).double().eval()
     x = torch.arange(T)[None] * 7 % 50
     with torch.no_grad():
-        by_row, by_text = (DynamicNTK(mode=mode)(model) for mode in ("row", "sequence"))
+        by_row, by_text = (AllLayers(DynamicNTK(mode=mode))(model) for mode in ("row", "sequence"))
         close(by_row(x[:, :30]), by_row(x)[:, :30], 1e-12)
         assert not torch.allclose(by_text(x[:, :30]), by_text(x)[:, :30], atol=1e-6)
         if shape.layers == 1:
             for n in (10, 17, T):
                 close(by_row(x)[:, n - 1], by_text(x[:, :n])[:, -1], 1e-11)
+
+
+@pytest.mark.parametrize("name", ["cope", "shaw", "fire", "forgetting", "t5"])
+@torch.no_grad()
+def test_content_biases_beside_it_read_turned_queries_and_keys(name):
+    """Inside L it is the plain model; later rows are last rows of the text up to them."""
+    shape = Shape(dim=16, heads=2, layers=1, length=L, vocab=50)
+    beside = moved(
+        scheme(name, shape, **({"max_distance": 8, "buckets": 8} if name == "t5" else {}))
+    )
+    model = GPT(Stack(shape, [RoPE(shape), beside]), 50, 16, 1, 2).double().eval()
+    x = torch.arange(T)[None] * 7 % 50
+    by_row, by_text = (AllLayers(DynamicNTK(mode=mode))(model) for mode in ("row", "sequence"))
+    close(by_row(x[:, :L]), model(x[:, :L]), 1e-12)
+    for n in (L + 1, 30, T):
+        close(by_row(x)[:, n - 1], by_text(x[:, :n])[:, -1], 1e-11)
 
 
 def test_factor_of_a_row():
@@ -56,4 +82,8 @@ def test_coordinates_may_be_spread():
     s = DynamicNTK(mode="row").extend(RoPE(Shape(dim=8, heads=1, length=L)))
     q, k, _ = qkv(s.shape, 20)
     t = torch.arange(20, dtype=torch.float64) * 2.5
-    close(s.score(q, k, at(s, t))[:, :, :L], (lambda r: r.score(*r.rotate(q, k, at(r, t)), at(r, t)))(rope(8, L))[:, :, :L], 1e-12)
+    close(
+        s.score(q, k, at(s, t))[:, :, :L],
+        (lambda r: r.score(*r.rotate(q, k, at(r, t)), at(r, t)))(rope(8, L))[:, :, :L],
+        1e-12,
+    )

@@ -1,17 +1,21 @@
-"""Position interpolation: coordinates over s, on rotations and on every other function of a coordinate."""
+"""Position interpolation: coordinates over s, on rotations and on every other function of a
+coordinate.
+"""
 
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.interpolation import Interpolation
-from extrap.model.gpt import GPT
+from extrap.extensions.probe import reads_coordinates
+from extrap.model.card import parts
 from extrap.model.functional import sinusoid
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
-from tests.discover import scheme
-from tests.extensions.case import close, rope
-from tests.schemes.case import at, qkv
+from extrap.utils.errors import NotApplicable
+from tests.support.discover import names, scheme
+from tests.support.extension_case import close, rope
+from tests.support.scheme_case import at, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
 
@@ -22,21 +26,37 @@ def test_coordinates_over_s_are_frequencies_over_s():
     slow = rope()
     slow.spectrum = lambda n: plain.spectrum(n) / 4
     t = torch.arange(30, dtype=torch.float64)
-    for a, b in zip(plain.rotate(q, k, at(plain, t / 4)), slow.rotate(q, k, at(slow, t)), strict=True):
+    for a, b in zip(
+        plain.rotate(q, k, at(plain, t / 4)), slow.rotate(q, k, at(slow, t)), strict=True
+    ):
         close(a, b, 1e-12)
 
 
-@pytest.mark.parametrize("factor, T, s", [(4.0, 10, 4), (4.0, 60, 4), (None, 10, 1), (None, 40, 2.5)])
+@pytest.mark.parametrize(
+    "factor, T, s", [(4.0, 10, 4), (4.0, 60, 4), (None, 10, 1), (None, 40, 2.5)]
+)
 def test_positions(factor, T, s):
     extended = Interpolation(factor).extend(Sinusoidal(SHAPE))
     t = extended.positions(torch.arange(T, dtype=torch.float64))
     close(t, torch.arange(T, dtype=torch.float64) / s, 1e-12)
     x = torch.zeros(1, T, 16, dtype=torch.float64)
     place = Where.whole(t, 1.0)
-    close(extended.embed(x, place)[0], sinusoid(torch.arange(T, dtype=torch.float64) / s, 16), 1e-12)
+    close(
+        extended.embed(x, place)[0], sinusoid(torch.arange(T, dtype=torch.float64) / s, 16), 1e-12
+    )
 
 
-@pytest.mark.parametrize("name", ["complex-order", "floater", "mul-sinusoidal", "raw-index-channel", "sinusoidal-concat", "transformer-xl"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "complex-order",
+        "floater",
+        "mul-sinusoidal",
+        "raw-index-channel",
+        "sinusoidal-concat",
+        "transformer-xl",
+    ],
+)
 @torch.no_grad()
 def test_functions_of_a_coordinate(name):
     """A text of T tokens at factor s is one whose coordinates are i / s."""
@@ -44,11 +64,54 @@ def test_functions_of_a_coordinate(name):
     x = torch.arange(24)[None] * 7 % 50
     squeezed = Interpolation(3.0)(model)(x)
     assert not torch.allclose(squeezed, model(x), atol=1e-6)
-    model.where = lambda tokens: Where.whole(torch.arange(24, dtype=torch.float64) / 3, model.scheme.scale, tokens=tokens)
+    model.where = lambda tokens: Where.whole(
+        torch.arange(24, dtype=torch.float64) / 3, model.scheme.scale, tokens=tokens
+    )
     close(squeezed, model(x), 1e-12)
 
 
-@pytest.mark.parametrize("name", ["nope", "cope", "forgetting", "alibi", "t5", "fire", "learned", "learned-clamp", "urpe", "tupe-a"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nope",
+        "cope",
+        "forgetting",
+        "alibi",
+        "t5",
+        "fire",
+        "learned",
+        "learned-clamp",
+        "urpe",
+        "tupe-a",
+    ],
+)
 def test_refusals(name):
-    with pytest.raises(NotApplicable, match=r"Interpolation on .*: nothing there is a function of a real coordinate"):
-        Interpolation()(GPT(scheme(name, Shape(dim=16, heads=2, layers=2, length=64, vocab=50)), 50, 16, 2, 2))
+    with pytest.raises(
+        NotApplicable,
+        match=r"Interpolation on .*: nothing there is a function of a real coordinate",
+    ):
+        Interpolation()(
+            GPT(scheme(name, Shape(dim=16, heads=2, layers=2, length=64, vocab=50)), 50, 16, 2, 2)
+        )
+
+
+COORDINATES = {
+    *("ComplexOrder", "ConcatenatedProjected", "ConcatenatedSplit", "Floater", "FloaterQKV"),
+    *("InverseLeaky", "MultiplicativeSinusoidal", "RawIndex", "Sinusoidal", "TransformerXL"),
+}
+NO_COORDINATES = {
+    *("ALiBi", "CoPE", "DeBERTa", "FIRE", "Forgetting", "KerpleLog", "KeyNorm", "Learned", "LogN"),
+    *("MultiplicativeLearned", "NoPE", "RandomisedPositions", "Sandwich", "Shaw", "T5", "TUPE"),
+    *("RelativeProjection", "StickBreaking", "URPE", "Window"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+def test_functions_of_a_coordinate_are_found_by_trying():
+    """Tables, clips, biases of distance and what counts tokens are none."""
+    shape = Shape(dim=16, heads=2, layers=2, length=64, vocab=50)
+    singles = [part for name in names("scheme") for part in parts(scheme(name, shape))]
+    found = {type(part).__name__: reads_coordinates(part) for part in singles}
+    assert {name for name in found if found[name]} >= COORDINATES
+    assert not {name for name in found if found[name]} & NO_COORDINATES
+    assert found.keys() >= COORDINATES | NO_COORDINATES

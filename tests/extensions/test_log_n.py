@@ -5,7 +5,6 @@ from math import log
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.chain import Chain
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTKMixed
@@ -13,10 +12,11 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
-from tests import fixture_e
-from tests.discover import scheme
-from tests.extensions.case import close
-from tests.schemes.case import at
+from extrap.utils.errors import NotApplicable
+from tests.support import fixture_e
+from tests.support.discover import scheme
+from tests.support.extension_case import close
+from tests.support.scheme_case import at
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
 
@@ -27,14 +27,22 @@ def model(name: str, length: int = 16) -> GPT:
 
 def test_fixture_e():
     s = ClippedLogN().extend(NoPE(Shape(dim=4, heads=1, layers=1, length=2)))
-    fixture_e.check(s, ".036790904 .724493648 .182517199 .056198250", ".504948076 .284901073 -.004899649 -.293500765")
+    fixture_e.check(
+        s,
+        ".036790904 .724493648 .182517199 .056198250",
+        ".504948076 .284901073 -.004899649 -.293500765",
+    )
 
 
 def test_published_temperature():
     """ln 1024 / ln 512 = 1.111111 at the last row, 1 up to the training length."""
     s = ClippedLogN().extend(RoPE(Shape(dim=8, heads=1, length=512)))
     c = s.temperature(at(s, 1024))[:, 0]
-    assert float(c[-1]) == pytest.approx(log(1024) / log(512), abs=1e-12) == pytest.approx(1.111111, abs=1e-6)
+    assert (
+        float(c[-1])
+        == pytest.approx(log(1024) / log(512), abs=1e-12)
+        == pytest.approx(1.111111, abs=1e-6)
+    )
     assert (c[:512] == 1).all() and (c[512:].diff() > 0).all()
 
 

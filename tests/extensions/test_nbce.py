@@ -1,14 +1,16 @@
-"""NBCE against published numbers and a reading by hand: one text, one prediction, one context at a time."""
+"""NBCE against published numbers and a reading by hand: one text, one prediction, one context at a
+time.
+"""
 
 import math
 
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.nbce import NBCE, entropy, merged
-from tests import discover
-from tests.schemes.case import close
+from extrap.utils.errors import NotApplicable
+from tests.support import discover
+from tests.support.scheme_case import close
 
 L = 16
 ROWS = ((0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (0.2, 0.2, 0.6))
@@ -30,31 +32,48 @@ def text(T: int, batch: int = 2) -> torch.Tensor:
 def test_published_entropies_and_answer():
     h = entropy(torch.stack([logs(*r) for r in ROWS]), 1.0)
     close(h, row(1.029653014, 0.394397691, 0.950270539), 1e-9)
-    close(merged(logs(*ROWS[int(h.argmin())]), logs(*ALONE), 0.25).exp(), row(0.950505451, 0.023857740, 0.025636810), 1e-9)
+    close(
+        merged(logs(*ROWS[int(h.argmin())]), logs(*ALONE), 0.25).exp(),
+        row(0.950505451, 0.023857740, 0.025636810),
+        1e-9,
+    )
 
 
 def test_published_naive_bayes():
-    """The mean of the logarithms with beta = n - 1 is the product of the rows over the prior to the n - 1."""
+    """The mean of the logarithms with beta = n - 1 is the product of the rows over the prior to the
+    n - 1.
+    """
     pooled = torch.stack([logs(*r) for r in ROWS]).mean(0)
     close(merged(pooled, logs(*ALONE), 2.0).exp(), row(0.921305182, 0.017274472, 0.061420345), 1e-9)
 
 
 def test_the_filter_serves_the_entropy_alone():
-    """.95 of (.9, .05, .05) are held by two tokens; their probabilities stay as they are. The answer keeps all three."""
-    close(entropy(logs(*ROWS[1]), 0.95), row(-0.9 * math.log(0.9) - 0.05 * math.log(0.05))[0], 1e-12)
+    """.95 of (.9, .05, .05) are held by two tokens; their probabilities stay as they are. The
+    answer keeps all three.
+    """
+    close(
+        entropy(logs(*ROWS[1]), 0.95), row(-0.9 * math.log(0.9) - 0.05 * math.log(0.05))[0], 1e-12
+    )
     close(entropy(logs(*ROWS[0]), 0.4), row(-0.5 * math.log(0.5))[0], 1e-12)
     assert merged(logs(*ROWS[1]), logs(*ALONE), 0.25).isfinite().all()
 
 
 def test_tokens_impossible_without_context_are_not_divided_by_their_probability():
-    out = merged(logs(0.5, 0.3, 0.2), torch.tensor([-0.01, -4.6, -math.inf], dtype=torch.float64), 0.25)
+    out = merged(
+        logs(0.5, 0.3, 0.2), torch.tensor([-0.01, -4.6, -math.inf], dtype=torch.float64), 0.25
+    )
     assert out.isfinite().all()
-    close(out[2] - out[0], math.log(0.2) - (1.25 * math.log(0.5) + 0.25 * 0.01) + torch.zeros((), dtype=torch.float64))
+    close(
+        out[2] - out[0],
+        math.log(0.2) - (1.25 * math.log(0.5) + 0.25 * 0.01) + torch.zeros((), dtype=torch.float64),
+    )
     assert float(entropy(torch.tensor([0.0, -math.inf], dtype=torch.float64), 0.95)) == 0
 
 
 def by_hand(model, x: torch.Tensor, e: NBCE, predictions: int) -> torch.Tensor:
-    """(B, predictions, V) for the end of x (B, T); loops over texts, predictions and contexts, all of Python's own arithmetic."""
+    """(B, predictions, V) for the end of x (B, T); loops over texts, predictions and contexts, all
+    of Python's own arithmetic.
+    """
     window, out = L - predictions, []
     for line in x.tolist():
         bos, cut = line[0], len(line) - predictions + 1
@@ -65,7 +84,10 @@ def by_hand(model, x: torch.Tensor, e: NBCE, predictions: int) -> torch.Tensor:
         winner, answers = None, []
         for t in range(predictions):
             shared = line[cut : cut + t]
-            rows = [model(torch.tensor([[bos, *c, *shared]]))[0, -1].log_softmax(-1) for c in (*contexts, [])]
+            rows = [
+                model(torch.tensor([[bos, *c, *shared]]))[0, -1].log_softmax(-1)
+                for c in (*contexts, [])
+            ]
             *rows, alone = rows
             if e.pool == "mean":
                 pooled = torch.stack(rows).mean(0)
@@ -144,7 +166,9 @@ def test_nothing_changes_inside():
 
 @torch.no_grad()
 def test_a_record_anywhere_reaches_the_answer():
-    """A model that is sure of the token after the last occurrence of the one asked for finds it in every context."""
+    """A model that is sure of the token after the last occurrence of the one asked for finds it in
+    every context.
+    """
 
     def copies(tokens: torch.Tensor, last: int) -> torch.Tensor:
         logits = torch.zeros(*tokens.shape, 50, dtype=torch.float64)
@@ -164,7 +188,9 @@ def test_a_record_anywhere_reaches_the_answer():
         assert int(read(x, last=1).argmax()) == int(x[0, place + 1]), place
 
 
-@pytest.mark.parametrize("options", [{"beta": -0.1}, {"top_p": 0.0}, {"top_p": 1.1}, {"stickiness": -1.0}])
+@pytest.mark.parametrize(
+    "options", [{"beta": -0.1}, {"top_p": 0.0}, {"top_p": 1.1}, {"stickiness": -1.0}]
+)
 def test_options_that_make_no_sense(options):
     with pytest.raises(ValueError, match="=".join(map(str, *options.items()))):
         NBCE(**options)

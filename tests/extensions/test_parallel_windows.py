@@ -1,15 +1,17 @@
-"""Parallel windows: places and sight against lists made by hand, and windows that read as if they stood alone."""
+"""Parallel windows: places and sight against lists made by hand, and windows that read as if they
+stood alone.
+"""
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.parallel_windows import ParallelWindows, Windows
 from extrap.model.scheme import Shape, Where
-from tests import discover
-from tests.schemes.case import close, lower
+from extrap.utils.errors import NotApplicable
+from tests.support import discover
+from tests.support.scheme_case import close, lower
 
 L = 16
 
@@ -50,7 +52,9 @@ def test_places_and_sight(T, length, data, rows):
     assert torch.equal(at.block(start, T).visible, sees[start:])
 
 
-@pytest.mark.parametrize("name", ["rope", "alibi", "learned", "sinusoidal", "floater", "floater-qkv", "cope"])
+@pytest.mark.parametrize(
+    "name", ["rope", "alibi", "learned", "sinusoidal", "floater", "floater-qkv", "cope"]
+)
 @torch.no_grad()
 def test_a_whole_window_reads_as_if_it_stood_alone_behind_the_first_token(name):
     model, x = discover.gpt(name, length=L), text(60)
@@ -79,7 +83,12 @@ def test_nothing_changes_inside():
 
 
 @pytest.mark.parametrize(
-    "name, options, why", [("rope", {"window": 15}, "window=15"), ("rope", {"window": 0}, "window=0"), ("linear-rope", {}, "owns")]
+    "name, options, why",
+    [
+        ("rope", {"window": 15}, "window=15"),
+        ("rope", {"window": 0}, "window=0"),
+        ("linear-rope", {}, "owns"),
+    ],
 )
 def test_refused(name, options, why):
     with pytest.raises(NotApplicable, match=f"ParallelWindows on .*{why}"):

@@ -1,9 +1,10 @@
-"""ReRoPE, Leaky ReRoPE, Self-Extend as extensions: the maps with their defaults, what they leave alone, what they refuse."""
+"""ReRoPE, Leaky ReRoPE, Self-Extend as extensions: the maps with their defaults, what they leave
+alone, what they refuse.
+"""
 
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.chain import Chain
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.log_n import ClippedLogN
@@ -14,8 +15,9 @@ from extrap.model.distance_maps import Constant, Grouped, Leaky
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.t5 import T5
-from tests import discover, fixture_e
-from tests.schemes.case import close
+from extrap.utils.errors import NotApplicable
+from tests.support import discover, fixture_e
+from tests.support.scheme_case import close
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 CLOSER = "-.192563623 -.135225645 -.044779713 .056629854"
@@ -50,7 +52,9 @@ def test_by_default_the_farthest_key_lies_within_the_trained_range(factor):
     assert farthest(LeakyReRoPE(factor).extend(RoPE(SHAPE)), n) == pytest.approx(63, abs=1e-9)
     grouped = SelfExtend(factor).extend(RoPE(SHAPE))
     assert farthest(grouped, n) < 64
-    assert grouped.group == 1 or farthest(Grouped(SHAPE, RoPE(SHAPE), 32, grouped.group // 2), n) >= 64
+    assert (
+        grouped.group == 1 or farthest(Grouped(SHAPE, RoPE(SHAPE), 32, grouped.group // 2), n) >= 64
+    )
 
 
 def test_widths_by_default():
@@ -64,7 +68,11 @@ def test_widths_by_default():
 def test_what_is_no_farther_than_the_width_stays(name):
     model, x = discover.gpt(name), text(64)
     plain = model(x)
-    for extension, width in ((ReRoPE(20), 20), (LeakyReRoPE(width=20), 20), (SelfExtend(window=20, group=4), 20)):
+    for extension, width in (
+        (ReRoPE(20), 20),
+        (LeakyReRoPE(width=20), 20),
+        (SelfExtend(window=20, group=4), 20),
+    ):
         extended = extension(model)(x)
         close(extended[:, :width], plain[:, :width])
         assert not torch.allclose(extended[:, width + 1 :], plain[:, width + 1 :])
@@ -98,7 +106,7 @@ def test_chains_meet_where_they_should():
         ("forgetting", "no function of the distance"),
         ("fire", "no function of the distance"),
         ("sinusoidal", "no function of the distance"),
-        ("linear-rope", "no function of the distance"),
+        ("linear-rope", "owns attention altogether"),
         ("tupe-a", "positions past 64 are undefined"),
         ("learned", "positions past 64 are undefined"),
         ("randomised-rope", "its coordinates do not count tokens"),
@@ -140,7 +148,9 @@ def test_widths_that_do_not_fit(extension, match):
         extension.extend(RoPE(SHAPE))
 
 
-@pytest.mark.parametrize("make", [lambda: LeakyReRoPE(0.5), lambda: LeakyReRoPE(k=1.0), lambda: SelfExtend(0.5)])
+@pytest.mark.parametrize(
+    "make", [lambda: LeakyReRoPE(0.5), lambda: LeakyReRoPE(k=1.0), lambda: SelfExtend(0.5)]
+)
 def test_options_that_make_no_sense(make):
     with pytest.raises(ValueError, match="="):
         make()

@@ -1,24 +1,32 @@
-"""The seam of extensions: copies that share nothing, parts replaced wherever they stand, spectra changed on one object, rows of it."""
+"""The seam of extensions: copies that share nothing, parts replaced wherever they stand, spectra
+changed on one object, rows of it.
+"""
 
 from copy import deepcopy
 
 import pytest
 import torch
 
-from extrap.model.card import parts
-from extrap.utils.errors import NotApplicable
-from extrap.extensions.base import Extension, SchemeExtension, replace_parts, told, with_parts, with_scheme
+from extrap.extensions.base import (
+    Extension,
+    SchemeExtension,
+    replace_parts,
+    with_parts,
+    with_scheme,
+)
 from extrap.extensions.ntk import NTK
+from extrap.model.card import describe_parts, parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
+from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
+from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
-from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
-from extrap.model.stack import Stack
 from extrap.tasks.diagnosis.effective import used
-from tests.discover import scheme
-from tests.extensions.case import close, rope, row
+from extrap.utils.errors import NotApplicable
+from tests.support.discover import scheme
+from tests.support.extension_case import close, rope, row
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64, vocab=50)
 
@@ -43,13 +51,15 @@ def test_parts_are_replaced_in_stacks_and_layers():
     assert [type(part).__name__ for part in parts(replaced)] == ["NoPE", "ReachWindow", "LogN"]
     assert replaced.parts[0].layers == {0, 1}
     with pytest.raises(ValueError, match="both set the scale"):
-        replace_parts(scheme("keynorm-rope", SHAPE), turns_pairs, lambda part: scheme("keynorm", SHAPE))
+        replace_parts(
+            scheme("keynorm-rope", SHAPE), turns_pairs, lambda part: scheme("keynorm", SHAPE)
+        )
 
 
 def test_parts_are_added_to_a_flat_stack():
     s = with_parts(Stack(SHAPE, [RoPE(SHAPE)]), LogN(SHAPE))
     assert [type(part).__name__ for part in s.parts] == ["RoPE", "LogN"]
-    assert told(s) == "RoPE + LogN"
+    assert describe_parts(s) == "RoPE + LogN"
 
 
 class Twice(SchemeExtension):
@@ -84,7 +94,8 @@ def test_a_changed_spectrum_is_that_of_one_object_and_of_its_copies():
 
 
 @pytest.mark.parametrize(
-    "name, width, index", [("rope", 8, [0, 1, 2, 3]), ("partial-rope", 4, [0, 1]), ("multi-axis-rope", 4, [0, 1, 0, 1])]
+    "name, width, index",
+    [("rope", 8, [0, 1, 2, 3]), ("partial-rope", 4, [0, 1]), ("multi-axis-rope", 4, [0, 1, 0, 1])],
 )
 def test_pairs(name, width, index):
     p = pairs(scheme(name, SHAPE))
@@ -93,8 +104,16 @@ def test_pairs(name, width, index):
 
 
 def test_training_coverage():
-    """d = 64, base 10000: 11, 13, 16 and 21 pairs come round within 128, 256, 512 and 2048 tokens; 46 of d = 128 within 4096."""
-    for d, length, round_ in ((64, 128, 11), (64, 256, 13), (64, 512, 16), (64, 2048, 21), (128, 4096, 46)):
+    """d = 64, base 10000: 11, 13, 16 and 21 pairs come round within 128, 256, 512 and 2048 tokens;
+    46 of d = 128 within 4096.
+    """
+    for d, length, round_ in (
+        (64, 128, 11),
+        (64, 256, 13),
+        (64, 512, 16),
+        (64, 2048, 21),
+        (128, 4096, 46),
+    ):
         assert int((turns(rope(d, length), length) >= 1).sum()) == round_
 
 
@@ -121,7 +140,11 @@ def test_rows_of_what_is_in_force():
 
 def test_rows_of_an_adaptive_factor_say_from_which_length():
     model = gpt(RoPE(SHAPE))
-    rows = [r for r in used(model.scheme, NTK(None)(model).scheme, doublings=2) if (r["protocol"], r["metric"]) == ("used", "turns")]
+    rows = [
+        r
+        for r in used(model.scheme, NTK(None)(model).scheme, doublings=2)
+        if (r["protocol"], r["metric"]) == ("used", "turns")
+    ]
     assert sorted({r["length"] for r in rows}) == [64, 128, 256]
     last = [r["value"] for r in rows if r["length"] == 256]
     close(row(*last), 256 * NTK().theta(pairs(model.scheme), 4.0) / 6.283185307179586, 1e-12)
@@ -131,4 +154,7 @@ def test_rows_of_a_bias():
     s = scheme("alibi", SHAPE)
     rows = [r for r in used(s, s, doublings=1) if r["protocol"] == "used"]
     assert {r["axis"] for r in rows} == {"distance"} and len(rows) == 3 * 2 * 9
-    assert {(r["head"], r["value"]) for r in rows if r["at"] == 128 and r["layer"] == 1} == {(0, -8.0), (1, -0.5)}
+    assert {(r["head"], r["value"]) for r in rows if r["at"] == 128 and r["layer"] == 1} == {
+        (0, -8.0),
+        (1, -0.5),
+    }

@@ -1,28 +1,33 @@
-"""StreamingLLM in parallel against a loop with a real cache; LM-Infinite against its distances; both masks against their definition."""
+"""StreamingLLM in parallel against a loop with a real cache; LM-Infinite against its distances;
+both masks against their definition.
+"""
 
 import pytest
 import torch
 
-from extrap.model import attention as kernels
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.streaming import LMInfinite, StreamingLLM
-from extrap.model.gpt import GPT
+from extrap.model import attention as kernels
 from extrap.model.distance_maps import Constant, InCache
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where, attend_rows
+from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
-from extrap.model.stack import Stack
-from tests import discover, fixture_e
-from tests.schemes.case import close, lower, qkv
-from tests.schemes.explicit_phase import logits
+from extrap.utils.errors import NotApplicable
+from tests.support import discover, fixture_e
+from tests.support.explicit_phase import logits
+from tests.support.scheme_case import close, lower, qkv
 
 
 def text(T: int, batch: int = 2) -> torch.Tensor:
     return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
 
 
-def stream(model: GPT, tokens: torch.Tensor, sinks: int, recent: int, in_cache: bool) -> torch.Tensor:
-    """(B, T, V), one token after the other. Each layer keeps keys, not yet turned, and values of the first and last tokens.
+def stream(
+    model: GPT, tokens: torch.Tensor, sinks: int, recent: int, in_cache: bool
+) -> torch.Tensor:
+    """(B, T, V), one token after the other. Each layer keeps keys, not yet turned, and values of
+    the first and last tokens.
 
     in_cache: positions are places in the cache; else those of the text.
     """
@@ -32,7 +37,9 @@ def stream(model: GPT, tokens: torch.Tensor, sinks: int, recent: int, in_cache: 
         x = model.embedding(tokens[:, t : t + 1])
         for layer, (block, cache) in enumerate(zip(model.blocks, kept, strict=True)):
             one = torch.tensor([t])
-            x = model.scheme.embed(x, Where(one.double(), one.double(), one, one, 1, 1.0, layer, tokens=tokens))
+            x = model.scheme.embed(
+                x, Where(one.double(), one.double(), one, one, 1, 1.0, layer, tokens=tokens)
+            )
             normed = block.norm1(x)
             q, k, v = block.qkv(normed).view(len(x), 1, 3, block.heads, -1).permute(2, 0, 3, 1, 4)
             cache.append((t, k, v))
@@ -40,7 +47,16 @@ def stream(model: GPT, tokens: torch.Tensor, sinks: int, recent: int, in_cache: 
                 del cache[sinks]
             j = torch.tensor([n for n, _, _ in cache])
             place = torch.arange(len(cache)).double() if in_cache else j.double()
-            at = Where(place[-1:], place, one, j, t + 1, model.scheme.scale, layer, sees=lambda at: torch.ones(1, len(at.j)) > 0)
+            at = Where(
+                place[-1:],
+                place,
+                one,
+                j,
+                t + 1,
+                model.scheme.scale,
+                layer,
+                sees=lambda at: torch.ones(1, len(at.j)) > 0,
+            )
             q, k = model.scheme.rotate(q, torch.cat([k for _, k, _ in cache], 2), at)
             o = attend_rows(model.scheme, q, k, torch.cat([v for _, _, v in cache], 2), at)
             x = x + block.out(o.transpose(1, 2).flatten(2))
@@ -50,7 +66,18 @@ def stream(model: GPT, tokens: torch.Tensor, sinks: int, recent: int, in_cache: 
 
 
 @pytest.mark.parametrize(
-    "name", ["rope", "rope-half", "xpos", "alibi", "t5", "kerple-log", "transformer-xl", "vo-rope", "rope-logn-softmax1"]
+    "name",
+    [
+        "rope",
+        "rope-half",
+        "xpos",
+        "alibi",
+        "t5",
+        "kerple-log",
+        "transformer-xl",
+        "vo-rope",
+        "rope-logn-softmax1",
+    ],
 )
 @pytest.mark.parametrize("sinks, recent", [(4, 60), (2, 9), (0, 7)])
 @torch.no_grad()
@@ -120,7 +147,9 @@ def test_refused(scheme, options, match):
         StreamingLLM(**options)(discover.gpt(scheme))
 
 
-@pytest.mark.parametrize("options, match", [({"sinks": -1}, "sinks=-1"), ({"recent": 0}, "recent=0")])
+@pytest.mark.parametrize(
+    "options, match", [({"sinks": -1}, "sinks=-1"), ({"recent": 0}, "recent=0")]
+)
 def test_options_that_make_no_sense(options, match):
     with pytest.raises(ValueError, match=match):
         StreamingLLM(**options)

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.learned_table import LearnedTable
 from extrap.extensions.randomised_positions import RandomisedTest
@@ -11,8 +10,9 @@ from extrap.model.functional import bucket
 from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import RandomisedPositions
-from tests import discover
-from tests.schemes.case import close
+from extrap.utils.errors import NotApplicable
+from tests.support import discover
+from tests.support.scheme_case import close
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=50)
 
@@ -59,7 +59,10 @@ def test_positions_of_a_randomised_model(test):
     model, x = discover.gpt("randomised-rope"), text(100)
     extended = RandomisedTest(test)(model)
     positions = extended.scheme.positions(torch.arange(100.0).double())
-    assert torch.equal(positions, RandomisedPositions(SHAPE, None, test).eval().positions(torch.arange(100.0).double()))
+    assert torch.equal(
+        positions,
+        RandomisedPositions(SHAPE, None, test).eval().positions(torch.arange(100.0).double()),
+    )
     assert not torch.equal(positions, model.scheme.positions(torch.arange(100.0).double()))
     assert torch.equal(extended(x), extended(x))
     close(extended(x[:, :70]), extended(x)[:, :70]) if test == "stride" else None
@@ -85,7 +88,11 @@ def test_slopes_of_alibi():
 
 @pytest.mark.parametrize("name", ["kerple-log", "kerple-power", "sandwich"])
 def test_real_distances_are_divided(name):
-    close(bias(name, 4.0, 100), discover.gpt(name).scheme.distance_bias(distances(100) / 4, 0).detach(), 1e-12)
+    close(
+        bias(name, 4.0, 100),
+        discover.gpt(name).scheme.distance_bias(distances(100) / 4, 0).detach(),
+        1e-12,
+    )
 
 
 @pytest.mark.parametrize("factor", [2.0, 3.0, 7.0])
@@ -102,7 +109,9 @@ def test_adaptive_by_default(name):
     extended = BiasInterpolation()(model)
     close(extended(x[:, :64]), model(x[:, :64]), 0)
     close(extended(x), BiasInterpolation(2.0)(model)(x), 0)
-    assert BiasInterpolation().effective(512, 64) == 8 and BiasInterpolation().effective(32, 64) == 1
+    assert (
+        BiasInterpolation().effective(512, 64) == 8 and BiasInterpolation().effective(32, 64) == 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
-"""Damaged and hostile files that hold text, and what is said of each: {name: (files, options, what the line says)}.
+"""Damaged and hostile files that hold text, and what is said of each: {name: (files, options, what
+the line says)}.
 
-Files lie in the folder worked in: bytes, or what makes them. In what is said, `...` stands for anything.
+Files lie in the folder worked in: bytes, or what makes them. In what is said, `...` stands for
+anything.
 """
 
 import gzip
@@ -139,7 +141,11 @@ CORPORA: dict[str, Case] = {
 }  # fmt: skip
 
 READ_ONLY_TO_ROOT: dict[str, Case] = {
-    "text of somebody else": ({"a.txt": locked}, corpus("a.txt"), "data.corpus.path=a.txt: not readable as text (...ermission..."),
+    "text of somebody else": (
+        {"a.txt": locked},
+        corpus("a.txt"),
+        "data.corpus.path=a.txt: not readable as text (...ermission...",
+    ),
     "a table of somebody else": ({"a.jsonl": locked}, corpus("a.jsonl"), "a.jsonl: no permission"),
 }
 
@@ -147,7 +153,9 @@ RECORD = {"ordered_kv_records": [["a", "1"], ["b", "2"]], "key": "a", "value": "
 
 
 def records(*lines: dict | bytes) -> bytes:
-    return b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines)
+    return b"\n".join(
+        line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines
+    )
 
 
 RECORDS: dict[str, tuple[bytes | Callable[[Path], object] | None, str]] = {

@@ -17,8 +17,27 @@ AGAIN = "delete this file and evaluate its run again"
 
 
 def row(**more: object) -> dict[str, object]:
-    same = {"run": "rope-1-s0", "study": "s", "scheme": "rope", "data": "mixture", "extension": "direct", "seed": 0, "train_length": 64}
-    return same | {"task": "nll", "metric": "nll", "length": 64, "value": 2.5, "status": "ok", "config": "c0ffee"} | more
+    same = {
+        "run": "rope-1-s0",
+        "study": "s",
+        "scheme": "rope",
+        "data": "mixture",
+        "extension": "direct",
+        "seed": 0,
+        "train_length": 64,
+    }
+    return (
+        same
+        | {
+            "task": "nll",
+            "metric": "nll",
+            "length": 64,
+            "value": 2.5,
+            "status": "ok",
+            "config": "c0ffee",
+        }
+        | more
+    )
 
 
 def sheet() -> bytes:
@@ -97,7 +116,11 @@ def saved(content: Any) -> bytes:
 
 def flipped(content: bytes) -> bytes:
     middle = len(content) // 2
-    return content[:middle] + bytes(b ^ 0xFF for b in content[middle : middle + 64]) + content[middle + 64 :]
+    return (
+        content[:middle]
+        + bytes(b ^ 0xFF for b in content[middle : middle + 64])
+        + content[middle + 64 :]
+    )
 
 
 def without(weights: dict, name: str) -> dict:
@@ -125,16 +148,18 @@ WEIGHTS: dict[str, tuple[Callable[[dict], bytes], str]] = {
     "one missing": (lambda w: saved(without(w, "head.weight")), "weights of another model"),
     "one too many": (lambda w: saved(w | {"more": torch.zeros(1)}), "weights of another model"),
     "another shape": (lambda w: saved(w | {"head.weight": torch.zeros(3, 3)}), "head.weight is not of shape (577, 64)"),
-    "another kind of number": (lambda w: saved(w | {"head.weight": w["head.weight"].double()}), "head.weight is not of shape"),
+    "another kind of number": (lambda w: saved(w | {"head.weight": w["head.weight"].double()}), "head.weight is not of float32"),
     "words": (lambda w: saved(w | {"head.weight": "heavy"}), "head.weight is not of shape"),
 }  # fmt: skip
 """What weights.pt may hold, from the weights that belong there."""
 
 CONFIGS: dict[str, Callable[[dict], Any]] = {
     "an option edited": lambda said: said["identity"]["train"].update(lr=1.0),
-    "a class of another package": lambda said: said["identity"]["scheme"].update(_target_="os.system"),
+    "a class of another package": lambda said: said["identity"]["scheme"].update(
+        _target_="os.system"
+    ),
     "an option more": lambda said: said["identity"].update(more=1),
-    "an option less": lambda said: said["identity"].pop("trainer"),
+    "an option less": lambda said: said["identity"].pop("precision"),
     "another corpus": lambda said: said["identity"].update(corpus="f" * 64),
     "no options": lambda said: said.update(identity={}),
     "a list of options": lambda said: said.update(identity=[1, 2]),

@@ -1,15 +1,17 @@
-"""Words of the command line that go through the whole program, and how the line about each begins; `...` stands for anything."""
+"""Words of the command line that go through the whole program, and how the line about each begins;
+`...` stands for anything.
+"""
 
 NAMES = {
     "scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of alibi, ",
     "extension=yarm": "extension=yarm: no such extension; did you mean yarn? choose one of ",
     "data=mixtur": "data=mixtur: no such data; did you mean mixture? choose one of ",
-    "model=tinny": "model=tinny: no such model; did you mean tiny? choose one of base, small, tiny",
+    "model=tinny": "model=tinny: no such model; did you mean tiny? choose one of ",
     "trainer=cpuu": "trainer=cpuu: no such trainer; did you mean cpu? choose one of cpu, ddp, fsdp, gpu",
     "logger=wandbb": "logger=wandbb: no such logger; did you mean wandb? choose one of none, wandb",
     "finetune=lorra": "finetune=lorra: no such finetune; did you mean lora? choose one of full, lora, none",
-    "experiment=demoo": "experiment=demoo: no such experiment; did you mean demo? choose one of algorithmic, ",
-    "task=[nll,kw]": "task=[nll,kw]: no such task; choose one of algorithmic, ",
+    "experiment=demoo": "experiment=demoo: no such experiment; did you mean demo? choose one of ",
+    "task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
     "task=kv_query": "task=kv_query: no such task; did you mean kv-query? choose one of ",
     "data/corpus=fils": "data/corpus=fils: no such corpus; did you mean files? choose one of files, hub, torch",
     "data/vocabulary=bites": "data/vocabulary=bites: no such vocabulary; did you mean bytes? choose one of bytes, tokenizer",
@@ -57,8 +59,8 @@ KEYS = {
     "task.kw.pairs=3": "task.kw.pairs=3: no such option in task; choose one of kv, nll",
     "data.txt.size=3": "data.txt.size=3: no such option in data; did you mean text? choose one of ",
     "hydra.launcher.jobs=3": "hydra.launcher.jobs=3: no such option in hydra.launcher; did you mean n_jobs? choose one of ",
-    "~scheme": "scheme: taken out of the configuration; leave ~scheme away",
-    "~seed": "seed: taken out of the configuration; leave ~seed away",
+    "~scheme": "scheme: removed from the configuration; drop ~scheme",
+    "~seed": "seed: removed from the configuration; drop ~seed",
     "~task.kv.trials | task.kv.trials=3": "task.kv.trials=3: no such option in task.kv; choose one of batch_tokens, ",
     "extension=rerope | extension.factor=3": "extension.factor=3: no such option in extension; choose one of width",
 }

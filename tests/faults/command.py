@@ -1,7 +1,9 @@
-"""`extrap <words>` in this process: up to the moment when work would begin, which no mistake may reach.
+"""`extrap <words>` in this process: up to the moment when work would begin, which no mistake may
+reach.
 
-`whole` is the program as it is started. `shared` composes every choice of groups once and sets the other options in a copy of it, as
-Hydra does, which takes a tenth of the time; both lead through the same checks.
+`whole` is the program as it is started. `shared` composes every choice of groups once and sets the
+other options in a copy of it, as Hydra does, which takes a tenth of the time; both lead through the
+same checks.
 """
 
 import sys
@@ -15,13 +17,16 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from extrap.cli import app as cli, schema as config
-from extrap.__main__ import check, entry, finished
+from extrap.cli import app as cli
+from extrap.cli import schema as config
 from extrap.cli.hydra_errors import explain
-from extrap.utils.paths import conf_dir
+from extrap.cli.program import Experiment, prepare
 from extrap.cli.sweep.process import Process
+from extrap.utils.paths import conf_dir
 
-GROUPS = {file.parent.relative_to(conf_dir()).as_posix() for file in Path(conf_dir()).rglob("*.yaml")} | {"data@finetune.data"}
+GROUPS = {
+    file.parent.relative_to(conf_dir()).as_posix() for file in Path(conf_dir()).rglob("*.yaml")
+} | {"data@finetune.data"}
 PLAIN = ("scheme", "extension", "model", "trainer")  # one file each, with no defaults of its own
 
 
@@ -36,21 +41,30 @@ def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
     config.register()
-    cli.main(cli.Program(began, check, finished, entry))
+    monkeypatch.setattr(Experiment, "run", began)
+    cli.main(cli.Program(prepare))
 
 
 def shared(words: Sequence[str]) -> None:
     names = [word.lstrip("+").partition("=")[0] for word in words]
-    chosen = [word for word, name in zip(words, names, strict=True) if name in GROUPS and name not in PLAIN]
-    others = [word for word, name in zip(words, names, strict=True) if name not in GROUPS or name in PLAIN]
+    chosen = [
+        word
+        for word, name in zip(words, names, strict=True)
+        if name in GROUPS and name not in PLAIN
+    ]
+    others = [
+        word for word, name in zip(words, names, strict=True) if name not in GROUPS or name in PLAIN
+    ]
     with cli.reported(lambda error: explain(error, list(words), conf_dir())):
         cfg = set_in(composed(*chosen), others)
-        check(cfg)
+        prepare(cfg).check()
     began(cfg)
 
 
 def set_in(cfg: DictConfig, words: Sequence[str]) -> DictConfig:
-    """A copy of a configuration with other options, and other choices of the groups of one file each."""
+    """A copy of a configuration with other options, and other choices of the groups of one file
+    each.
+    """
     cfg = deepcopy(cfg)
     for override in OverridesParser.create().parse_overrides(list(words)):
         name, value = override.key_or_group, override.value()

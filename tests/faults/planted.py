@@ -1,4 +1,6 @@
-"""Code in the disguise of data: what a stranger may put into the files that extrap reads. It runs if a folder appears."""
+"""Code in the disguise of data: what a stranger may put into the files that extrap reads. It runs
+if a folder appears.
+"""
 
 import os
 import pickle

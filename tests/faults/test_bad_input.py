@@ -1,7 +1,9 @@
-"""What a person sees after a mistake, wherever it lies: one line that names the option or the file, exit code 2, and nothing lost.
+"""What a person sees after a mistake, wherever it lies: one line that names the option or the file,
+exit code 2, and nothing lost.
 
-The tables are cases_whole.py (the program as it is started), cases_options.py, cases_tasks.py and cases_data.py (options of what is
-chosen), cases_files.py (text, records, tokenizers) and cases_runs.py (rows and runs).
+The tables are cases_whole.py (the program as it is started), cases_options.py, cases_tasks.py and
+cases_data.py (options of what is chosen), cases_files.py (text, records, tokenizers) and
+cases_runs.py (rows and runs).
 """
 
 import os
@@ -12,32 +14,61 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
+from extrap.cli import app as cli
+from extrap.cli import table
+from extrap.cli.program import job
 from extrap.runs import checkpoint
-from extrap.cli import app as cli, table
-from extrap.runs.training import checkpoint_io as resume
-from extrap.__main__ import job
-from extrap.utils.errors import UserError
 from extrap.runs.evaluate import trained_model
-from extrap.runs.job import Job
 from extrap.runs.folder import read_json, write_json
-from tests.faults import cases_data, cases_files, cases_options, cases_runs, cases_tasks, cases_whole
+from extrap.runs.job import Job
+from extrap.runs.training import checkpoint_io as resume
+from extrap.utils.errors import UserError
+from tests.faults import (
+    cases_data,
+    cases_files,
+    cases_options,
+    cases_runs,
+    cases_tasks,
+    cases_whole,
+)
 from tests.faults.command import composed, set_in, shared, told, whole
 
-NO_FILES = {"none": None, "folder": cases_files.folder, "pipe": cases_files.pipe, "loop": cases_files.link("a.csv")}
-CURVES = [b"", b"{", b'{"points": 3}', b'{"points": [1]}', b'{"points": [{"loss": 1}]}', b'{"points": [{"step": "a"}]}']
+NO_FILES = {
+    "none": None,
+    "folder": cases_files.folder,
+    "pipe": cases_files.pipe,
+    "loop": cases_files.link("a.csv"),
+}
+CURVES = [
+    b"",
+    b"{",
+    b'{"points": 3}',
+    b'{"points": [1]}',
+    b'{"points": [{"loss": 1}]}',
+    b'{"points": [{"step": "a"}]}',
+]
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Options of a run on a text of half a megabyte, in small."""
     path = tmp_path_factory.mktemp("text") / "text.txt"
-    path.write_text("".join(f"line {i} of some text, {i * 7919 % 1000} words long\n" for i in range(18000)))
-    return ["logger=none", "data/corpus=files", f"data.corpus.path={path}", "data.corpus.document_tokens=2100"]
+    path.write_text(
+        "".join(f"line {i} of some text, {i * 7919 % 1000} words long\n" for i in range(18000))
+    )
+    return [
+        "logger=none",
+        "data/corpus=files",
+        f"data.corpus.path={path}",
+        "data.corpus.document_tokens=2100",
+    ]
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to work in, with files of somebody's, all of which are there afterwards as they were; beside maps of text nothing is new."""
+    """A folder to work in, with files of somebody's, all of which are there afterwards as they
+    were; beside maps of text nothing is new.
+    """
     (tmp_path / "work").mkdir()
     (tmp_path / "results.csv").write_text("kept")
     monkeypatch.chdir(tmp_path / "work")
@@ -62,8 +93,16 @@ def tree(folder: Path) -> dict[str, object]:
     return found
 
 
-def check(call: Callable[[], object], expected: str, here: Path, capsys: pytest.CaptureFixture[str], program: str = "extrap") -> None:
-    """`expected` is how the line begins, `...` standing for anything; `|` stands between two that are possible."""
+def check(
+    call: Callable[[], object],
+    expected: str,
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    program: str = "extrap",
+) -> None:
+    """`expected` is how the line begins, `...` standing for anything; `|` stands between two that
+    are possible.
+    """
     before = tree(here.parent)
     code, lines = told(call, capsys)
     assert (code, len(lines)) == (2, 1), lines
@@ -74,7 +113,9 @@ def check(call: Callable[[], object], expected: str, here: Path, capsys: pytest.
 
 
 @pytest.mark.parametrize("words", cases_whole.CASES)
-def test_the_program_as_it_is_started(words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_the_program_as_it_is_started(
+    words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     check(lambda: whole(on(base, words), monkeypatch), cases_whole.CASES[words], here, capsys)
 
 
@@ -86,8 +127,13 @@ def test_options_of_what_is_chosen(words: str, here: Path, base: list[str], caps
     check(lambda: shared(on(base, words)), OPTIONS[words], here, capsys)
 
 
-@pytest.mark.parametrize("words", ["task.kv.pairs=0", "scheme=alibi | scheme.slopes=[1,2]", "extension=yarn | scheme=nope"])
-def test_both_ways_of_starting_say_the_same(words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+@pytest.mark.parametrize(
+    "words",
+    ["task.kv.pairs=0", "scheme=alibi | scheme.slopes=[1,2]", "extension=yarn | scheme=nope"],
+)
+def test_both_ways_of_starting_say_the_same(
+    words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     both = [*base, *words.split(" | ")]
     assert told(lambda: shared(both), capsys) == told(lambda: whole(both, monkeypatch), capsys)
 
@@ -126,21 +172,32 @@ def test_tokenizers(name: str, here: Path, base: list[str], capsys) -> None:
     content, expected = cases_files.TOKENIZERS[name]
     put(here / "a.json", content)
     option = "data.vocabulary.tokenizer=a.json"
-    check(lambda: shared([*base, "data/vocabulary=tokenizer", option]), f"{option}: {expected}", here, capsys)
+    check(
+        lambda: shared([*base, "data/vocabulary=tokenizer", option]),
+        f"{option}: {expected}",
+        here,
+        capsys,
+    )
 
 
 @pytest.mark.parametrize("name", cases_runs.ROWS)
 def test_rows(name: str, here: Path, capsys) -> None:
     change, expected = cases_runs.ROWS[name]
     put(here / "results/s/rows/a.csv", change(cases_runs.sheet()))
-    check(lambda: table.main(["s"]), f"results/s/rows/a.csv{expected}", here, capsys, "extrap-table")
+    check(
+        lambda: table.main(["s"]), f"results/s/rows/a.csv{expected}", here, capsys, "extrap-table"
+    )
 
 
 @pytest.mark.parametrize("content", NO_FILES.values(), ids=NO_FILES)
 def test_rows_that_are_no_file(content, here: Path, capsys) -> None:
     (here / "results/s/rows").mkdir(parents=True)
     put(here / "results/s/rows/a.csv", content)
-    said = "STUDY=s: no such study in results; none is there yet; train" if content is None else "results/s/rows/a.csv: not a file; delete"
+    said = (
+        "STUDY=s: no such study in results; none is there yet; train"
+        if content is None
+        else "results/s/rows/a.csv: not a file; delete"
+    )
     check(lambda: table.main(["s"]), said, here, capsys, "extrap-table")
 
 
@@ -149,7 +206,13 @@ def test_versions_of_rows(name: str, here: Path, capsys) -> None:
     content, expected = cases_runs.VERSIONS[name]
     put(here / "results/s/rows/a.csv", cases_runs.sheet())
     put(here / "results/s/schema.json", content)
-    check(lambda: table.main(["s"]), f"results/s/schema.json: {expected}", here, capsys, "extrap-table")
+    check(
+        lambda: table.main(["s"]),
+        f"results/s/schema.json: {expected}",
+        here,
+        capsys,
+        "extrap-table",
+    )
 
 
 @pytest.fixture
@@ -173,14 +236,20 @@ def test_weights(name: str, believed: bool, run: Job, here: Path, capsys) -> Non
     run.run.weights.write_bytes(make(run.model().state_dict()))
     if believed:
         run.run.mark("trained", 8)
-    said = expected if believed else "changed since training ended; delete ...weights.pt, and the same command trains the run again"
+    said = (
+        expected
+        if believed
+        else "changed since training ended; delete ...weights.pt, and the same command trains the run again"
+    )
     said = "|".join(f"{run.run.weights}: {way}" for way in said.split("|"))
     check(framed(lambda: trained_model(run)), said, here, capsys)
 
 
 @pytest.mark.parametrize("name", cases_runs.WEIGHTS)
 def test_checkpoints(name: str, run: Job, here: Path, capsys) -> None:
-    """Training says this line, keeps the file beside and starts again: tests/faults/test_canaries.py."""
+    """Training says this line, keeps the file beside and starts again:
+    tests/faults/test_canaries.py.
+    """
     run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name][0](run.model().state_dict()))
     model = run.model("meta")
 
@@ -190,7 +259,10 @@ def test_checkpoints(name: str, run: Job, here: Path, capsys) -> None:
         except checkpoint.Damaged as damaged:
             raise UserError(str(damaged)) from None
 
-    said = "|".join(f"{run.run.checkpoint}: {way}" for way in ("not a checkpoint of a training", "not readable as tensors", "damaged in"))
+    said = "|".join(
+        f"{run.run.checkpoint}: {way}"
+        for way in ("not a checkpoint of a training", "not readable as tensors", "damaged in")
+    )
     check(framed(load), said, here, capsys)
 
 
@@ -204,7 +276,9 @@ def test_configurations_of_runs(name: str, run: Job, here: Path, capsys) -> None
     check(framed(run.run.check), expected, here, capsys)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"[" * 99_999, b"\xff\xfe", b"null", b'{"identity": '], ids=str)
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"[" * 99_999, b"\xff\xfe", b"null", b'{"identity": '], ids=str
+)
 def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: Job) -> None:
     path = run.run.folder / "config.json"
     whole = path.read_bytes()
@@ -230,5 +304,13 @@ def framed(call: Callable[[], object]) -> Callable[[], None]:
 
 
 def test_there_are_enough() -> None:
-    tables = (cases_whole.CASES, OPTIONS, CORPORA, cases_files.RECORDS, cases_files.TOKENIZERS, cases_runs.ROWS, cases_runs.VERSIONS)
+    tables = (
+        cases_whole.CASES,
+        OPTIONS,
+        CORPORA,
+        cases_files.RECORDS,
+        cases_files.TOKENIZERS,
+        cases_runs.ROWS,
+        cases_runs.VERSIONS,
+    )
     assert sum(map(len, tables)) + 3 * len(cases_runs.WEIGHTS) + len(cases_runs.CONFIGS) > 400

@@ -1,4 +1,6 @@
-"""Files from strangers: code that is planted in any of them never runs, and nothing is written outside runs and studies."""
+"""Files from strangers: code that is planted in any of them never runs, and nothing is written
+outside runs and studies.
+"""
 
 import csv
 import io
@@ -13,28 +15,28 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.runs import checkpoint, train
-from extrap.cli import app as cli, schema as config
-from extrap.runs.training import checkpoint_io as resume
-from extrap.__main__ import check, entry, finished, work
-from extrap.__main__ import run as run_program
-from extrap.runs.build import build
+from extrap.cli import app as cli
+from extrap.cli import schema as config
 from extrap.cli.dashboard import _page
+from extrap.cli.plot import main as plot
+from extrap.cli.program import prepare, work
+from extrap.cli.status import main as status
+from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.files import Files
-from extrap.utils.errors import UserError
-from extrap.runs.evaluate import trained_model
-from extrap.cli.plot import main as plot
-from extrap.runs.folder import read_json, write_json
 from extrap.model.scheme import Scheme
-from extrap.cli.status import main as status
+from extrap.runs import checkpoint, train
+from extrap.runs.build import build
+from extrap.runs.evaluate import trained_model
+from extrap.runs.folder import read_json, write_json
 from extrap.runs.study import Entry, entries
-from extrap.cli.sweep.process import Process, State
+from extrap.runs.training import checkpoint_io as resume
+from extrap.utils.errors import UserError
 from tests.faults import planted
 from tests.faults.planted import Code
-from tests.jobs import TINY, job
-from tests.results.plausible import run_rows
-from tests.sweeps.test_study import finished as finish
+from tests.runs.test_study import finished as finish
+from tests.support.jobs import TINY, job
+from tests.support.plausible import run_rows
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -63,7 +65,9 @@ def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, caps
             resume.Checkpoints(this.model("meta"), 8).load_checkpoint(path)
     this.run.curve.write_text("{}")
     this.run.mark("trained", 8)  # as somebody would who wants the weights believed
-    with pytest.raises(UserError, match=rf"{this.run.weights}: not readable as tensors and plain values .*; delete"):
+    with pytest.raises(
+        UserError, match=rf"{this.run.weights}: not readable as tensors and plain values .*; delete"
+    ):
         trained_model(this)
 
 
@@ -78,10 +82,25 @@ def test_training_over_a_planted_checkpoint_starts_again(canary: Path, capsys) -
 
 def litter(folder: Path, canary: Path) -> None:
     """What else may lie in a folder from a stranger."""
-    for name in ("config.yaml", "hparams.yaml", ".hydra/config.yaml", ".hydra/overrides.yaml", "conf/config.yaml", "hydra_plugins/p.yaml"):
+    for name in (
+        "config.yaml",
+        "hparams.yaml",
+        ".hydra/config.yaml",
+        ".hydra/overrides.yaml",
+        "conf/config.yaml",
+        "hydra_plugins/p.yaml",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(planted.yaml(canary))
-    for name in ("__init__.py", "sitecustomize.py", "conftest.py", "hydra_plugins/p.py", "text.py", "json.py", "parquet.py"):
+    for name in (
+        "__init__.py",
+        "sitecustomize.py",
+        "conftest.py",
+        "hydra_plugins/p.py",
+        "text.py",
+        "json.py",
+        "parquet.py",
+    ):
         (folder / name).write_text(planted.module(canary))
 
 
@@ -90,10 +109,15 @@ def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None
     litter(done.folder.folder, canary)
     identity = {"scheme": planted.node(canary), "words": planted.words(canary)}
     for name in ("config.json", "wandb.json", "failed.json"):
-        write_json(done.folder.folder / name, {"identity": identity, "_target_": "os.mkdir", "reason": planted.words(canary)[0]})
+        write_json(
+            done.folder.folder / name,
+            {"identity": identity, "_target_": "os.mkdir", "reason": planted.words(canary)[0]},
+        )
     status(["s"])
     page = _page(done, run_rows("rope")[0] | {"study": "s"}, ["kv"])
-    assert page.config["options"] == identity  # values as they stand: nothing resolved, nothing called
+    assert (
+        page.config["options"] == identity
+    )  # values as they stand: nothing resolved, nothing called
     assert "${oc.env:HOME}" in page.config["options"]["words"][0]
 
 
@@ -101,7 +125,10 @@ def test_a_run_folder_with_another_configuration_is_refused(canary: Path) -> Non
     this = job("scheme=rope")
     this.run.folder.mkdir(parents=True)
     litter(this.run.folder, canary)
-    write_json(this.run.folder / "config.json", {"identity": this.run.identity | {"scheme": planted.node(canary)}})
+    write_json(
+        this.run.folder / "config.json",
+        {"identity": this.run.identity | {"scheme": planted.node(canary)}},
+    )
     with pytest.raises(UserError, match=r"config\.json: not the configuration that is asked for"):
         work(this)
 
@@ -109,7 +136,13 @@ def test_a_run_folder_with_another_configuration_is_refused(canary: Path) -> Non
 def test_requests_and_notes_of_a_study_are_data(canary: Path) -> None:
     finish("rope-1-s0")
     for number, word in enumerate(planted.words(canary)):
-        said = {"study": "s", "run": word, "extension": "direct", "tasks": {"kv": word}, "command": word}
+        said = {
+            "study": "s",
+            "run": word,
+            "extension": "direct",
+            "tasks": {"kv": word},
+            "command": word,
+        }
         write_json(Path(f"runs/.jobs/s/{number}.json"), said)
     status(["s"])
     assert {found.run for found in entries("s")} >= {"rope-1-s0"}
@@ -120,14 +153,17 @@ def in_column(path: Path, column: str, word: str) -> str:
     header, *lines = csv.reader(path.read_text().splitlines())
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(
-        [header, *([*line[: (at := header.index(column))], word, *line[at + 1 :]] for line in lines)]
+        [
+            header,
+            *([*line[: (at := header.index(column))], word, *line[at + 1 :]] for line in lines),
+        ]
     )
     return out.getvalue()
 
 
 @pytest.mark.parametrize("column", ["scheme", "extension", "value", "length"])
 def test_rows_are_text_and_numbers(canary: Path, column: str, capsys) -> None:
-    path = finish("rope-1-s0").rows("train")
+    path = finish("rope-1-s0").file("train").rows
     kept = path.read_text()
     if column in ("value", "length"):
         for word in planted.words(canary):
@@ -143,7 +179,9 @@ def test_rows_are_text_and_numbers(canary: Path, column: str, capsys) -> None:
 
 
 def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside loading scripts of the names that the reading library uses, in the folder read and in the one worked in."""
+    """Beside loading scripts of the names that the reading library uses, in the folder read and in
+    the one worked in.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -154,15 +192,34 @@ def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.Monk
     litter(folder / "text", canary)
     words = planted.words(canary)
     (folder / "a.jsonl").write_text(
-        "\n".join(json.dumps({"text": word, "_target_": "os.mkdir", "py/object": "os.mkdir"}) for word in words)
+        "\n".join(
+            json.dumps({"text": word, "_target_": "os.mkdir", "py/object": "os.mkdir"})
+            for word in words
+        )
     )
-    extension = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": planted.plain(Code(canary))}
+    extension = {
+        b"ARROW:extension:name": b"arrow.py_extension_type",
+        b"ARROW:extension:metadata": planted.plain(Code(canary)),
+    }
     field = pa.field("text", pa.string(), metadata=extension)
-    features = {"huggingface": json.dumps({"info": {"features": {"text": {"_type": "os.mkdir", "id": str(canary)}}}})}
+    features = {
+        "huggingface": json.dumps(
+            {"info": {"features": {"text": {"_type": "os.mkdir", "id": str(canary)}}}}
+        )
+    }
     pq.write_table(
-        pa.table([pa.array(words)], schema=pa.schema([field], metadata={b"pandas": planted.plain(Code(canary))})), folder / "b.parquet"
+        pa.table(
+            [pa.array(words)],
+            schema=pa.schema([field], metadata={b"pandas": planted.plain(Code(canary))}),
+        ),
+        folder / "b.parquet",
     )
-    pq.write_table(pa.table([pa.array(words)], schema=pa.schema([pa.field("text", pa.string())], metadata=features)), folder / "c.parquet")
+    pq.write_table(
+        pa.table(
+            [pa.array(words)], schema=pa.schema([pa.field("text", pa.string())], metadata=features)
+        ),
+        folder / "c.parquet",
+    )
     (folder / "d.txt").write_text("\n".join(words))
     with pytest.raises(UserError, match=r"c\.parquet: not readable as parquet"):
         list(Files(path=str(folder / "c.parquet")).documents())
@@ -186,8 +243,8 @@ def test_a_token_map_is_numbers(canary: Path, tmp_path: Path, believed: bool) ->
     assert tokens.read(cache, sha256) is None
 
 
-TARGETS = ["os.mkdir", "subprocess.Popen", "builtins.eval", "torch.load", "extrap.runs.folder.Path", "extrap.runs.folder.json.loads", "extrap.utils.files.os",
-           "extrap.__main__.main", "extrap.cli.clean.clean"]  # fmt: skip
+TARGETS = ["os.mkdir", "subprocess.Popen", "builtins.eval", "torch.load", "extrap.runs.folder.Path", "extrap.runs.folder.json.loads",
+           "extrap.utils.files.os", "extrap.cli.program.main", "extrap.cli.clean.clean"]  # fmt: skip
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -208,6 +265,15 @@ FILES = {
     "study": "study: ../canary",
     "label": "label: CANARY",
     "root": "trainer: {default_root_dir: CANARY}",
+    "typed for the user": "hydra: {overrides: {task: ['plugins=[subprocess]', 'scheme._target_=subprocess.Popen']}}\n",
+    "typed for Hydra": "hydra: {mode: MULTIRUN, overrides: {hydra: ['hydra.run.dir=CANARY']}}",
+    "another node of Hydra": "hydra: {mine: {_target_: os.mkdir, path: CANARY}}",
+    "shell of a cluster": "hydra: {launcher: {setup: [mkdir CANARY]}}",
+    "lines for a cluster": 'hydra: {launcher: {n_jobs: "1\\nmkdir CANARY"}}',
+    "folder of a cluster": "hydra: {launcher: {submitit_folder: CANARY}}",
+    "secrets": "label: ${oc.env:NOTHING,okay}",
+    "secrets by a name that is put together": "study: oc.env\nlabel: '${${study}:NOTHING,okay}'",
+    "account": "logger: {_target_: extrap.runs.dashboard.WandB, mode: online, entity: theirs}",
     "trainer": "trainer: {plugins: {_target_: os.mkdir, path: CANARY}}",
 }
 
@@ -217,19 +283,27 @@ def test_a_configuration_file_runs_nothing_and_writes_nowhere_else(
     canary: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     Path("theirs/experiment").mkdir(parents=True)
-    Path("theirs/experiment/x.yaml").write_text("# @package _global_\n" + text.replace("CANARY", str(canary)) + "\n")
-    for name, value in (("argv", ["extrap", "--config-dir", "theirs", "+experiment=x", *TINY]), ("path", list(sys.path))):
+    Path("theirs/experiment/x.yaml").write_text(
+        "# @package _global_\n" + text.replace("CANARY", str(canary)) + "\n"
+    )
+    for name, value in (
+        ("argv", ["extrap", "--config-dir", "theirs", "experiment=x", *TINY]),
+        ("path", list(sys.path)),
+    ):
         monkeypatch.setattr(sys, name, value)
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     config.register()
     with pytest.raises(SystemExit, match="2"):
-        cli.main(cli.Program(run_program, check, finished, entry))
+        cli.main(cli.Program(prepare))
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1 and said[0].startswith("extrap: "), said
+    assert not said[0].startswith("extrap: Multiple values"), "the file was never read"
     assert {path.name for path in Path().iterdir()} <= {"runs", "theirs"}
 
 
-@pytest.mark.parametrize("name", [".", "done", "last.ckpt", "weights.pt", "state.json", "log.txt", ".lock", "deep/er"])
+@pytest.mark.parametrize(
+    "name", [".", "done", "last.ckpt", "weights.pt", "state.json", "log.txt", ".lock", "deep/er"]
+)
 def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -238,7 +312,10 @@ def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name:
     link = run.folder / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(outside / ".theirs.tmp" if "." in name[1:] or name == ".lock" else outside)
-    with pytest.raises(UserError, match=rf"^{link}: a link, and nothing is written through one"), run.alone():
+    with (
+        pytest.raises(UserError, match=rf"^{link}: a link, and nothing is written through one"),
+        run.alone(),
+    ):
         pass
     assert {path.name: path.read_text() for path in outside.iterdir()} == {".theirs.tmp": "kept"}
 

@@ -1,6 +1,8 @@
-"""The commands as they are started, each with a mistake: exit code 2, one line on stderr, nothing on stdout, nothing written or lost.
+"""The commands as they are started, each with a mistake: exit code 2, one line on stderr, nothing
+on stdout, nothing written or lost.
 
-What goes wrong before torch is imported costs a second; the whole table of mistakes is tests/faults/test_bad_input.py.
+What goes wrong before torch is imported costs a second; the whole table of mistakes is
+tests/faults/test_bad_input.py.
 """
 
 import os
@@ -12,12 +14,12 @@ import pytest
 
 from extrap.results import rows
 from tests.faults.cases_runs import row
-from tests.results.plausible import run_rows
+from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
 COMMANDS: dict[str, str] = {
     "extrap scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of alibi, ",
-    "extrap task=[nll,kw]": "task=[nll,kw]: no such task; choose one of algorithmic, ",
+    "extrap task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
     "extrap seed=1.5": "seed=1.5: must be a whole number",
     "extrap data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
     "extrap scheme=rope,alibi": "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list",
@@ -42,7 +44,10 @@ COMMANDS: dict[str, str] = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("work")
-    rows.write(made / "results/good/rows/rope-1-s0__direct__nll.csv", [r | {"run": "rope-1-s0", "study": "good"} for r in run_rows("rope")])
+    rows.write(
+        made / "results/good/rows/rope-1-s0__direct__nll.csv",
+        [r | {"run": "rope-1-s0", "study": "good"} for r in run_rows("rope")],
+    )
     for study in ("broken", "later"):
         rows.write(made / f"results/{study}/rows/a.csv", [row(study=study)])
     path = made / "results/broken/rows/a.csv"
@@ -57,17 +62,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_mistake_in_a_command(command: str, folder: Path) -> None:
     before = seen(folder)
     module, *words = command.split()
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))} | {"PYTHONPATH": str(REPOSITORY)}
+    environment = {
+        k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))
+    } | {"PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
         [sys.executable, "-m", module, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (2, 1), done.stderr
-    assert lines[0].startswith(f"{module.replace('.', '-')}: {COMMANDS[command]}")
+    assert lines[0].startswith(f"{module.replace('.cli.', '-')}: {COMMANDS[command]}")
     assert seen(folder) == before
 
 
 def seen(folder: Path) -> dict[Path, int]:
     """Everything but maps of text, and when it was written."""
-    return {path: path.lstat().st_mtime_ns for path in folder.rglob("*") if "runs" not in path.parts}
+    return {
+        path: path.lstat().st_mtime_ns for path in folder.rglob("*") if "runs" not in path.parts
+    }

@@ -1,4 +1,6 @@
-"""Full, read-only and failing disks: a line that names the file, nothing half-written, and the same command goes on."""
+"""Full, read-only and failing disks: a line that names the file, nothing half-written, and the same
+command goes on.
+"""
 
 import errno
 import os
@@ -11,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from extrap.utils import files as atomic, disk
 from extrap.cli import app as cli
-from extrap.runs.evaluate import evaluate
-from extrap.cli.plot import main as plot
 from extrap.cli.exits import told
+from extrap.cli.plot import main as plot
+from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
-from tests.jobs import TINY, job
+from extrap.utils import errors
+from extrap.utils import files as atomic
+from tests.support.jobs import TINY, job
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -31,7 +34,9 @@ def failing(number: int):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
 @pytest.mark.parametrize("call", ["open", "fsync", "replace"])
-def test_the_old_content_stands_whatever_the_disk_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int) -> None:
+def test_the_old_content_stands_whatever_the_disk_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
     path = tmp_path / "a.csv"
     atomic.replace(path, b"old")
     with monkeypatch.context() as broken:
@@ -40,36 +45,48 @@ def test_the_old_content_stands_whatever_the_disk_refuses(tmp_path: Path, monkey
             atomic.replace(path, b"new")
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
-    assert disk.fault(caught.value) == f"{path}: {disk.FAULTS[number]}"
+    assert errors.disk_fault(caught.value) == f"{path}: {errors.FAULTS[number]}"
 
 
 def test_other_errors_are_no_fault_of_the_disk() -> None:
-    assert disk.fault(ValueError("no")) is None
-    assert disk.fault(FileNotFoundError(errno.ENOENT, "no")) is None
+    assert errors.disk_fault(ValueError("no")) is None
+    assert errors.disk_fault(FileNotFoundError(errno.ENOENT, "no")) is None
 
 
 def test_every_program_says_so_in_one_line(capsys) -> None:
     for frame in (cli.reported, lambda: told("extrap")):
         with pytest.raises(SystemExit, match="2"), frame():
             raise OSError(errno.ENOSPC, "No space left on device", "runs/a/weights.pt")
-        assert capsys.readouterr().err == f"extrap: runs/a/weights.pt: {disk.FAULTS[errno.ENOSPC]}\n"
+        assert (
+            capsys.readouterr().err == f"extrap: runs/a/weights.pt: {errors.FAULTS[errno.ENOSPC]}\n"
+        )
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_figures_that_cannot_be_written_are_one_line(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    from tests.sweeps.test_study import finished
+def test_figures_that_cannot_be_written_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    from tests.runs.test_study import finished
 
     finished("rope-1-s0")
     monkeypatch.setattr(os, "fsync", failing(errno.ENOSPC))
     with pytest.raises(SystemExit, match="2"):
         plot(["s", "training_curves"])
-    assert capsys.readouterr().err == f"extrap-plot: results/s/figures/training_curves.svg: {disk.FAULTS[errno.ENOSPC]}\n"
+    assert (
+        capsys.readouterr().err
+        == f"extrap-plot: results/s/figures/training_curves.svg: {errors.FAULTS[errno.ENOSPC]}\n"
+    )
     assert list(Path("results/s/figures").iterdir()) == []
 
 
 def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
     script = "from extrap.cli.exits import told\nwith told('x'):\n for n in range(10**6): print(n)"
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=REPOSITORY,
+    )
     with process:
         process.stdout.close()
         assert process.stderr.read() == b""
@@ -78,7 +95,9 @@ def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("elsewhere")
 def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half() -> None:
-    """The largest file allowed grows until all fit: every file of the run is there whole or not at all, each time."""
+    """The largest file allowed grows until all fit: every file of the run is there whole or not at
+    all, each time.
+    """
     whole = job("scheme=rope")
     train(whole)
     evaluate(whole)
@@ -97,7 +116,10 @@ def test_files_that_may_not_grow_further_stop_training_and_leave_nothing_half() 
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         assert this.run.trained == (caught is None) == (size == 10**8)
-        assert caught is None or (str(this.run.folder) in disk.fault(caught.value) and "ulimit -f" in disk.fault(caught.value))
+        assert caught is None or (
+            str(this.run.folder) in errors.disk_fault(caught.value)
+            and "ulimit -f" in errors.disk_fault(caught.value)
+        )
         assert not list(Path("runs").glob("[!.]*/**/.*.tmp"))
         assert not whole.run.weights.exists() or whole.run.weights.read_bytes() == weights
     assert {path.name: path.read_bytes() for path in (whole.results / "rows").iterdir()} == rows
@@ -124,22 +146,37 @@ def test_a_small_disk_that_fills_grows_and_is_closed(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "extrap", "scheme=rope", *options, *corpus, "task=nll"]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
     isolated = ["unshare", "-rm", "sh", "-c", INSIDE, "sh", "1m", *words]
-    if not shutil.which("unshare") or subprocess.run(isolated, cwd=tmp_path, env=environment, capture_output=True, check=False).returncode:
+    if (
+        not shutil.which("unshare")
+        or subprocess.run(
+            isolated, cwd=tmp_path, env=environment, capture_output=True, check=False
+        ).returncode
+    ):
         pytest.skip("no file system may be mounted here")
-    first, second, third = ((tmp_path / name).read_text().splitlines() for name in ("first", "second", "third"))
+    first, second, third = (
+        (tmp_path / name).read_text().splitlines() for name in ("first", "second", "third")
+    )
     faults = [line for line in first if line.startswith("extrap: ")]
     assert (len(faults), first[-1]) == (1, "2"), first
-    assert faults[0].endswith(f": {disk.FAULTS[errno.ENOSPC]}")
+    assert faults[0].endswith(f": {errors.FAULTS[errno.ENOSPC]}")
     assert second[-1] == "0", second
-    assert [line for line in third if line.startswith("extrap: ")] == third[:-1] and third[-1] == "2", third
-    assert third[0].endswith(disk.FAULTS[errno.EROFS])
-    assert {path.name.split("__")[-1] for path in (tmp_path / "results" / "main" / "rows").iterdir()} == {"train.csv", "nll.csv"}
+    assert [line for line in third if line.startswith("extrap: ")] == third[:-1] and third[
+        -1
+    ] == "2", third
+    assert third[0].endswith(errors.FAULTS[errno.EROFS])
+    assert {
+        path.name.split("__")[-1] for path in (tmp_path / "results" / "main" / "rows").iterdir()
+    } == {"train.csv", "nll.csv"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_of_somebody_else_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_a_folder_of_somebody_else_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir(mode=0o500)
     with pytest.raises(SystemExit, match="2"), told("extrap"):
         atomic.replace(Path("results/s/rows/a.csv"), b"")
-    assert capsys.readouterr().err == f"extrap: results/s/rows/a.csv: {disk.FAULTS[errno.EACCES]}\n"
+    assert (
+        capsys.readouterr().err == f"extrap: results/s/rows/a.csv: {errors.FAULTS[errno.EACCES]}\n"
+    )

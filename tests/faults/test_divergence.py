@@ -1,4 +1,6 @@
-"""A loss that is no finite number: the run stops with a name for it, its rows and figures say so, and a sweep goes on."""
+"""A loss that is no finite number: the run stops with a name for it, its rows and figures say so,
+and a sweep goes on.
+"""
 
 import math
 import sys
@@ -8,17 +10,17 @@ import pytest
 import torch
 
 from extrap import figures
-from extrap.results import rows
-from extrap.__main__ import done, noted, work
-from extrap.runs.training.lightning_module import Lit
-from extrap.runs.study import State, standing
-from extrap.results.summary import summary
+from extrap.cli.program import done, noted, work
+from extrap.cli.sweep.display import Lines
 from extrap.cli.sweep.pool import run as pool
 from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.process import State as Ended
-from extrap.cli.sweep.display import Lines
-from tests.jobs import job
-from tests.results.plausible import run_rows
+from extrap.results import rows
+from extrap.results.summary import summary
+from extrap.runs.study import State, standing
+from extrap.runs.training.lightning_module import Lit
+from tests.support.jobs import job
+from tests.support.plausible import run_rows
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -37,7 +39,9 @@ def spoiled(monkeypatch: pytest.MonkeyPatch, step: int, value: float) -> None:
 
 
 @pytest.mark.parametrize(("step", "value"), [(0, math.nan), (5, math.inf), (7, -math.inf)])
-def test_it_stops_with_a_name_and_a_sweep_goes_on(step: int, value: float, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_it_stops_with_a_name_and_a_sweep_goes_on(
+    step: int, value: float, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     spoiled(monkeypatch, step, value)
     this = job("scheme=rope")
     entry = noted(this, "extrap")
@@ -57,17 +61,26 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(step: int, value: float, monke
 def test_a_sweep_counts_it_as_done(tmp_path: Path) -> None:
     """Its exit code is that of success: nothing is left to try."""
     script = "import sys; print('extrap: a: the loss is not finite', file=sys.stderr)"
-    jobs = [Process(name, [sys.executable, "-c", script], tmp_path / name, Ended.WAITING) for name in "ab"]
+    jobs = [
+        Process(name, [sys.executable, "-c", script], tmp_path / name, Ended.WAITING)
+        for name in "ab"
+    ]
     pool(jobs, 1, Lines(jobs))
     assert [this.state for this in jobs] == [Ended.DONE, Ended.DONE]
 
 
 def test_figures_show_it() -> None:
-    curve = [row | {"run": "t5-0-s0", "scheme": "t5", "status": "diverged"} for row in run_rows("rope") if row["task"] == "train"]
+    curve = [
+        row | {"run": "t5-0-s0", "scheme": "t5", "status": "diverged"}
+        for row in run_rows("rope")
+        if row["task"] == "train"
+    ]
     early = [row | {"run": "xpos-0-s0", "scheme": "xpos", "metric": "diverged_at", "axis": "", "at": None, "protocol": "", "value": 25.0}
              for row in curve[:1]]  # fmt: skip
     rows.write("results/s/rows/a.csv", run_rows("rope") + curve + early)
     figure = figures.available()["training_curves"].draw(rows.read("results/s"))
     labels = {line.get_label() for panel in figure.axes for line in panel.lines}
     assert {"rope", "t5 – diverged"} <= labels
-    assert "diverged: xpos (seed 0) at step 25" in " ".join(text.get_text() for text in figure.texts)
+    assert "diverged: xpos (seed 0) at step 25" in " ".join(
+        text.get_text() for text in figure.texts
+    )

@@ -1,6 +1,7 @@
-"""Drawn input: whatever is in a file or a configuration, it is read, or refused in one line by a UserError; nothing else comes out.
+"""Drawn input: whatever is in a file or a configuration, it is read, or refused in one line by a
+UserError; nothing else comes out.
 
-The file of records is drawn in tests/data/test_records.py.
+The file of records is drawn in tests/data/test_published.py.
 """
 
 from collections.abc import Iterator
@@ -15,17 +16,20 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import schema as config
-from extrap.results import rows
-from extrap.__main__ import job
-from extrap.data.corpora.nesting import check_nesting
-from extrap.utils.errors import UserError
 from extrap.cli.hydra_errors import explain
+from extrap.cli.program import job
+from extrap.data.corpora.nesting import check_nesting
+from extrap.results import rows
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from tests.faults import cases_runs
 from tests.faults.command import composed, set_in
 
 SOME = settings(
-    max_examples=150, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 FEW = settings(SOME, max_examples=80)
 
@@ -99,8 +103,15 @@ def test_nesting_is_measured_whatever_the_file_holds(tmp_path: Path, content: by
 
 NUMBERS = st.integers() | st.floats() | st.sampled_from([0, 1, -1, 64, 0.5, 2**40])
 PLAIN = st.recursive(
-    st.none() | st.booleans() | NUMBERS | st.text(max_size=6) | st.sampled_from(["rope", "os.system", "extrap.schemes.rope.RoPE"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["_target_", "size", "x", "a.b"]), inner, max_size=2),
+    st.none()
+    | st.booleans()
+    | NUMBERS
+    | st.text(max_size=6)
+    | st.sampled_from(["rope", "os.system", "extrap.schemes.rope.RoPE"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["_target_", "size", "x", "a.b"]), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 
@@ -130,18 +141,33 @@ def _below(node: Any, path: str = "") -> Iterator[str]:
 @FEW
 @given(st.data())
 def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
-    """One or two options of a whole configuration get a value that is drawn, as a file of configuration could hold it."""
+    """One or two options of a whole configuration get a value that is drawn, as a file of
+    configuration could hold it.
+    """
     config.register()
     cfg = set_in(base(), [])
     cfg.data.corpus = {"_target_": "extrap.data.corpora.files.Files", "path": corpus_path}
     OmegaConf.set_struct(cfg, False)
-    changed = {data.draw(st.sampled_from(options())): data.draw(PLAIN) for _ in range(data.draw(st.integers(1, 2)))}
+    changed = {
+        data.draw(st.sampled_from(options())): data.draw(PLAIN)
+        for _ in range(data.draw(st.integers(1, 2)))
+    }
     try:
         for name, value in changed.items():
-            if not any(name.startswith(f"{other}.") for other in changed):  # what is replaced as a whole has no options left
+            if not any(
+                name.startswith(f"{other}.") for other in changed
+            ):  # what is replaced as a whole has no options left
                 OmegaConf.update(cfg, name, value, merge=False)
         this = job(cfg)
-        _ = this.optim, this.mixture, this.shape, this.extension, this.trainer, this.dashboard, this.tasks
+        _ = (
+            this.optim,
+            this.mixture,
+            this.shape,
+            this.extension,
+            this.trainer,
+            this.dashboard,
+            this.tasks,
+        )
         _ = this.tuned and this.tuned.tuning
     except UserError as error:
         said = str(error)
@@ -149,7 +175,9 @@ def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
         said = explain(error, [], conf_dir()) or ""
     else:
         return
-    assert said and (len(said.split("\n")) == 1 or any("\n" in str(value) for value in changed.values()))
+    assert said and (
+        len(said.split("\n")) == 1 or any("\n" in str(value) for value in changed.values())
+    )
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,22 @@ import json
 import pandas as pd
 import pytest
 
-from extrap.__main__ import work
+from extrap.cli.program import work
+from extrap.runs import validate
 from extrap.utils.errors import UserError
-from tests.jobs import job
+from tests.support.jobs import job
 
 KV = {
-    "task.kv.depths=[0,0.5,1.5]": "must be different numbers from 0",
-    "task.kv.multiples=[1,16]": "1024 tokens hold 511 records",
+    "task.kv.depths=[0,0.5,1.5]": "expected a list of numbers from 0 to 1, each once",
+    "task.kv.multiples=[1,16]": "511 records in 1024 tokens need a key each",
     "task.kv.pairs=32": "a context of 64 tokens holds at most 31 records",
     "task.kv.trials=2.5": "expected a whole number",
 }
-RECORD = {"ordered_kv_records": [["a" * 8, "b" * 8], ["c" * 8, "d" * 8]], "key": "a" * 8, "value": "b" * 8}
+RECORD = {
+    "ordered_kv_records": [["a" * 8, "b" * 8], ["c" * 8, "d" * 8]],
+    "key": "a" * 8,
+    "value": "b" * 8,
+}
 FILES = {
     "no value": {k: v for k, v in RECORD.items() if k != "value"},
     "twice the key": RECORD | {"ordered_kv_records": [["a" * 8, "b" * 8]] * 2},
@@ -27,9 +32,9 @@ FILES = {
 
 def refused(words: list[str], said: str, asked: list[str]) -> None:
     with pytest.raises(UserError, match=said):
-        job(*words).check()
+        validate.check(job(*words))
     with pytest.warns(UserWarning, match=said):
-        (left := job(*words, "keep_going=true")).check()
+        validate.check(left := job(*words, "keep_going=true"))
     assert list(left.tasks) == asked and len(left.refused) == 1
     assert "\n" not in str(*left.refused.values())
 
@@ -43,19 +48,25 @@ def test_an_option_of_one_task_leaves_the_others(option):
 def test_a_file_of_one_task_leaves_the_others(what, tmp_path):
     path = tmp_path / "records.jsonl.gz"
     path.write_bytes(gzip.compress(json.dumps(FILES[what]).encode() + b"\n"))
-    refused(["task=[lost-in-the-middle,nll,kv]", f"task.lost-in-the-middle.path={path}"], "records.jsonl.gz", ["nll", "kv"])
+    refused(
+        ["task=[lost-in-the-middle,nll,kv]", f"task.lost-in-the-middle.path={path}"],
+        "records.jsonl.gz",
+        ["nll", "kv"],
+    )
 
 
 def test_with_no_task_left_nothing_starts():
     with pytest.raises(UserError, match=r"task\.kv\.pairs=32"):
-        job("task.nll.stride=0", "task.kv.pairs=32", "keep_going=true").check()
+        validate.check(job("task.nll.stride=0", "task.kv.pairs=32", "keep_going=true"))
 
 
 def test_what_is_left_is_measured_and_the_rest_still_wanted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = job("task=[kv,nll]", "task.kv.pairs=32", "keep_going=true")
     for _ in range(2):  # again, nothing is left but what is refused
-        with pytest.raises(UserError, match=r"^task\.kv\.pairs=32: .*; the other tasks were asked$"):
+        with pytest.raises(
+            UserError, match=r"^task\.kv\.pairs=32: .*; the other tasks were asked$"
+        ):
             work(asked)
     (path,) = asked.results.glob("rows/*__nll.csv")
     assert len(pd.read_csv(path)) and not [*asked.results.glob("rows/*__kv.csv")]

@@ -1,4 +1,6 @@
-"""A power cut at any moment: what is called finished rests on files that are on the disk, whatever the disk had kept to itself."""
+"""A power cut at any moment: what is called finished rests on files that are on the disk, whatever
+the disk had kept to itself.
+"""
 
 import json
 import os
@@ -9,20 +11,26 @@ from typing import Any
 import pytest
 
 from extrap import figures
-from extrap.runs.evaluate import evaluate
 from extrap.results.rows import read
+from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
-from tests.jobs import job
+from tests.support.jobs import job
 
 
 class Disk:
-    """What a disk has for certain: contents since the last fsync of a file, names since the last fsync of a folder."""
+    """What a disk has for certain: contents since the last fsync of a file, names since the last
+    fsync of a folder.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.contents: dict[int, bytes] = {}  # by inode
         self.names: dict[str, dict[str, int]] = {}  # folder -> name -> inode
         self.steps: list[str] = []
-        for call, seen in (("fsync", self._fsync), ("replace", self._replace), ("unlink", self._unlink)):
+        for call, seen in (
+            ("fsync", self._fsync),
+            ("replace", self._replace),
+            ("unlink", self._unlink),
+        ):
             monkeypatch.setattr(os, call, self._before(getattr(os, call), seen))
 
     def _before(self, call: Callable[..., Any], seen: Callable[..., None]) -> Callable[..., Any]:
@@ -41,25 +49,39 @@ class Disk:
             self.contents[inode] = path.read_bytes()
 
     def _replace(self, source: Any, target: Any) -> None:
-        """A rename may reach the disk at any time from here on, so all that the new name says must be there."""
+        """A rename may reach the disk at any time from here on, so all that the new name says must
+        be there.
+        """
         source, target = Path(source), Path(target)
         self.steps.append(f"replace {target.name}")
         for file in source.rglob("*") if source.is_dir() else [source]:
-            assert self.contents.get(file.stat().st_ino) == file.read_bytes(), f"{target}: named before its content is on the disk"
+            assert self.contents.get(file.stat().st_ino) == file.read_bytes(), (
+                f"{target}: named before its content is on the disk"
+            )
         if target.name == "state.json":
             for name in json.loads(source.read_bytes())["files"]:
-                assert self.has(target.parent / name), f"{name} is not on the disk when its run is called trained"
+                assert self.has(target.parent / name), (
+                    f"{name} is not on the disk when its run is called trained"
+                )
         if target.parent.name == "done":
             _, extension, task = target.stem.rsplit("__", 2)
-            rows = Path("results/main/rows") / f"{target.parent.parent.name}__{extension}__{task}.csv"
-            assert self.has(rows) and self.has(target.parents[1] / "state.json"), f"{rows} is not on the disk when it is called done"
+            rows = (
+                Path("results/main/rows") / f"{target.parent.parent.name}__{extension}__{task}.csv"
+            )
+            assert self.has(rows) and self.has(target.parents[1] / "state.json"), (
+                f"{rows} is not on the disk when it is called done"
+            )
 
     def _unlink(self, path: Any, *_: Any) -> None:
         if Path(path).name == "last.ckpt":
-            assert self.has(Path(path).parent / "state.json"), "the checkpoint goes before its run is called trained"
+            assert self.has(Path(path).parent / "state.json"), (
+                "the checkpoint goes before its run is called trained"
+            )
 
     def has(self, path: Path) -> bool:
-        """Whether a file is on the disk as it is now, and every folder above it by name, up to the one worked in."""
+        """Whether a file is on the disk as it is now, and every folder above it by name, up to the
+        one worked in.
+        """
         path = path.absolute()
         inode = path.stat().st_ino
         if self.contents.get(inode) != path.read_bytes():
@@ -95,10 +117,15 @@ def test_data_is_on_the_disk_before_it_is_called_finished(disk: Disk, corpus_cac
         *folder.glob("done/*"),
     ):
         assert disk.has(path), path
-    order = [disk.steps.index(f"replace {name}") for name in ("config.json", "last.ckpt", "curve.json", "weights.pt", "state.json")]
+    order = [
+        disk.steps.index(f"replace {name}")
+        for name in ("config.json", "last.ckpt", "curve.json", "weights.pt", "state.json")
+    ]
     assert order == sorted(order)
     drawn = figures.available()["loss_length"]
-    for path in figures.save(figures.render(drawn, read("results/main")), Path("results/main/figures/loss_length")):
+    for path in figures.save(
+        figures.render(drawn, read("results/main")), Path("results/main/figures/loss_length")
+    ):
         assert disk.has(path), path
 
 

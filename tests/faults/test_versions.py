@@ -1,27 +1,31 @@
-"""Studies and run folders of other versions: older ones are read through a migration, later ones refused by name."""
+"""Studies and run folders of other versions: older ones are read through a migration, later ones
+refused by name.
+"""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from extrap.results import rows
-from extrap.utils import versions as schema
-from extrap.__main__ import work
-from extrap.utils.errors import UserError
-from extrap.runs.evaluate import evaluate, evaluated
 from extrap.cli.plot import main as plot
-from extrap.runs.folder import Named, read_json, write_json
+from extrap.cli.program import work
 from extrap.cli.status import main as status
+from extrap.results import rows
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.train import train
-from tests.jobs import job
-from tests.sweeps.test_study import finished
+from extrap.utils import versions as schema
+from extrap.utils.errors import UserError
+from tests.runs.test_study import finished
+from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def test_a_run_folder_of_version_1_is_read(capsys) -> None:
-    """It names neither its version nor the hashes of its files; it is evaluated and never trained again."""
+    """It names neither its version nor the hashes of its files; it is evaluated and never trained
+    again.
+    """
     this = job("scheme=rope")
     train(this)
     state = this.run.folder / "state.json"
@@ -55,7 +59,13 @@ def test_nothing_is_trained_over_a_later_version() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"schema": 2}, {"schema": "2", "state": "trained", "steps": 8, "files": {}}, {"schema": 1.5, "state": 3}]
+    "said",
+    [
+        {},
+        {"schema": 2},
+        {"schema": "2", "state": "trained", "steps": 8, "files": {}},
+        {"schema": 1.5, "state": 3},
+    ],
 )
 def test_a_state_that_says_nothing_is_none(said: dict) -> None:
     assert schema.run_state(said, Path("state.json")) == {}
@@ -63,7 +73,7 @@ def test_a_state_that_says_nothing_is_none(said: dict) -> None:
 
 def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys) -> None:
     done = finished("rope-1-s0")
-    study = done.rows("kv").parents[1]
+    study = done.file("kv").rows.parents[1]
     assert not (study / "schema.json").exists()
     assert len(rows.read(study))
     schema.claim_rows(study)
@@ -72,11 +82,15 @@ def test_rows_carry_their_version_and_those_without_are_of_the_first(capsys) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [('{"rows": 2}', "rows of version 2; this program reads and writes 1"), ("[", "damaged; delete it")]
+    ("text", "line"),
+    [
+        ('{"rows": 2}', "rows of version 2; this program reads and writes 1"),
+        ("[", "damaged; delete it"),
+    ],
 )
 def test_rows_of_another_version_are_refused_by_name(text: str, line: str, capsys) -> None:
     done = finished("rope-1-s0")
-    path = done.rows("kv").parents[1] / "schema.json"
+    path = done.file("kv").rows.parents[1] / "schema.json"
     path.write_text(text)
     kept = {file.name: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
     with pytest.raises(SystemExit, match="2"):
@@ -89,4 +103,6 @@ def test_rows_of_another_version_are_refused_by_name(text: str, line: str, capsy
     this.run.mark("trained", 8)
     with pytest.raises(UserError, match=f"{path}: {line}"):
         evaluate(this)
-    assert {file.name: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()} == kept
+    assert {
+        file.name: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()
+    } == kept

@@ -1,8 +1,11 @@
-"""`make torture`: a tiny study is killed (SIGKILL) at random moments and started again until it is done, over and over.
+"""`make torture`: a tiny study is killed (SIGKILL) at random moments and started again until it is
+done, over and over.
 
-A kill comes from outside after a random time, or from inside at a random one of the study's own writes: half-way through a file, before
-and after it is synced, renamed, named on the disk. After each kill every file of rows and every figure that is there is one of an
-undisturbed run, byte for byte; in the end all of them are there. Some kills hit a real sweep with its jobs instead of one process.
+A kill comes from outside after a random time, or from inside at a random one of the study's own
+writes: half-way through a file, before and after it is synced, renamed, named on the disk. After
+each kill every file of rows and every figure that is there is one of an undisturbed run, byte for
+byte; in the end all of them are there. Some kills hit a real sweep with its jobs instead of one
+process.
 """
 
 import argparse
@@ -24,7 +27,9 @@ KEPT = ("results/*/rows/*.csv", "results/*/figures/*")
 
 @dataclass
 class Torture:
-    """Kills of one kind of victim. whole: the files of an undisturbed run; seconds: how long that took; writes: how many of its own."""
+    """Kills of one kind of victim. whole: the files of an undisturbed run; seconds: how long that
+    took; writes: how many of its own.
+    """
 
     victim: Victim
     rng: random.Random
@@ -34,18 +39,28 @@ class Torture:
     where: Counter = field(default_factory=Counter)
 
     def life(self, folder: Path, kills: int) -> int:
-        """One study from nothing to its end with at most `kills` kills on the way; how many there were. Raises AssertionError."""
+        """One study from nothing to its end with at most `kills` kills on the way; how many there
+        were. Raises AssertionError.
+        """
         prepare(folder)
         for killed in range(kills + 1):
             last = killed == kills
-            after = None if last or (self.writes and self.rng.random() < 0.5) else self.rng.uniform(0, self.seconds)
+            after = (
+                None
+                if last or (self.writes and self.rng.random() < 0.5)
+                else self.rng.uniform(0, self.seconds)
+            )
             at = None if last or after is not None else self.rng.randrange(self.writes)
             ended = self.victim.attempt(folder, after, at)
             found = files(folder)
             assert ended in (0, None), f"exit code {ended}: {(folder / 'log').read_text()[-2000:]}"
-            assert wrong(found, self.whole) == [], f"not those of an undisturbed run: {wrong(found, self.whole)}"
+            assert wrong(found, self.whole) == [], (
+                f"not those of an undisturbed run: {wrong(found, self.whole)}"
+            )
             if ended == 0:
-                assert found.keys() == self.whole.keys(), f"missing: {self.whole.keys() - found.keys()}"
+                assert found.keys() == self.whole.keys(), (
+                    f"missing: {self.whole.keys() - found.keys()}"
+                )
                 return killed
             self.where[place(folder, found, self.whole)] += 1
         raise AssertionError("killed without a kill")
@@ -64,7 +79,12 @@ def prepare(folder: Path) -> None:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for pattern in KEPT for path in folder.glob(pattern) if path.name[0] != "."}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for pattern in KEPT
+        for path in folder.glob(pattern)
+        if path.name[0] != "."
+    }
 
 
 def place(folder: Path, found: dict[str, bytes], whole: dict[str, bytes]) -> str:
@@ -73,7 +93,10 @@ def place(folder: Path, found: dict[str, bytes], whole: dict[str, bytes]) -> str
         return "drawing figures"
     if any(folder.glob("runs/*/last.ckpt")):
         return "training from a checkpoint on"
-    trained, measured = len(list(folder.glob("runs/*/state.json"))), sum("rows" in name for name in found)
+    trained, measured = (
+        len(list(folder.glob("runs/*/state.json"))),
+        sum("rows" in name for name in found),
+    )
     return "evaluation" if trained * len(whole_tasks(whole)) > measured else "start and first steps"
 
 
@@ -88,7 +111,13 @@ def undisturbed(victim: Victim, folder: Path) -> tuple[dict[str, bytes], float, 
     return files(folder), time.monotonic() - began, victim.writes
 
 
-def torture(kills: int, seed: int, make: Callable[[], Victim], folder: Path, whole: dict[str, bytes] | None = None) -> dict[str, bytes]:
+def torture(
+    kills: int,
+    seed: int,
+    make: Callable[[], Victim],
+    folder: Path,
+    whole: dict[str, bytes] | None = None,
+) -> dict[str, bytes]:
     """Kills `kills` times, prints what was survived, and returns the files of the undisturbed run."""
     victim, survived = make(), 0
     expected, seconds, writes = undisturbed(victim, folder)
@@ -98,12 +127,17 @@ def torture(kills: int, seed: int, make: Callable[[], Victim], folder: Path, who
         survived += rack.life(folder, min(kills - survived, rack.rng.randint(3, 12)))
         print(f"  {survived} of {kills}", flush=True)
     told = ", ".join(f"{n} in {where}" for where, n in rack.where.most_common())
-    print(f"{victim.name}, seed {seed}: {survived} of {kills} kills survived ({told}); {len(expected)} files as of an undisturbed run")
+    print(
+        f"{victim.name}, seed {seed}: {survived} of {kills} kills survived ({told}); {len(expected)} files as of an undisturbed run"
+    )
     return expected
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser("torture", description="Kill a tiny study at random moments, start it again, compare what is left.")
+    parser = argparse.ArgumentParser(
+        "torture",
+        description="Kill a tiny study at random moments, start it again, compare what is left.",
+    )
     parser.add_argument("--kills", type=int, default=90, help="kills of one process")
     parser.add_argument("--sweeps", type=int, default=10, help="kills of a sweep with its jobs")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
@@ -115,7 +149,9 @@ def main(argv: list[str] | None = None) -> None:
         if asked.sweeps:
             torture(asked.sweeps, asked.seed, Sweep, folder / "sweep", whole)
     except (AssertionError, subprocess.SubprocessError) as error:
-        sys.exit(f"not survived: {error}\nagain with --kills {asked.kills} --sweeps {asked.sweeps} --seed {asked.seed}; all is in {folder}")
+        sys.exit(
+            f"not survived: {error}\nagain with --kills {asked.kills} --sweeps {asked.sweeps} --seed {asked.seed}; all is in {folder}"
+        )
     shutil.rmtree(folder)
 
 

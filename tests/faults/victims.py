@@ -1,4 +1,6 @@
-"""What `torture` kills: the commands of a tiny study, in one process made by a fork or as a sweep of real processes."""
+"""What `torture` kills: the commands of a tiny study, in one process made by a fork or as a sweep
+of real processes.
+"""
 
 import io
 import os
@@ -12,12 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from extrap import __main__ as extrap
-from extrap.utils import files as atomic
-from extrap.runs import evaluate, train
 from extrap import figures
-from extrap.cli import plot
-from tests.jobs import TINY
+from extrap.cli import plot, program
+from extrap.runs import evaluate, train
+from extrap.utils import files as atomic
+from tests.support.jobs import TINY
 
 REPOSITORY = Path(__file__).parents[2]
 SCHEMES = ("rope", "t5")
@@ -26,17 +27,23 @@ FIGURES = ["loss_length", "training_curves"]
 
 
 class Victim(Protocol):
-    """writes: how many times an undisturbed run writes; 0 where it cannot be killed at a write of its own."""
+    """writes: how many times an undisturbed run writes; 0 where it cannot be killed at a write of
+    its own.
+    """
 
     name: str
     writes: int
 
     def attempt(self, folder: Path, after: float | None, at: int | None) -> int | None:
-        """Runs the commands in a folder; its exit code, or None where it was killed `after` seconds or at its write number `at`."""
+        """Runs the commands in a folder; its exit code, or None where it was killed `after` seconds
+        or at its write number `at`.
+        """
 
 
 class Forked:
-    """Copies of this process, which has imported everything: a start costs nothing, so that many kills fit into a minute."""
+    """Copies of this process, which has imported everything: a start costs nothing, so that many
+    kills fit into a minute.
+    """
 
     name = "one process"
 
@@ -51,7 +58,9 @@ class Forked:
         if (pid := os.fork()) == 0:
             _child(folder, at, far)
         os.close(far)
-        code = _wait(lambda: os.waitpid(pid, os.WNOHANG), lambda: os.kill(pid, signal.SIGKILL), after)
+        code = _wait(
+            lambda: os.waitpid(pid, os.WNOHANG), lambda: os.kill(pid, signal.SIGKILL), after
+        )
         with open(near, "rb") as pipe:
             written = pipe.read()
         if after is None and at is None:
@@ -60,7 +69,9 @@ class Forked:
 
 
 class Sweep:
-    """`extrap -m` and its jobs, killed as a group; jobs have groups of their own and die with the sweep."""
+    """`extrap -m` and its jobs, killed as a group; jobs have groups of their own and die with the
+    sweep.
+    """
 
     name, writes = "a sweep", 0
 
@@ -71,7 +82,13 @@ class Sweep:
         environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
         with open(folder / "log", "ab") as log:
             group = subprocess.Popen(
-                ["sh", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+                ["sh", "-c", script],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         return _wait(lambda: _polled(group), lambda: os.killpg(group.pid, signal.SIGKILL), after)
 
@@ -81,7 +98,9 @@ def _polled(process: "subprocess.Popen[bytes]") -> tuple[int, int]:
     return (0, 0) if code is None else (process.pid, -code if code < 0 else code << 8)
 
 
-def _wait(look: Callable[[], tuple[int, int]], kill: Callable[[], Any], after: float | None) -> int | None:
+def _wait(
+    look: Callable[[], tuple[int, int]], kill: Callable[[], Any], after: float | None
+) -> int | None:
     end = None if after is None else time.monotonic() + after
     while (status := look())[0] == 0:
         if end is not None and time.monotonic() > end:
@@ -102,7 +121,7 @@ def _child(folder: Path, at: int | None, pipe: int) -> None:
         count = _arm(at)
         for scheme in SCHEMES:
             sys.argv = ["extrap", f"scheme={scheme}", *OPTIONS]
-            extrap.main()
+            program.main()
         plot.main(["torture", *FIGURES])
         os.write(pipe, str(len(count)).encode())
         code = 0

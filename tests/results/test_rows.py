@@ -1,4 +1,6 @@
-"""Rows: what is written reads back, the same rows are the same file, and a damaged file is named with its line."""
+"""Rows: what is written reads back, the same rows are the same file, and a damaged file is named
+with its line.
+"""
 
 import hashlib
 import math
@@ -9,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extrap.results import rows
-from extrap.utils.errors import UserError
 from extrap.results.csv_table import REAL, TEXT, WHOLE
-from tests.results.plausible import run_rows
+from extrap.utils.errors import UserError
+from tests.support.plausible import run_rows
 
 GOOD = {"run": "rope-cafe0123-s0", "study": "demo", "scheme": "rope", "data": "mixture", "extension": "direct", "factor": 1.0, "seed": 0,
         "train_length": 64, "task": "nll", "protocol": "nonoverlap", "length": 64, "metric": "nll", "value": 2.0, "low": 1.9, "high": 2.1,
@@ -21,8 +23,13 @@ text = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_
 whole = st.integers(-(2**63) + 1, 2**63 - 1)
 real = st.floats(allow_nan=False)
 drawn = {name: {TEXT: text, WHOLE: whole, REAL: real}[kind] for name, kind in rows.SCHEMA.items()}
-always = {name: drawn[name] for name in (*rows.REQUIRED, "value")} | {"status": st.sampled_from(rows.STATUSES)}
-row = st.fixed_dictionaries(always, optional={name: drawn[name] for name in rows.SCHEMA if name not in (*always, "low", "high")})
+always = {name: drawn[name] for name in (*rows.REQUIRED, "value")} | {
+    "status": st.sampled_from(rows.STATUSES)
+}
+row = st.fixed_dictionaries(
+    always,
+    optional={name: drawn[name] for name in rows.SCHEMA if name not in (*always, "low", "high")},
+)
 
 
 def key(row):
@@ -43,7 +50,10 @@ def test_rows_read_back_exactly(tmp_path_factory, written):
 
 def test_same_rows_are_the_same_file_and_its_hash_is_returned(tmp_path):
     written = run_rows("rope")
-    first, second = rows.write(tmp_path / "a.csv", written), rows.write(tmp_path / "b.csv", written[::-1])
+    first, second = (
+        rows.write(tmp_path / "a.csv", written),
+        rows.write(tmp_path / "b.csv", written[::-1]),
+    )
     assert first == second == hashlib.sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
     assert rows.write(tmp_path / "a.csv", written[1:]) != first
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
@@ -52,7 +62,11 @@ def test_same_rows_are_the_same_file_and_its_hash_is_returned(tmp_path):
 def test_columns_have_their_types(tmp_path):
     rows.write(tmp_path / "rows" / "a.csv", run_rows("rope"))
     back = rows.read(tmp_path)
-    assert [str(back[name].dtype) for name in ("length", "value", "scheme")] == ["Int64", "float64", "str"]
+    assert [str(back[name].dtype) for name in ("length", "value", "scheme")] == [
+        "Int64",
+        "float64",
+        "str",
+    ]
     assert back["length"].isna().any()
     assert not back["axis"].isna().any()
 
@@ -120,7 +134,10 @@ def damage(line, old, new):
         (damage(2, "rope-", "ro\0pe-"), r"a\.csv:3: "),
         (damage(2, "rope-", '"rope-'), r"a\.csv:3: "),
         (damage(2, ",nonoverlap,128,", ",nonoverlap,64,"), r"a\.csv:3: the same coordinates"),
-        (lambda content: content.encode().replace(b"demo", b"d\xffmo"), r"a\.csv: cannot be read as text"),
+        (
+            lambda content: content.encode().replace(b"demo", b"d\xffmo"),
+            r"a\.csv: cannot be read as text",
+        ),
     ],
 )
 def test_a_damaged_file_is_one_line_with_its_name(tmp_path, change, words):
@@ -160,18 +177,32 @@ def test_corpora_are_not_mixed(tmp_path):
     rows.write(tmp_path / "rows" / "a.csv", [GOOD, GOOD | {"scheme": "nope", "corpus": ""}])
     assert rows.one_corpus(rows.read(tmp_path)) is not None
     rows.write(tmp_path / "rows" / "b.csv", [GOOD | {"run": "t5-x-s0", "corpus": "other"}])
-    with pytest.raises(UserError, match=r"corpus=ab \(rope-cafe0123-s0\), other \(t5-x-s0\): rows of different corpora"):
+    with pytest.raises(
+        UserError,
+        match=r"corpus=ab \(rope-cafe0123-s0\), other \(t5-x-s0\): rows of different corpora",
+    ):
         rows.one_corpus(rows.read(tmp_path))
 
 
 def test_items_read_back(tmp_path):
     items = [
-        {"protocol": "records", "length": 64, "depth": d, "metric": "accuracy", "item": i, "value": 1.0} for d in (0, 0.5) for i in range(3)
+        {
+            "protocol": "records",
+            "length": 64,
+            "depth": d,
+            "metric": "accuracy",
+            "item": i,
+            "value": 1.0,
+        }
+        for d in (0, 0.5)
+        for i in range(3)
     ]
     digest = rows.write_items(tmp_path / "items" / "a.csv", items)
     assert digest == hashlib.sha256((tmp_path / "items" / "a.csv").read_bytes()).hexdigest()
     back = rows.read_items(tmp_path / "items" / "a.csv")
-    expected = pd.DataFrame(items).astype({"length": "Int64", "item": "str", "protocol": "str", "metric": "str"})
+    expected = pd.DataFrame(items).astype(
+        {"length": "Int64", "item": "str", "protocol": "str", "metric": "str"}
+    )
     pd.testing.assert_frame_equal(back, expected[list(rows.ITEM_SCHEMA)])
     with pytest.raises(ValueError, match="item or value is empty"):
         rows.write_items(tmp_path / "b.csv", [items[0] | {"value": None}])

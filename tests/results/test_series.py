@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.utils.errors import UserError
 from extrap.results.series import judged, select, series, spread
 from extrap.results.stats.intervals import t_interval
 from extrap.results.summary import summary
-from tests.results import plausible
-from tests.results.plausible import run_rows
+from extrap.utils.errors import UserError
+from tests.support import plausible
+from tests.support.plausible import run_rows
 
 LOSS = {"task": "nll", "metric": "nll", "protocol": "sliding"}
 ACCURACY = {"task": "kv", "metric": "accuracy", "protocol": "records"}
@@ -22,31 +22,53 @@ def labels(rows):
 def test_trained_first_then_controls_then_the_rest(demo):
     retrieval = select(demo, seen="retrieval", **ACCURACY)
     assert labels(retrieval) == ["alibi", "kerple-log", "rope", "t5", "alibi (retrieval only)", "rope (retrieval only)",
-                                 "learned – not trained", "nope – not trained", "sinusoidal – not trained"]  # fmt: skip
-    assert labels(select(demo, seen="text", **LOSS))[-2:] == ["alibi (text only)", "rope (text only)"]
+                                 "learned – below the gate", "nope – below the gate", "sinusoidal – below the gate"]  # fmt: skip
+    assert labels(select(demo, seen="text", **LOSS))[-2:] == [
+        "alibi (text only)",
+        "rope (text only)",
+    ]
 
 
 def test_extension_and_factor_are_named(frame):
-    rows = frame(run_rows("rope") + run_rows("rope", extension="ntk", factor=4) + run_rows("rope", extension="window"))
+    rows = frame(
+        run_rows("rope")
+        + run_rows("rope", extension="ntk", factor=4)
+        + run_rows("rope", extension="window")
+    )
     assert labels(select(rows, **LOSS)) == ["rope", "rope + ntk x4", "rope + window"]
 
 
 def test_a_factor_that_follows_the_length_is_one_series(frame):
-    adaptive = [row | {"factor": max(1, row.get("length", 64) / 64)} for row in run_rows("rope", extension="pi-adaptive")]
-    assert labels(select(frame(run_rows("rope") + adaptive), **LOSS)) == ["rope", "rope + pi-adaptive"]
+    adaptive = [
+        row | {"factor": max(1, row.get("length", 64) / 64)}
+        for row in run_rows("rope", extension="pi-adaptive")
+    ]
+    assert labels(select(frame(run_rows("rope") + adaptive), **LOSS)) == [
+        "rope",
+        "rope + pi-adaptive",
+    ]
 
 
 def test_settings_are_named_only_where_they_tell_runs_apart(frame):
     one, other = run_rows("rope"), run_rows("rope", settings="beef4567")
     assert labels(select(frame(one + run_rows("rope", 1)), **LOSS)) == ["rope"]
-    assert labels(select(frame(one + other + run_rows("t5")), **LOSS)) == ["rope [beef4567]", "rope [cafe0123]", "t5"]
-    assert labels(select(frame(one + run_rows("rope", settings="beef4567", train_length=32)), **LOSS)) == ["rope L=32", "rope L=64"]
+    assert labels(select(frame(one + other + run_rows("t5")), **LOSS)) == [
+        "rope [beef4567]",
+        "rope [cafe0123]",
+        "t5",
+    ]
+    assert labels(
+        select(frame(one + run_rows("rope", settings="beef4567", train_length=32)), **LOSS)
+    ) == ["rope L=32", "rope L=64"]
 
 
 def test_untrained_seeds_form_a_series_of_their_own(frame):
     rows = frame(run_rows("rope") + run_rows("rope", 1) + run_rows("rope", 2, status="not trained"))
     trained, other = series(select(rows, **ACCURACY))
-    assert (trained.label, other.label) == ("rope (2 of 3 seeds)", "rope – not trained (1 of 3 seeds)")
+    assert (trained.label, other.label) == (
+        "rope (2 of 3 seeds)",
+        "rope – below the gate (1 of 3 seeds)",
+    )
     assert trained.ok
     assert not other.ok
     assert set(trained.rows["seed"]) == {0, 1}
@@ -56,7 +78,9 @@ def test_untrained_seeds_form_a_series_of_their_own(frame):
 def test_one_seed_keeps_the_interval_of_its_rows(frame):
     rows = select(frame(run_rows("rope")), **LOSS)
     curve = spread(rows, "length")
-    assert (curve["high"] - curve["value"]).tolist() == pytest.approx([0.06] * len(plausible.LENGTHS))
+    assert (curve["high"] - curve["value"]).tolist() == pytest.approx(
+        [0.06] * len(plausible.LENGTHS)
+    )
     assert curve.index.tolist() == list(plausible.LENGTHS)
 
 
@@ -72,22 +96,36 @@ def test_two_seeds_have_no_interval_and_three_their_mean_and_its_t_interval(fram
 def test_the_interval_of_a_share_ends_at_0_and_1_and_that_of_a_loss_does_not(frame):
     values = {0: 0.02, 1: 0.9, 2: 0.95, 3: 0.97, 4: 0.99}
     for asked in (ACCURACY, LOSS):
-        one = [select(frame(run_rows("rope", seed)), length=64, **asked).iloc[:1].assign(value=x) for seed, x in values.items()]
+        one = [
+            select(frame(run_rows("rope", seed)), length=64, **asked).iloc[:1].assign(value=x)
+            for seed, x in values.items()
+        ]
         curve = spread(pd.concat(one), "length").iloc[0]
         low, high = t_interval(list(values.values()))
         assert curve["value"] == pytest.approx(np.mean(list(values.values())))
-        assert (curve["low"], curve["high"]) == pytest.approx((low, min(high, 1) if asked is ACCURACY else high))
+        assert (curve["low"], curve["high"]) == pytest.approx(
+            (low, min(high, 1) if asked is ACCURACY else high)
+        )
 
 
 def test_who_was_trained_is_what_the_plain_reading_of_the_same_protocol_says(frame):
     plain, lost = run_rows("rope"), run_rows("rope", extension="pi", factor=8, status="not trained")
     assert labels(select(frame(plain + lost), **ACCURACY)) == ["rope", "rope + pi x8"]
     assert judged(frame(plain + lost)).eq("ok").all()
-    assert "not trained" not in summary(frame(plain + lost)).loc["rope + pi x8", "verdict"]
-    for other in (run_rows("rope", status="not trained"), run_rows("rope", 1), run_rows("rope", data="text")):
-        assert "rope + pi x8 – not trained" in labels(select(frame(other + lost), **ACCURACY))
-    one = [row | ({"status": "not trained"} if row.get("protocol") == "padded" else {}) for row in plain]
-    assert {s.status for s in series(select(frame(one + lost), task="kv", protocol="padded"))} == {"not trained"}
+    assert "below the gate" not in summary(frame(plain + lost)).loc["rope + pi x8", "verdict"]
+    for other in (
+        run_rows("rope", status="not trained"),
+        run_rows("rope", 1),
+        run_rows("rope", data="text"),
+    ):
+        assert "rope + pi x8 – below the gate" in labels(select(frame(other + lost), **ACCURACY))
+    one = [
+        row | ({"status": "not trained"} if row.get("protocol") == "padded" else {})
+        for row in plain
+    ]
+    assert {s.status for s in series(select(frame(one + lost), task="kv", protocol="padded"))} == {
+        "not trained"
+    }
     assert {s.status for s in series(select(frame(one + lost), **ACCURACY))} == {"ok"}
     diverged = [row | {"status": "diverged"} for row in lost]
     assert judged(frame(plain + diverged)).eq("diverged").sum() == len(lost)

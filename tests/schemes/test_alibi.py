@@ -1,4 +1,6 @@
-"""ALiBi against published slopes, fixture E and three other implementations, for any number of heads."""
+"""ALiBi against published slopes, fixture E and three other implementations, for any number of
+heads.
+"""
 
 import pytest
 import torch
@@ -9,9 +11,9 @@ from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi, alibi_slopes
-from tests import fixture_e
-from tests.schemes.case import close, lower
-from tests.schemes.oracles import AlibiPositionalBias
+from tests.support import fixture_e
+from tests.support.oracles import AlibiPositionalBias
+from tests.support.scheme_case import close, lower
 
 EIGHT = [2.0**-h for h in range(1, 9)]
 
@@ -27,7 +29,11 @@ def bias(s: ALiBi, T: int) -> torch.Tensor:
 
 def test_fixture_e():
     s = ALiBi(fixture_e.SHAPE, [0.25])
-    fixture_e.check(s, ".077002174 .438756610 .282769068 .201472148", ".128665480 .066425824 -.012077190 -.087623287")
+    fixture_e.check(
+        s,
+        ".077002174 .438756610 .282769068 .201472148",
+        ".128665480 .066425824 -.012077190 -.087623287",
+    )
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,8 @@ def test_equals_three_others(heads, T):
     ours = bias(scheme(heads), T).float()
     theirs = AlibiPositionalBias(heads)(T, T)
     close(ours[:, lower(T)], theirs[:, lower(T)], 1e-5)
-    # bloom and mpt count from the first and to the last key: away from ours by a constant per row, which a softmax forgets
+    # bloom and mpt count from the first and to the last key: away from ours by a constant per row,
+    # which a softmax forgets
     slopes, n = torch.tensor(alibi_slopes(heads))[:, None, None], torch.arange(T)[:, None]
     bloom = build_alibi_tensor(torch.ones(1, T), heads, torch.float32)
     mpt = build_mpt_alibi_tensor(heads, T)
@@ -66,7 +73,9 @@ def test_linear_in_any_distance(d, heads):
     s, d = scheme(heads), torch.tensor(d, dtype=torch.float64)
     assert not s.distance_bias(d * 0, 0).any()
     close(s.distance_bias(d / 4, 0), s.distance_bias(d, 0) / 4)
-    close(s.distance_bias(d, 0), -torch.tensor(alibi_slopes(heads), dtype=torch.float64)[:, None] * d)
+    close(
+        s.distance_bias(d, 0), -torch.tensor(alibi_slopes(heads), dtype=torch.float64)[:, None] * d
+    )
 
 
 @pytest.mark.parametrize("slopes", [[0.5], [0.5, 0.0], [0.5, -1.0]])

@@ -21,18 +21,30 @@ def scheme(sharing: str = "word-channel", shape: Shape = SHAPE, **options) -> Co
     return s
 
 
-def turned(s: ComplexOrder, x: torch.Tensor = X, shift: float = 0.0, words: torch.Tensor = WORDS) -> torch.Tensor:
+def turned(
+    s: ComplexOrder, x: torch.Tensor = X, shift: float = 0.0, words: torch.Tensor = WORDS
+) -> torch.Tensor:
     """Complex (B, T, C / 2) after the scheme."""
     at = Where.whole(torch.arange(x.shape[1], dtype=torch.float64) + shift, 1.0, tokens=words)
     return torch.complex(*s.embed(x, at).chunk(2, -1))
 
 
 def test_golden():
-    r, phi = torch.tensor([0.5, -1.0], dtype=torch.float64), torch.tensor([0.0, 0.3], dtype=torch.float64)
+    r, phi = (
+        torch.tensor([0.5, -1.0], dtype=torch.float64),
+        torch.tensor([0.0, 0.3], dtype=torch.float64),
+    )
     s = ComplexOrder(Shape(4, 1, vocab=1)).double()
     s.paced.data = torch.tensor([[1.0, 0.01]], dtype=torch.float64) / PACE
-    f = turned(s, torch.cat([r * phi.cos(), r * phi.sin()])[None, None], shift=3.0, words=torch.zeros(1, 1, dtype=torch.long))[0, 0]
-    golden = torch.tensor([-0.494996248 + 0.070560004j, -0.946042344 - 0.324043028j], dtype=torch.complex128)
+    f = turned(
+        s,
+        torch.cat([r * phi.cos(), r * phi.sin()])[None, None],
+        shift=3.0,
+        words=torch.zeros(1, 1, dtype=torch.long),
+    )[0, 0]
+    golden = torch.tensor(
+        [-0.494996248 + 0.070560004j, -0.946042344 - 0.324043028j], dtype=torch.complex128
+    )
     torch.testing.assert_close(f, golden, atol=1e-9, rtol=0)
 
 
@@ -43,11 +55,17 @@ def test_against_the_formula(sharing):
     for b in range(2):
         for i in range(7):
             w = WORDS[b, i]
-            omega = {"word-channel": s.paced[w % len(s.paced)], "word": s.paced[w % len(s.paced)], "channel": s.paced}[sharing] * PACE
+            omega = {
+                "word-channel": s.paced[w % len(s.paced)],
+                "word": s.paced[w % len(s.paced)],
+                "channel": s.paced,
+            }[sharing] * PACE
             for c in range(4):
                 z = torch.complex(X[b, i, c], X[b, i, c + 4])
                 phase = z.angle() + (omega[0] if sharing == "word" else omega[c]) * i
-                torch.testing.assert_close(f[b, i, c], torch.polar(z.abs(), phase), atol=1e-12, rtol=0)
+                torch.testing.assert_close(
+                    f[b, i, c], torch.polar(z.abs(), phase), atol=1e-12, rtol=0
+                )
 
 
 @settings(max_examples=15, deadline=None)
@@ -55,7 +73,9 @@ def test_against_the_formula(sharing):
 def test_modulus_is_kept_and_a_shift_is_a_turn(sharing, c):
     s = scheme(sharing)
     f, moved = turned(s), turned(s, shift=c)
-    torch.testing.assert_close(moved.abs(), torch.complex(*X.chunk(2, -1)).abs(), atol=1e-12, rtol=0)
+    torch.testing.assert_close(
+        moved.abs(), torch.complex(*X.chunk(2, -1)).abs(), atol=1e-12, rtol=0
+    )
     turn = torch.polar(torch.ones((), dtype=torch.float64), s.omega(WORDS) * c)
     torch.testing.assert_close(moved, f * turn, atol=1e-10, rtol=0)
 
@@ -85,10 +105,14 @@ def test_frequencies_shared_by_all_words_make_a_rotary_embedding():
     torch.manual_seed(0)
     f = turned(scheme("word-channel"))
     g = turned(scheme("word-channel"), shift=1000)
-    assert not torch.allclose((f[:, 5] * f[:, 2].conj()).real.sum(-1), (g[:, 5] * g[:, 2].conj()).real.sum(-1), atol=1e-3)
+    assert not torch.allclose(
+        (f[:, 5] * f[:, 2].conj()).real.sum(-1), (g[:, 5] * g[:, 2].conj()).real.sum(-1), atol=1e-3
+    )
 
 
-@pytest.mark.parametrize(("sharing", "size"), [("word-channel", (5, 4)), ("word", (5, 1)), ("channel", (4,))])
+@pytest.mark.parametrize(
+    ("sharing", "size"), [("word-channel", (5, 4)), ("word", (5, 1)), ("channel", (4,))]
+)
 def test_shapes_and_first_frequencies(sharing, size):
     s = ComplexOrder(SHAPE, sharing)
     assert s.paced.shape == size
@@ -96,7 +120,12 @@ def test_shapes_and_first_frequencies(sharing, size):
     if sharing == "word":
         assert (omega >= 1e-4).all() and (omega <= 1).all()
     else:
-        torch.testing.assert_close(omega.expand(2, 7, 4)[1, 3], torch.tensor([1, 1, 0.01, 0.01], dtype=torch.float64), atol=1e-7, rtol=0)
+        torch.testing.assert_close(
+            omega.expand(2, 7, 4)[1, 3],
+            torch.tensor([1, 1, 0.01, 0.01], dtype=torch.float64),
+            atol=1e-7,
+            rtol=0,
+        )
 
 
 def test_refuses():

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from extrap.model.gpt import GPT
 from extrap.model.functional import sinusoid
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.sinusoidal import Sinusoidal
@@ -45,7 +45,9 @@ def test_split_replaces_a_quarter_of_the_token():
     close(y[..., 12:], sinusoid(T, 4).expand(2, -1, -1))
 
 
-@pytest.mark.parametrize("scheme", [ConcatenatedProjected(SHAPE).double(), ConcatenatedSplit(SHAPE)])
+@pytest.mark.parametrize(
+    "scheme", [ConcatenatedProjected(SHAPE).double(), ConcatenatedSplit(SHAPE)]
+)
 def test_only_the_token_embedding_is_touched(scheme):
     assert scheme.embed(X, AT.at_layer(1, X)) is X
 
@@ -66,7 +68,10 @@ def test_default_width_of_a_split_is_even_and_at_most_half(dim):
 
 
 @pytest.mark.parametrize("cls", [ConcatenatedProjected, ConcatenatedSplit])
-@pytest.mark.parametrize(("options", "message"), [({"width": 3}, "width=3"), ({"width": 0}, "width=0"), ({"base": 0.5}, "base=0.5")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"width": 3}, "width=3"), ({"width": 0}, "width=0"), ({"base": 0.5}, "base=0.5")],
+)
 def test_refuses(cls, options, message):
     with pytest.raises(ValueError, match=message):
         cls(SHAPE, **options)

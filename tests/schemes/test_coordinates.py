@@ -1,4 +1,6 @@
-"""Relative schemes and TUPE at coordinates other than 0, 1, 2, ...: randomised, interpolated, and in blocks of rows."""
+"""Relative schemes and TUPE at coordinates other than 0, 1, 2, ...: randomised, interpolated, and
+in blocks of rows.
+"""
 
 import pytest
 import torch
@@ -7,16 +9,30 @@ from hypothesis import strategies as st
 
 from extrap.model.attention import explicit, masked
 from extrap.model.scheme import Scheme, Shape
-from tests.discover import scheme
-from tests.schemes.case import at, close, moved, qkv
+from tests.support.discover import scheme
+from tests.support.scheme_case import at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=64)
-NAMES = ["alibi", "cope", "deberta", "fire", "forgetting", "kerple-log", "kerple-power", "sandwich", "shaw", "t5", "t5-urpe"]
+NAMES = [
+    "alibi",
+    "cope",
+    "deberta",
+    "fire",
+    "forgetting",
+    "kerple-log",
+    "kerple-power",
+    "sandwich",
+    "shaw",
+    "t5",
+    "t5-urpe",
+]
 NAMES += ["transformer-xl", "tupe-a", "tupe-r", "urpe", "xlnet"]
 
 
 def inputs(T: int) -> torch.Tensor:
-    return torch.randn(2, T, SHAPE.dim, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    return torch.randn(
+        2, T, SHAPE.dim, generator=torch.Generator().manual_seed(2), dtype=torch.float64
+    )
 
 
 def attended(s: Scheme, t: torch.Tensor, known_even: bool) -> torch.Tensor:
@@ -35,7 +51,10 @@ def test_blocks_of_rows_equal_the_whole_at_uneven_coordinates(name, gaps):
     place = at(s, t, layer=1, x=inputs(len(t)))
     blocks = [place.block(n, n + 1) for n in range(len(t))]
     q, k, v = s.rotate(*qkv(SHAPE, len(t))[:2], place) + qkv(SHAPE, len(t))[2:]
-    rows = [Scheme.attend(s, q[:, :, n : n + 1], k[:, :, : n + 1], v[:, :, : n + 1], here) for n, here in enumerate(blocks)]
+    rows = [
+        Scheme.attend(s, q[:, :, n : n + 1], k[:, :, : n + 1], v[:, :, : n + 1], here)
+        for n, here in enumerate(blocks)
+    ]
     close(torch.cat(rows, 2), whole, 1e-10)
     close(explicit(s, *qkv(SHAPE, len(t)), place), whole, 1e-10)
     if not s.uses("mix"):

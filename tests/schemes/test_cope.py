@@ -1,4 +1,6 @@
-"""CoPE against fixture E, published positions and biases, x-transformers, and the case in which every key counts."""
+"""CoPE against fixture E, published positions and biases, x-transformers, and the case in which
+every key counts.
+"""
 
 import pytest
 import torch
@@ -6,9 +8,9 @@ import torch
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.cope import CoPE
 from extrap.schemes.shaw import Shaw
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, moved, qkv, weights
-from tests.schemes.oracles import CoPE as Oracle
+from tests.support import fixture_e
+from tests.support.oracles import CoPE as Oracle
+from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
@@ -16,7 +18,11 @@ SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 def test_fixture_e():
     s = CoPE(fixture_e.SHAPE, pmax=3).double()
     s.e.data = (3 + torch.arange(12, dtype=torch.float64)).sin().view(1, 3, 4)
-    fixture_e.check(s, ".041190386 .407744131 .486753380 .064312102", "-.015585282 -.198210043 -.332306073 -.385041986")
+    fixture_e.check(
+        s,
+        ".041190386 .407744131 .486753380 .064312102",
+        "-.015585282 -.198210043 -.332306073 -.385041986",
+    )
 
 
 def test_published_bias():
@@ -27,7 +33,9 @@ def test_published_bias():
     close(s.interpolated(z, gates), published, 1e-9)
 
 
-@pytest.mark.parametrize("T, heads, width, pmax", [(1, 1, 4, 2), (8, 2, 6, 3), (25, 3, 8, 32), (40, 4, 2, 16)])
+@pytest.mark.parametrize(
+    "T, heads, width, pmax", [(1, 1, 4, 2), (8, 2, 6, 3), (25, 3, 8, 32), (40, 4, 2, 16)]
+)
 @torch.no_grad()
 def test_equals_x_transformers(T, heads, width, pmax):
     shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
@@ -46,9 +54,13 @@ def test_the_papers_sums():
     ours = s.bias(q, k, at(s, T, layer=1))
     for i in range(T):
         for j in range(i + 1):
-            p = min(sum(float((q[0, 1, i] @ k[0, 1, t] / 6**0.5).sigmoid()) for t in range(j, i + 1)), 2)
+            p = min(
+                sum(float((q[0, 1, i] @ k[0, 1, t] / 6**0.5).sigmoid()) for t in range(j, i + 1)), 2
+            )
             low, high = (float(q[0, 1, i] @ s.e[1, n]) for n in (int(p), min(int(p) + 1, 2)))
-            assert float(ours[0, 1, i, j]) == pytest.approx((1 - p % 1) * low + (p % 1) * high, abs=1e-12)
+            assert float(ours[0, 1, i, j]) == pytest.approx(
+                (1 - p % 1) * low + (p % 1) * high, abs=1e-12
+            )
 
 
 @torch.no_grad()

@@ -1,4 +1,6 @@
-"""DeBERTa against fixture E, transformers' DisentangledSelfAttention, and loops of the code's and the paper's index."""
+"""DeBERTa against fixture E, transformers' DisentangledSelfAttention, and loops of the code's and
+the paper's index.
+"""
 
 from types import SimpleNamespace
 
@@ -7,12 +9,12 @@ import torch
 from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
 
 from extrap.model.scheme import Scheme, Shape
+from extrap.model.stack import Stack
 from extrap.schemes.deberta import DeBERTa
 from extrap.schemes.learned import Learned
-from extrap.model.stack import Stack
-from tests import fixture_e
-from tests.discover import scheme
-from tests.schemes.case import at, close, lower, moved, qkv, weights
+from tests.support import fixture_e
+from tests.support.discover import scheme
+from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
@@ -21,12 +23,22 @@ def test_fixture_e():
     s = DeBERTa(fixture_e.SHAPE, span=2).double()
     s.norm = torch.nn.Identity()
     n = torch.arange(16, dtype=torch.float64).view(1, 4, 4)
-    s.table.data, s.key.data, s.query.data = torch.eye(2, 4, dtype=torch.float64), (3 + n).sin(), (3 + n).cos()
-    fixture_e.check(s, ".175193845 .606826383 .141098458 .076881313", ".423520173 .325771805 .148263137 -.065545517")
+    s.table.data, s.key.data, s.query.data = (
+        torch.eye(2, 4, dtype=torch.float64),
+        (3 + n).sin(),
+        (3 + n).cos(),
+    )
+    fixture_e.check(
+        s,
+        ".175193845 .606826383 .141098458 .076881313",
+        ".423520173 .325771805 .148263137 -.065545517",
+    )
 
 
 @pytest.mark.parametrize("terms", ["both", "c2p", "p2c"])
-@pytest.mark.parametrize("T, heads, width, span", [(1, 1, 4, 2), (6, 2, 6, 8), (20, 3, 8, 4), (30, 4, 2, 16)])
+@pytest.mark.parametrize(
+    "T, heads, width, span", [(1, 1, 4, 2), (6, 2, 6, 8), (20, 3, 8, 4), (30, 4, 2, 16)]
+)
 @torch.no_grad()
 def test_equals_transformers(terms, T, heads, width, span):
     C = heads * width
@@ -39,11 +51,19 @@ def test_equals_transformers(terms, T, heads, width, span):
     oracle = DisentangledSelfAttention(config).eval()
     for ours, theirs in ((s.key, "pos_key_proj"), (s.query, "pos_query_proj")):
         if ours is not None:
-            getattr(oracle, theirs).weight.data, getattr(oracle, theirs).bias.data = ours[1].T, torch.zeros(C)
+            getattr(oracle, theirs).weight.data, getattr(oracle, theirs).bias.data = (
+                ours[1].T,
+                torch.zeros(C),
+            )
     x = torch.randn(2, T, C)
-    table = torch.cat([torch.randn(span, C), s.norm(s.table)])  # a causal decoder never meets their first half
+    table = torch.cat(
+        [torch.randn(span, C), s.norm(s.table)]
+    )  # a causal decoder never meets their first half
     theirs = oracle(x, lower(T).expand(2, 1, T, T), rel_embeddings=table)[0]
-    q, k, v = (f(x).unflatten(-1, (heads, width)).transpose(1, 2) for f in (oracle.query_proj, oracle.key_proj, oracle.value_proj))
+    q, k, v = (
+        f(x).unflatten(-1, (heads, width)).transpose(1, 2)
+        for f in (oracle.query_proj, oracle.key_proj, oracle.value_proj)
+    )
     close(s.attend(q, k, v, at(s, T, layer=1)).transpose(1, 2).flatten(2), theirs, 1e-5)
 
 
@@ -103,7 +123,10 @@ def test_on_top_of_absolute_positions():
 
 def test_defaults_and_refusals():
     assert DeBERTa(SHAPE).span == 16 and DeBERTa(Shape(dim=4, heads=1, length=4096)).span == 512
-    assert len(DeBERTa(SHAPE, 32).table) == 32 and len(DeBERTa(SHAPE, 31, p2c_index="paper").table) == 62
+    assert (
+        len(DeBERTa(SHAPE, 32).table) == 32
+        and len(DeBERTa(SHAPE, 31, p2c_index="paper").table) == 62
+    )
     for span, form in ((1, "code"), (33, "code"), (32, "paper")):
         with pytest.raises(ValueError, match=f"span={span}"):
             DeBERTa(SHAPE, span, p2c_index=form)

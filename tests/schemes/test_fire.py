@@ -1,4 +1,6 @@
-"""FIRE against fixture E, published inputs of its network, the paper's formula as a double loop, and its reductions."""
+"""FIRE against fixture E, published inputs of its network, the paper's formula as a double loop,
+and its reductions.
+"""
 
 from math import log
 
@@ -7,8 +9,8 @@ import torch
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.fire import FIRE
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, moved, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=3, length=32)
 
@@ -25,15 +27,29 @@ def linear(s: FIRE, slope: float) -> FIRE:
 def test_fixture_e():
     s = linear(FIRE(fixture_e.SHAPE, threshold=2), -1)
     s.c.data.fill_(0.1)
-    fixture_e.check(s, ".068537853 .412641725 .288561672 .230258750", ".092492002 .047268909 -.009527262 -.063990826")
+    fixture_e.check(
+        s,
+        ".068537853 .412641725 .288561672 .230258750",
+        ".092492002 .047268909 -.009527262 -.063990826",
+    )
 
 
-@pytest.mark.parametrize("i, j, x", [(10, 3, 0.134163637), (511, 0, 0.999515169), (1000, 3, 0.999355441), (4000, 3990, 0.115640914)])
+@pytest.mark.parametrize(
+    "i, j, x",
+    [
+        (10, 3, 0.134163637),
+        (511, 0, 0.999515169),
+        (1000, 3, 0.999355441),
+        (4000, 3990, 0.115640914),
+    ],
+)
 @torch.no_grad()
 def test_published_inputs(i, j, x):
     s = FIRE(Shape(dim=4, heads=1, length=2048), threshold=512).double()
     s.c.fill_(0.1)
-    ours = s.interpolated(torch.tensor([[i - j]], dtype=torch.float64), torch.tensor([i], dtype=torch.float64), 0)
+    ours = s.interpolated(
+        torch.tensor([[i - j]], dtype=torch.float64), torch.tensor([i], dtype=torch.float64), 0
+    )
     assert float(ours) == pytest.approx(x, abs=1e-9)
 
 
@@ -57,9 +73,13 @@ def test_reductions():
     q, k, _ = qkv(SHAPE, 20)
     s = linear(FIRE(SHAPE), 0)
     close(weights(s, q, k, at(s, 20)), weights(Scheme(SHAPE), q, k, at(s, 20)))
-    s = linear(FIRE(SHAPE, threshold=31), -1)  # while i < L_f: -r1 ln(1 + c n) with r1 = 1 / psi(L_f)
+    s = linear(
+        FIRE(SHAPE, threshold=31), -1
+    )  # while i < L_f: -r1 ln(1 + c n) with r1 = 1 / psi(L_f)
     n = torch.arange(20, dtype=torch.float64)
-    kerple = -torch.log1p(0.1 * (n[:, None] - n).clamp(min=0)) / torch.log1p(torch.tensor(3.1, dtype=torch.float64))
+    kerple = -torch.log1p(0.1 * (n[:, None] - n).clamp(min=0)) / torch.log1p(
+        torch.tensor(3.1, dtype=torch.float64)
+    )
     close(s.bias(q, k, at(s, 20))[1, lower(20)], kerple[lower(20)], 1e-7)
 
 
@@ -72,7 +92,11 @@ def test_the_place_of_the_query_counts_past_the_threshold_only():
         f[0].weight.fill_(1.0), f[2].weight.fill_(1.0)
     close(s.bias(q, k, at(s, t)), s.bias(q, k, at(s, t + 11)))
     assert (s.bias(q, k, at(s, t)) - s.bias(q, k, at(s, t + 40))).abs().max() > 0.1
-    far = s.interpolated(torch.tensor([[0.0, 5.0, 1e6]], dtype=torch.float64), torch.tensor([1e6], dtype=torch.float64), 0)
+    far = s.interpolated(
+        torch.tensor([[0.0, 5.0, 1e6]], dtype=torch.float64),
+        torch.tensor([1e6], dtype=torch.float64),
+        0,
+    )
     assert far.min() == 0 and far.max() == 1
 
 
@@ -95,3 +119,31 @@ def test_sharing_defaults_and_refusals():
             FIRE(SHAPE, threshold)
     with pytest.raises(ValueError, match="hidden=0"):
         FIRE(SHAPE, hidden=0)
+
+
+@pytest.mark.parametrize("hidden", [1, 5, 32])
+@pytest.mark.parametrize("first", [0, 300])
+@pytest.mark.parametrize("spacing", [1.0, 0.25])
+def test_pieces_are_the_network_forward_and_backward(hidden, first, spacing):
+    """A block of query rows far beyond the threshold, against f asked for every pair."""
+    s, q = moved(FIRE(SHAPE, hidden=hidden)), torch.empty(0)
+    place = at(s, torch.arange(340, dtype=torch.float64) * spacing, layer=1).block(first, 340)
+    plain = s.f[1](s.interpolated(place.distance, place.q, 1)[..., None]).movedim(-1, 0)
+    g = torch.randn_like(plain).masked_fill(~place.visible, 0)
+    grads = []
+    for b in (plain, s.bias(q, q, place)):
+        close(b.masked_fill(~place.visible, 0), plain.masked_fill(~place.visible, 0), 1e-12)
+        # a bias of the output moves every logit alike: its gradient is the sum of g
+        grads.append(torch.autograd.grad(b, [*s.f[1].parameters(), s.c, s.a], g))
+    for a, b in zip(*grads, strict=True):
+        close(a, b, 1e-9)
+
+
+def test_pieces_where_a_weight_is_zero():
+    s = moved(FIRE(SHAPE, hidden=5))
+    for f in s.f:
+        f[0].weight.data[:2] = 0
+        f[0].bias.data[1] = 0
+    q, place = torch.empty(0), at(s, 20)
+    plain = s.f[0](s.interpolated(place.distance, place.q, 0)[..., None]).movedim(-1, 0)
+    close(s.bias(q, q, place).masked_fill(~place.visible, 0), plain.masked_fill(~place.visible, 0))

@@ -1,4 +1,6 @@
-"""FLOATER: the integrator against goldens and torchdiffeq, the schemes against loops written from the paper. SCHEMES.md P5."""
+"""FLOATER: the integrator against goldens and torchdiffeq, the schemes against loops written from
+the paper. SCHEMES.md P5.
+"""
 
 from math import cos, sin
 
@@ -26,15 +28,21 @@ def bent(t, p: torch.Tensor) -> torch.Tensor:
     return torch.stack([p[1] * cos(float(t)) - p[0], (p[0] * 2).sin() + 0.3 * float(t)])
 
 
-@pytest.mark.parametrize(("steps", "error"), [(1, 3.27e-2), (2, 1.88e-3), (5, 4.11e-5), (10, 2.38e-6)])
+@pytest.mark.parametrize(
+    ("steps", "error"), [(1, 3.27e-2), (2, 1.88e-3), (5, 4.11e-5), (10, 2.38e-6)]
+)
 def test_rotations_are_integrated_to_the_sinusoid_with_golden_errors(steps, error):
-    last = rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], steps)[-1]
+    last = rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], [steps] * 4)[-1]
     found = float((last - torch.tensor([sin(4), cos(4)], dtype=torch.float64)).abs().max())
     assert found == pytest.approx(error, rel=2e-3)
 
 
 def test_golden_state_after_four_positions():
-    close(rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], 1)[-1], [-0.724103009, -0.654173298], 1e-9)
+    close(
+        rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], [1] * 4)[-1],
+        [-0.724103009, -0.654173298],
+        1e-9,
+    )
 
 
 def test_the_tableau_is_the_classic_one_of_torchdiffeq():
@@ -42,16 +50,20 @@ def test_the_tableau_is_the_classic_one_of_torchdiffeq():
     for end in (0.5, 0.7, 2.0):
         p = p + rk4_step_func(lambda t, p, **_: bent(t, p), t, end - t, end, p)
         t = end
-    close(rk4(bent, POLE, [0.5, 0.7, 2.0], 1)[-1], p)
+    close(rk4(bent, POLE, [0.5, 0.7, 2.0], [1, 1, 1])[-1], p)
 
 
 def test_torchdiffeq_rk4_is_another_rule_with_the_same_limit():
     times = torch.linspace(0, 2, 5, dtype=torch.float64)
     theirs = odeint(bent, POLE, times, method="rk4")
-    assert 1e-6 < float((rk4(bent, POLE, times.tolist(), 1) - theirs).abs().max()) < 1e-1
+    assert 1e-6 < float((rk4(bent, POLE, times.tolist(), [1] * 5) - theirs).abs().max()) < 1e-1
     fine = odeint(bent, POLE, times, method="rk4", options={"step_size": 0.005})
-    close(rk4(bent, POLE, times.tolist(), 100), fine, 1e-9)
-    close(rk4(bent, POLE, times.tolist(), 100), odeint(bent, POLE, times, method="dopri5", rtol=1e-10, atol=1e-12), 1e-8)
+    close(rk4(bent, POLE, times.tolist(), [100] * 5), fine, 1e-9)
+    close(
+        rk4(bent, POLE, times.tolist(), [100] * 5),
+        odeint(bent, POLE, times, method="dopri5", rtol=1e-10, atol=1e-12),
+        1e-8,
+    )
 
 
 def test_uneven_coordinates_meet_the_same_path():
@@ -60,7 +72,20 @@ def test_uneven_coordinates_meet_the_same_path():
     torch.manual_seed(0)
     flow, start = Flow(8, "timed", 0.1, steps=20).double(), torch.randn(8, dtype=torch.float64)
     every = flow(start, torch.arange(0, 11.1, 0.25, dtype=torch.float64))
-    close(flow(start, torch.tensor(some, dtype=torch.float64)), every[[int(4 * t) for t in some]], 1e-5)
+    close(
+        flow(start, torch.tensor(some, dtype=torch.float64)),
+        every[[int(4 * t) for t in some]],
+        1e-5,
+    )
+
+
+def test_a_gap_is_walked_like_the_positions_in_it():
+    """To the last bit but one: positions that are left out change no other."""
+    torch.manual_seed(0)
+    flow, start = Flow(8, "timed", 0.1, steps=2).double(), torch.randn(8, dtype=torch.float64)
+    every = flow(start, torch.arange(40, dtype=torch.float64))
+    some = [3, 4, 17, 39]
+    close(flow(start, torch.tensor(some, dtype=torch.float64)), every[some], 1e-13)
 
 
 @pytest.mark.parametrize("dynamics", ["timed", "autonomous"])
@@ -81,7 +106,10 @@ def test_only_an_autonomous_path_can_be_resumed_at_time_zero(dynamics, same):
     torch.manual_seed(0)
     flow, start = Flow(8, dynamics, 0.2, 20).double(), torch.randn(8, dtype=torch.float64)
     path = flow(start, torch.arange(8, dtype=torch.float64))
-    assert torch.allclose(flow(path[3], torch.arange(5, dtype=torch.float64)), path[3:], atol=1e-9) is same
+    assert (
+        torch.allclose(flow(path[3], torch.arange(5, dtype=torch.float64)), path[3:], atol=1e-9)
+        is same
+    )
 
 
 def test_no_dynamics_adds_one_vector_everywhere():
@@ -94,12 +122,18 @@ def test_no_dynamics_adds_one_vector_everywhere():
 
 
 def test_qkv_against_a_loop():
-    """o_i = sum_j softmax_j(<q_i + p^q_i, k_j + p^k_j> / sqrt(D)) (v_j + p^v_j), states added before the heads are split."""
+    """o_i = sum_j softmax_j(<q_i + p^q_i, k_j + p^k_j> / sqrt(D)) (v_j + p^v_j), states added
+    before the heads are split.
+    """
     torch.manual_seed(0)
     scheme, layer, T = FloaterQKV(SHAPE, delta=0.3).double(), 2, 6
     q, k, v = torch.randn(3, T, 8, dtype=torch.float64)
     at = Where.whole(torch.arange(T, dtype=torch.float64), scheme.scale, layer=layer)
-    found = scheme.attend(*(z.view(1, T, 2, 4).transpose(1, 2) for z in (q, k, v)), at)[0].transpose(0, 1).reshape(T, 8)
+    found = (
+        scheme.attend(*(z.view(1, T, 2, 4).transpose(1, 2) for z in (q, k, v)), at)[0]
+        .transpose(0, 1)
+        .reshape(T, 8)
+    )
     p = [scheme.flow(scheme.start[which, layer], at.q) for which in range(3)]
     q, k, v = q + p[0], k + p[1], v + p[2]
     for i in range(T):
@@ -145,7 +179,9 @@ def test_low_precision_weights_are_integrated_in_float32():
 
 
 @pytest.mark.parametrize("cls", [Floater, FloaterQKV])
-@pytest.mark.parametrize(("options", "message"), [({"delta": 0.0}, "delta=0.0"), ({"steps": 0}, "steps=0")])
+@pytest.mark.parametrize(
+    ("options", "message"), [({"delta": 0.0}, "delta=0.0"), ({"steps": 0}, "steps=0")]
+)
 def test_refuses(cls, options, message):
     with pytest.raises(ValueError, match=message):
         cls(SHAPE, **options)

@@ -1,4 +1,6 @@
-"""Forgetting attention against x-transformers, the formula as a loop, and ALiBi, which a constant gate is."""
+"""Forgetting attention against x-transformers, the formula as a loop, and ALiBi, which a constant
+gate is.
+"""
 
 from math import log
 
@@ -8,8 +10,8 @@ import torch
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.forgetting import Forgetting
-from tests.schemes.case import at, close, lower, moved, qkv
-from tests.schemes.oracles import DataDependentAlibi
+from tests.support.oracles import DataDependentAlibi
+from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
@@ -38,7 +40,9 @@ def test_the_papers_sum():
         gates = [float((s.w[1, h] @ x[0, t] + s.b[1, h]).sigmoid()) for t in range(T)]
         for i in range(T):
             for j in range(i + 1):
-                assert float(ours[0, h, i, j]) == pytest.approx(sum(log(gates[t]) for t in range(j + 1, i + 1)), abs=1e-12)
+                assert float(ours[0, h, i, j]) == pytest.approx(
+                    sum(log(gates[t]) for t in range(j + 1, i + 1)), abs=1e-12
+                )
 
 
 @torch.no_grad()
@@ -48,7 +52,9 @@ def test_constant_gates_are_alibi():
     slope = -log(1 / (1 + 2.718281828459045**-1.5))
     q, k, v = qkv(SHAPE, T)
     alibi = ALiBi(SHAPE, [slope, slope])
-    close(s.attend(q, k, v, at(s, T, x=inputs(SHAPE, T))), alibi.attend(q, k, v, at(alibi, T)), 1e-10)
+    close(
+        s.attend(q, k, v, at(s, T, x=inputs(SHAPE, T))), alibi.attend(q, k, v, at(alibi, T)), 1e-10
+    )
 
 
 @torch.no_grad()

@@ -8,7 +8,7 @@ import torch
 from extrap.model.scheme import Shape
 from extrap.schemes.hope import HoPE
 from extrap.schemes.rope import RoPE
-from tests.schemes.case import at, close, qkv, weights
+from tests.support.scheme_case import at, close, qkv, weights
 
 
 def scheme(D: int, length: int, turns: float = 1.0) -> HoPE:

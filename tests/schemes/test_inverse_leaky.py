@@ -1,4 +1,6 @@
-"""Inverse Leaky ReRoPE: in training the scores in phases at the stretched distances, at test its inner scheme and no more."""
+"""Inverse Leaky ReRoPE: in training the scores in phases at the stretched distances, at test its
+inner scheme and no more.
+"""
 
 import pytest
 import torch
@@ -8,20 +10,24 @@ from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.rope import RoPE
-from tests.schemes.case import at, close, lower, qkv
-from tests.schemes.explicit_phase import logits
+from tests.support.explicit_phase import logits
+from tests.support.scheme_case import at, close, lower, qkv
 
 SHAPE = Shape(dim=16, heads=2, length=16)
 T = 16
 
 
 def test_training_meets_every_distance_of_the_test():
-    """w = L / 4 = 4, k = 1 / (2 factor): D(L - 1) = 4 + 11 * 8 = 92 for factor 4, beyond the longest distance 63 of the test."""
+    """w = L / 4 = 4, k = 1 / (2 factor): D(L - 1) = 4 + 11 * 8 = 92 for factor 4, beyond the
+    longest distance 63 of the test.
+    """
     s, (q, k, v) = InverseLeaky(SHAPE, RoPE(SHAPE), factor=4.0).train(), qkv(SHAPE, T)
     n = at(s, T).distance
     d = torch.where(n < 4, n, 4 + (n - 4) * 8)
     assert d.max() == 92
-    expected = (logits(q, k, d, RoPE(SHAPE).spectrum(T)) * 8**-0.5).masked_fill(~lower(T), -torch.inf).softmax(-1) @ v
+    expected = (logits(q, k, d, RoPE(SHAPE).spectrum(T)) * 8**-0.5).masked_fill(
+        ~lower(T), -torch.inf
+    ).softmax(-1) @ v
     close(kernels.attention(s, q, k, v, at(s, T)), expected, 1e-11)
 
 
@@ -31,15 +37,22 @@ def test_evaluation_is_the_inner_scheme_and_its_kernel(inner):
     here = at(s, T)
     assert kernels.kernel(s, here) is kernels.kernel(inner, here)
     assert torch.equal(kernels.attention(s, q, k, v, here), kernels.attention(inner, q, k, v, here))
-    assert not torch.allclose(kernels.attention(s.train(), q, k, v, here), kernels.attention(inner, q, k, v, here))
+    assert not torch.allclose(
+        kernels.attention(s.train(), q, k, v, here), kernels.attention(inner, q, k, v, here)
+    )
 
 
 def test_a_window_of_the_training_length_is_the_inner_scheme():
     s, (q, k, v) = InverseLeaky(SHAPE, RoPE(SHAPE), window=T).train(), qkv(SHAPE, T)
-    close(kernels.attention(s, q, k, v, at(s, T)), kernels.attention(RoPE(SHAPE), q, k, v, at(s, T)))
+    close(
+        kernels.attention(s, q, k, v, at(s, T)), kernels.attention(RoPE(SHAPE), q, k, v, at(s, T))
+    )
 
 
-@pytest.mark.parametrize("options, match", [({"window": 0}, "window=0"), ({"window": 17}, "window=17"), ({"factor": 0.5}, "factor=0.5")])
+@pytest.mark.parametrize(
+    "options, match",
+    [({"window": 0}, "window=0"), ({"window": 17}, "window=17"), ({"factor": 0.5}, "factor=0.5")],
+)
 def test_refused(options, match):
     with pytest.raises(ValueError, match=match):
         InverseLeaky(SHAPE, RoPE(SHAPE), **options)

@@ -8,8 +8,8 @@ import torch
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.kerple import Kerple, KerpleLog, KerplePower
-from tests import fixture_e
-from tests.schemes.case import close
+from tests.support import fixture_e
+from tests.support.scheme_case import close
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=64)
 
@@ -26,9 +26,17 @@ def distances(*n: float) -> torch.Tensor:
 
 def test_fixture_e():
     s = with_values(KerpleLog, fixture_e.SHAPE, [0.5], [0.25])
-    fixture_e.check(s, ".099368907 .476289459 .261876302 .162465332", ".189504809 .111643533 .006448027 -.100326181")
+    fixture_e.check(
+        s,
+        ".099368907 .476289459 .261876302 .162465332",
+        ".189504809 .111643533 .006448027 -.100326181",
+    )
     s = with_values(KerplePower, fixture_e.SHAPE, [0.5], [0.75])
-    fixture_e.check(s, ".066357942 .397037900 .280230889 .256373269", ".077311440 .050646696 .011581875 -.030318594")
+    fixture_e.check(
+        s,
+        ".066357942 .397037900 .280230889 .256373269",
+        ".077311440 .050646696 .011581875 -.030318594",
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,11 +65,20 @@ def test_reductions():
     slopes, d = [0.5, 0.125], distances(0, 1, 7, 1000)
     power = with_values(KerplePower, SHAPE, slopes, [1.0, 1.0])
     close(power.distance_bias(d, 0).detach(), ALiBi(SHAPE, slopes).distance_bias(d, 0), 1e-11)
-    logarithmic = with_values(KerpleLog, SHAPE, [0.5, 2.0], [1.0, 0.5]).distance_bias(distances(1e9, 2e9), 0).exp().detach()
-    close(logarithmic[:, 1] / logarithmic[:, 0], 2.0 ** -distances(0.5, 2.0), 1e-8)  # weights fall as n**-r1
+    logarithmic = (
+        with_values(KerpleLog, SHAPE, [0.5, 2.0], [1.0, 0.5])
+        .distance_bias(distances(1e9, 2e9), 0)
+        .exp()
+        .detach()
+    )
+    close(
+        logarithmic[:, 1] / logarithmic[:, 0], 2.0 ** -distances(0.5, 2.0), 1e-8
+    )  # weights fall as n**-r1
     weak = with_values(KerpleLog, SHAPE, [0.02, 0.02], [0.02, 0.02])
     double = with_values(KerpleLog, SHAPE, [0.04, 0.04], [0.02, 0.02])
-    close(double.distance_bias(d, 0), 2 * weak.distance_bias(d, 0))  # proportional to r1: NoPE in the limit
+    close(
+        double.distance_bias(d, 0), 2 * weak.distance_bias(d, 0)
+    )  # proportional to r1: NoPE in the limit
 
 
 @pytest.mark.parametrize("cls", [KerpleLog, KerplePower])

@@ -7,12 +7,12 @@ import torch
 import torch.nn.functional as F
 
 from extrap.model.scheme import Scheme, Shape
+from extrap.model.stack import Stack
 from extrap.schemes.keynorm import CosA, KeyNorm
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from extrap.model.stack import Stack
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -24,7 +24,10 @@ def scores(s: Scheme, q, k):
 
 @pytest.mark.parametrize("order", [(RoPE, KeyNorm), (KeyNorm, RoPE)])
 def test_fixture_e(order):
-    a, o = ".382502496 .129553426 .400598465 .087345613", "-.209777040 -.111891696 .013388637 .135390965"
+    a, o = (
+        ".382502496 .129553426 .400598465 .087345613",
+        "-.209777040 -.111891696 .013388637 .135390965",
+    )
     fixture_e.check(Stack(fixture_e.SHAPE, [cls(fixture_e.SHAPE) for cls in order]), a, o)
 
 
@@ -47,7 +50,11 @@ def test_cosa_beside_log_n_counts_per_query():
     s, T = Stack(SHAPE, [CosA(SHAPE, 4 * log(64)), LogN(SHAPE, 0.0)]), 70
     q, k, _ = qkv(SHAPE, T)
     n = torch.arange(1, T + 1, dtype=torch.float64)
-    expected = (4 * n.log()[:, None] * scores(CosA(SHAPE, 1.0), q, k)).masked_fill(~lower(T), -torch.inf).softmax(-1)
+    expected = (
+        (4 * n.log()[:, None] * scores(CosA(SHAPE, 1.0), q, k))
+        .masked_fill(~lower(T), -torch.inf)
+        .softmax(-1)
+    )
     close(weights(s, q, k, at(s, T)), expected, 1e-10)
 
 
@@ -67,7 +74,9 @@ def test_two_scales_do_not_stack():
         Stack(SHAPE, [KeyNorm(SHAPE), CosA(SHAPE)])
 
 
-@pytest.mark.parametrize("shape, lam", [(SHAPE, 0.0), (SHAPE, -1.0), (Shape(16, 2, length=2), None)])
+@pytest.mark.parametrize(
+    "shape, lam", [(SHAPE, 0.0), (SHAPE, -1.0), (Shape(16, 2, length=2), None)]
+)
 def test_refusals(shape, lam):
     with pytest.raises(ValueError, match=f"lam={lam}"):
         CosA(shape, lam)

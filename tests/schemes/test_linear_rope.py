@@ -1,22 +1,24 @@
-"""RoPE in linear attention: published weights, the quadratic form, and what is and is not a probability."""
+"""RoPE in linear attention: published weights, the quadratic form, and what is and is not a
+probability.
+"""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from extrap.model.scheme import Shape, Where
-from extrap.schemes.linear_rope import EPS, CosineLinearRoPE, Linear, LinearRoPE, positive
+from extrap.model.stack import Stack
+from extrap.schemes.linear_rope import EPS, CosineLinearRoPE, LinearAttention, LinearRoPE, positive
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from extrap.model.stack import Stack
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2)
 BOTH = [LinearRoPE, CosineLinearRoPE]
 
 
-def quadratic(s: Linear, q, k, v, place: Where) -> torch.Tensor:
+def quadratic(s: LinearAttention, q, k, v, place: Where) -> torch.Tensor:
     """The same formula with the whole (T, T) matrix."""
     rope, T = RoPE(s.shape, s.base, s.layout), q.shape[2]
     rope.spectrum = s.spectrum
@@ -26,14 +28,19 @@ def quadratic(s: Linear, q, k, v, place: Where) -> torch.Tensor:
         q, k = rope.rotate(q, k, place)
         above = q @ k.transpose(-1, -2)
     else:
-        q, k = rope.rotate(q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True), place)
+        q, k = rope.rotate(
+            q / q.norm(dim=-1, keepdim=True), k / k.norm(dim=-1, keepdim=True), place
+        )
         above = 1 + EPS + q @ k.transpose(-1, -2)
         below = above.masked_fill(~lower(T), 0).sum(-1, keepdim=True)
     return (above / below).masked_fill(~lower(T), 0) @ v
 
 
 def test_fixture_e():
-    a, o = ".004545379 -.096985224 .285598874 .167823959", "-.351222970 -.298942997 -.173471353 -.005527871"
+    a, o = (
+        ".004545379 -.096985224 .285598874 .167823959",
+        "-.351222970 -.298942997 -.173471353 -.005527871",
+    )
     fixture_e.check(LinearRoPE(fixture_e.SHAPE), a, o)
 
 
@@ -53,12 +60,16 @@ def test_running_sums_equal_the_quadratic_form(cls, layout, T):
     place = at(s, torch.arange(T, dtype=torch.float64) * 1.5 + 3)
     ours, plain = s.attend(*leaves, place), quadratic(s, *leaves, place)
     close(ours, plain, 1e-11)
-    for a, b in zip(*(torch.autograd.grad(o.square().sum(), leaves) for o in (ours, plain)), strict=True):
+    for a, b in zip(
+        *(torch.autograd.grad(o.square().sum(), leaves) for o in (ours, plain)), strict=True
+    ):
         close(a, b, 1e-9)
 
 
 def test_rows_sum_to_one_only_without_rotation():
-    """theta = 0 is plain linear attention; an endless base is not, since the first pair still turns."""
+    """theta = 0 is plain linear attention; an endless base is not, since the first pair still
+    turns.
+    """
     q, k, _ = qkv(SHAPE, 9)
     s, endless = LinearRoPE(SHAPE), LinearRoPE(SHAPE, base=1e300)
     still = LinearRoPE(SHAPE)
@@ -79,7 +90,9 @@ def test_cosine_weights_are_probabilities():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("cls", BOTH)
 def test_nothing_divides_by_zero(cls, dtype):
-    """Features of channels far below zero stay positive; a first key opposite to its query still has all of the weight."""
+    """Features of channels far below zero stay positive; a first key opposite to its query still
+    has all of the weight.
+    """
     s = cls(SHAPE)
     q = torch.full((1, 2, 70, 8), -40.0, dtype=dtype)
     k = q if cls is LinearRoPE else -q

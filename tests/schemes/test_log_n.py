@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from extrap.model.scheme import Scheme, Shape
+from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.log_n import LogN
 from extrap.schemes.sink import SoftmaxOne
 from extrap.schemes.window import Window
-from extrap.model.stack import Stack
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, qkv, weights
 
 
 def temperature(s: Scheme, T: int) -> torch.Tensor:
@@ -21,7 +21,10 @@ def temperature(s: Scheme, T: int) -> torch.Tensor:
 
 
 def test_fixture_e_clipped():
-    a, o = ".036790904 .724493648 .182517199 .056198250", ".504948076 .284901073 -.004899649 -.293500765"
+    a, o = (
+        ".036790904 .724493648 .182517199 .056198250",
+        ".504948076 .284901073 -.004899649 -.293500765",
+    )
     fixture_e.check(LogN(Shape(4, 1, length=2), floor=1.0), a, o)
 
 
@@ -48,15 +51,23 @@ def test_biases_are_not_heated():
     s = Stack(shape, [LogN(shape), ALiBi(shape)])
     q, k, _ = qkv(shape, T)
     place = at(s, T)
-    logits = s.temperature(place) * (q @ k.transpose(-1, -2)) * s.scale + ALiBi(shape).distance_bias(place.distance, 0)
+    logits = s.temperature(place) * (q @ k.transpose(-1, -2)) * s.scale + ALiBi(
+        shape
+    ).distance_bias(place.distance, 0)
     close(weights(s, q, k, place), logits.masked_fill(~lower(T), -torch.inf).softmax(-1))
 
 
 def test_the_floor_lets_the_first_row_refuse():
     """With c = 0 the first key would keep half of the weight under softmax_1, whatever it says."""
     shape = Shape(4, 1, length=64)
-    q, k = -50 * torch.ones(1, 1, 1, 4, dtype=torch.float64), torch.ones(1, 1, 1, 4, dtype=torch.float64)
-    kept = [float(weights(s, q, k, at(s, 1))) for s in (Stack(shape, [LogN(shape, floor), SoftmaxOne(shape)]) for floor in (0.0, 0.1))]
+    q, k = (
+        -50 * torch.ones(1, 1, 1, 4, dtype=torch.float64),
+        torch.ones(1, 1, 1, 4, dtype=torch.float64),
+    )
+    kept = [
+        float(weights(s, q, k, at(s, 1)))
+        for s in (Stack(shape, [LogN(shape, floor), SoftmaxOne(shape)]) for floor in (0.0, 0.1))
+    ]
     assert kept[0] == 0.5 and kept[1] < 1e-4
 
 

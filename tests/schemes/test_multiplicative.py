@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from extrap.model.gpt import GPT
 from extrap.model.functional import sinusoid
+from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.multiplicative import MultiplicativeLearned, MultiplicativeSinusoidal
 
@@ -34,8 +34,13 @@ def test_a_table_of_ones_is_nope():
 
 def test_fractional_coordinates_are_read_linearly():
     scheme = MultiplicativeLearned(SHAPE).double()
-    y = scheme.embed(torch.ones(1, 1, 8, dtype=torch.float64), Where.whole(torch.tensor([2.25], dtype=torch.float64), 1.0))
-    torch.testing.assert_close(y[0, 0], 0.75 * scheme.table[2] + 0.25 * scheme.table[3], atol=1e-12, rtol=0)
+    y = scheme.embed(
+        torch.ones(1, 1, 8, dtype=torch.float64),
+        Where.whole(torch.tensor([2.25], dtype=torch.float64), 1.0),
+    )
+    torch.testing.assert_close(
+        y[0, 0], 0.75 * scheme.table[2] + 0.25 * scheme.table[3], atol=1e-12, rtol=0
+    )
 
 
 def test_learned_table_is_undefined_past_its_rows():

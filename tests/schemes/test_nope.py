@@ -1,4 +1,6 @@
-"""Without positions only the causal mask tells order, and one layer of it tells less than two. SCHEMES.md P0, D1, D2."""
+"""Without positions only the causal mask tells order, and one layer of it tells less than two.
+SCHEMES.md P0, D1, D2.
+"""
 
 import pytest
 import torch
@@ -6,7 +8,7 @@ import torch
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
-from tests import fixture_e
+from tests.support import fixture_e
 
 
 def gpt(layers: int) -> GPT:
@@ -17,22 +19,31 @@ def gpt(layers: int) -> GPT:
 def last_row_gap(layers: int) -> float:
     """Largest change of the last row's logits when the tokens before it are permuted."""
     x = torch.randint(50, (2, 20), generator=torch.Generator().manual_seed(0))
-    order = torch.cat([torch.randperm(19, generator=torch.Generator().manual_seed(1)), torch.tensor([19])])
+    order = torch.cat(
+        [torch.randperm(19, generator=torch.Generator().manual_seed(1)), torch.tensor([19])]
+    )
     with torch.no_grad():
         a, b = (gpt(layers)(z)[:, -1] for z in (x, x[:, order]))
     return float((a - b).abs().max())
 
 
 def test_fixture_e():
-    a, o = ".112349120 .498559203 .250236896 .138854782", ".225160515 .137493169 .016162700 -.109124961"
+    a, o = (
+        ".112349120 .498559203 .250236896 .138854782",
+        ".225160515 .137493169 .016162700 -.109124961",
+    )
     fixture_e.check(NoPE(fixture_e.SHAPE), a, o)
 
 
 def test_content_logits_of_fixture_e():
     q, k, _ = fixture_e.qkv()
     scheme = NoPE(fixture_e.SHAPE)
-    golden = torch.tensor([-0.831134407, 0.658976772, -0.030337519, -0.619316920], dtype=torch.float64)
-    torch.testing.assert_close(scheme.score(q, k, fixture_e.place(scheme))[0, 0, 3], golden, atol=1e-9, rtol=0)
+    golden = torch.tensor(
+        [-0.831134407, 0.658976772, -0.030337519, -0.619316920], dtype=torch.float64
+    )
+    torch.testing.assert_close(
+        scheme.score(q, k, fixture_e.place(scheme))[0, 0, 3], golden, atol=1e-9, rtol=0
+    )
 
 
 def test_one_layer_does_not_see_the_order_of_earlier_tokens():
@@ -51,7 +62,9 @@ def test_a_repeated_token_gives_equal_rows_at_every_depth(layers):
 
 
 def test_without_the_mask_attention_is_permutation_equivariant():
-    q, k, v = torch.randn(3, 2, 4, 15, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    q, k, v = torch.randn(
+        3, 2, 4, 15, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64
+    )
     order = torch.randperm(15, generator=torch.Generator().manual_seed(1))
     scheme = NoPE(Shape(32, 4))
     for causal, equal in ((False, True), (True, False)):

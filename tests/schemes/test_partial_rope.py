@@ -7,8 +7,8 @@ from transformers.models.gpt_neox import modeling_gpt_neox as neox
 from extrap.model.scheme import Shape
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
-from tests.schemes.case import at, close, qkv, weights
-from tests.schemes.explicit_phase import between, logits
+from tests.support.explicit_phase import between, logits
+from tests.support.scheme_case import at, close, qkv, weights
 
 
 def scheme(D: int = 8, fraction: float = 0.5, layout="half") -> PartialRoPE:
@@ -18,18 +18,24 @@ def scheme(D: int = 8, fraction: float = 0.5, layout="half") -> PartialRoPE:
 def test_published_rotation():
     s, x = scheme(), torch.arange(1, 9, dtype=torch.float64).expand(1, 1, 2, 8)
     close(s.spectrum(2), torch.tensor([1, 0.01], dtype=torch.float64), 1e-12)
-    y = torch.tensor([-1.984110649, 1.959900667, 2.462377902, 4.019799668, 5, 6, 7, 8], dtype=torch.float64)
+    y = torch.tensor(
+        [-1.984110649, 1.959900667, 2.462377902, 4.019799668, 5, 6, 7, 8], dtype=torch.float64
+    )
     close(s.rotate(x, x, at(s, 2))[0][0, 0, 1], y, 1e-9)
 
 
 @pytest.mark.parametrize("D, fraction", [(8, 0.25), (8, 0.5), (64, 0.25), (96, 1.0)])
 def test_equals_gpt_neox(D, fraction):
     parameters = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": fraction}
-    config = neox.GPTNeoXConfig(hidden_size=2 * D, num_attention_heads=2, rope_parameters=parameters)
+    config = neox.GPTNeoXConfig(
+        hidden_size=2 * D, num_attention_heads=2, rope_parameters=parameters
+    )
     s = scheme(D, fraction)
     q, k, _ = qkv(s.shape, 30, dtype=torch.float32)
     cos, sin = neox.GPTNeoXRotaryEmbedding(config)(q, torch.arange(30)[None])
-    for ours, theirs in zip(s.rotate(q, k, at(s, 30)), neox.apply_rotary_pos_emb(q, k, cos, sin), strict=True):
+    for ours, theirs in zip(
+        s.rotate(q, k, at(s, 30)), neox.apply_rotary_pos_emb(q, k, cos, sin), strict=True
+    ):
         close(ours, theirs, 1e-5)
 
 

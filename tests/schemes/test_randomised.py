@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape
+from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import EqualMeanPositions, RandomisedPositions
-from extrap.model.stack import Stack
 
 SHAPE = Shape(16, 2, layers=2, length=8)
 SETTINGS = settings(max_examples=15, deadline=None)
@@ -20,16 +20,24 @@ def plain(n: int) -> torch.Tensor:
     return torch.arange(n, dtype=torch.float64)
 
 
-def randomised(maximum: int, test: str = "even", training: bool = False, longest: int | None = None) -> Scheme:
+def randomised(
+    maximum: int, test: str = "even", training: bool = False, longest: int | None = None
+) -> Scheme:
     return RandomisedPositions(Shape(16, 2, length=1), maximum, test, longest).train(training)
 
 
 @SETTINGS
-@given(data=st.data(), maximum=st.integers(2, 300), mode=st.sampled_from(["train", "even", "stride", "sampled"]))
+@given(
+    data=st.data(),
+    maximum=st.integers(2, 300),
+    mode=st.sampled_from(["train", "even", "stride", "sampled"]),
+)
 def test_positions_are_whole_strictly_increasing_and_in_range(data, maximum, mode):
     longest = data.draw(st.integers(1, maximum))
     n = data.draw(st.integers(1, longest))
-    t = randomised(maximum, "even" if mode == "train" else mode, mode == "train", longest).positions(plain(n))
+    t = randomised(
+        maximum, "even" if mode == "train" else mode, mode == "train", longest
+    ).positions(plain(n))
     assert t.shape == (n,) and t.dtype == torch.float64
     assert torch.equal(t, t.floor()) and float(t[0]) >= 0 and float(t[-1]) < maximum
     assert (t.diff() > 0).all()
@@ -71,7 +79,9 @@ def test_testing_repeats_itself_and_draws_nothing(test):
 def test_every_position_is_met_equally_often():
     torch.manual_seed(0)
     scheme = randomised(20, training=True)
-    hits = torch.stack([torch.zeros(20).index_fill(0, scheme.positions(plain(5)).long(), 1) for _ in range(4000)]).mean(0)
+    hits = torch.stack(
+        [torch.zeros(20).index_fill(0, scheme.positions(plain(5)).long(), 1) for _ in range(4000)]
+    ).mean(0)
     torch.testing.assert_close(hits, torch.full((20,), 0.25), atol=0.03, rtol=0)
 
 
@@ -80,7 +90,9 @@ def test_equal_mean_stretches_in_training_and_not_at_test():
     scheme = EqualMeanPositions(SHAPE)
     draws = torch.stack([scheme.positions(plain(30)) for _ in range(3000)])
     last = draws[:, -1:]
-    torch.testing.assert_close(draws, torch.linspace(0, 1, 30, dtype=torch.float64) * last, atol=1e-9, rtol=1e-12)
+    torch.testing.assert_close(
+        draws, torch.linspace(0, 1, 30, dtype=torch.float64) * last, atol=1e-9, rtol=1e-12
+    )
     assert 28 < float(last.mean()) < 32 and 27 < float(last.std()) < 33
     assert torch.equal(scheme.eval().positions(plain(30)), plain(30))
 
@@ -110,7 +122,8 @@ def test_a_table_needs_as_many_rows_as_there_are_positions():
 
 
 @pytest.mark.parametrize(
-    ("test", "training", "most"), [("even", True, 64), ("even", False, 64), ("sampled", False, 64), ("stride", False, 32)]
+    ("test", "training", "most"),
+    [("even", True, 64), ("even", False, 64), ("sampled", False, 64), ("stride", False, 32)],
 )
 def test_a_text_longer_than_the_positions_is_out_of_range(test, training, most):
     scheme = randomised(64, test, training)
@@ -121,7 +134,11 @@ def test_a_text_longer_than_the_positions_is_out_of_range(test, training, most):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"maximum": 7}, "maximum=7"), ({"maximum": 64, "longest": 65}, "longest=65"), ({"maximum": 64, "longest": 7}, "longest=7")],
+    [
+        ({"maximum": 7}, "maximum=7"),
+        ({"maximum": 64, "longest": 65}, "longest=65"),
+        ({"maximum": 64, "longest": 7}, "longest=7"),
+    ],
 )
 def test_refuses(options, message):
     with pytest.raises(ValueError, match=message):

@@ -51,9 +51,13 @@ def embedded(scheme: Scheme, token: list[float], position: float) -> torch.Tenso
 
 def test_layer_norm_of_a_token_at_position_1000():
     erased = F.layer_norm(embedded(raw(Shape(4, 1)), [0.5, -1, 0.25, 0.25], 1000), [4], eps=0)
-    golden = torch.tensor([0.852802865, -1.705605731, 0.426401433, 0.426401433], dtype=torch.float64)
+    golden = torch.tensor(
+        [0.852802865, -1.705605731, 0.426401433, 0.426401433], dtype=torch.float64
+    )
     torch.testing.assert_close(erased, golden, atol=1e-9, rtol=0)
-    saturated = F.layer_norm(embedded(raw(Shape(4, 1), "channel"), [0, 0.5, -1, 0.25], 1000), [4], eps=0)
+    saturated = F.layer_norm(
+        embedded(raw(Shape(4, 1), "channel"), [0, 0.5, -1, 0.25], 1000), [4], eps=0
+    )
     golden = torch.tensor([1.732, -0.576, -0.579, -0.577], dtype=torch.float64)
     torch.testing.assert_close(saturated, golden, atol=5e-4, rtol=0)
 
@@ -63,11 +67,15 @@ def test_rms_norm_is_drowned_by_broadcast():
     torch.testing.assert_close(normed, torch.ones_like(normed), atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize(("direction", "norm"), [("broadcast", 8**0.5), ("channel", 1.0), ("random-unit", 1.0)])
+@pytest.mark.parametrize(
+    ("direction", "norm"), [("broadcast", 8**0.5), ("channel", 1.0), ("random-unit", 1.0)]
+)
 def test_size_and_linearity_of_what_is_added(direction, norm):
     scheme = raw(Shape(8, 2), direction, step=0.5)
     one, many = embedded(scheme, [0.0] * 8, 2), embedded(scheme, [0.0] * 8, 7)
-    torch.testing.assert_close(one.norm(), torch.tensor(norm, dtype=torch.float64), atol=1e-6, rtol=0)
+    torch.testing.assert_close(
+        one.norm(), torch.tensor(norm, dtype=torch.float64), atol=1e-6, rtol=0
+    )
     torch.testing.assert_close(many, 3.5 * one, atol=1e-12, rtol=0)
 
 

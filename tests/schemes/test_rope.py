@@ -1,4 +1,6 @@
-"""RoPE against published numbers, five other implementations, the score in phases and its own identities, in every layout."""
+"""RoPE against published numbers, five other implementations, the score in phases and its own
+identities, in every layout.
+"""
 
 import numpy as np
 import pytest
@@ -14,17 +16,19 @@ from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing, relayout, turn
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.rope import RoPE
-from tests import fixture_e
-from tests.schemes.case import at, close, qkv, weights
-from tests.schemes.explicit_phase import between, logits
-from tests.schemes.oracles import RotaryEmbedding as XRotary
-from tests.schemes.oracles import apply_rotary_pos_emb
+from tests.support import fixture_e
+from tests.support.explicit_phase import between, logits
+from tests.support.oracles import RotaryEmbedding as XRotary
+from tests.support.oracles import apply_rotary_pos_emb
+from tests.support.scheme_case import at, close, qkv, weights
 
 ODD = [3, 0, 7, 2, 1, 6, 4, 5]
 LAYOUTS = ["interleaved", "half", ODD]
 
 
-def scheme(D: int = 8, layout="interleaved", base: float | None = 10000.0, length: int = 64) -> RoPE:
+def scheme(
+    D: int = 8, layout="interleaved", base: float | None = 10000.0, length: int = 64
+) -> RoPE:
     return RoPE(Shape(dim=2 * D, heads=2, length=length), base, layout)
 
 
@@ -84,12 +88,17 @@ def test_score_in_phases_at_any_coordinates(t, layout):
     q, k, _ = qkv(s.shape, len(t))
     place, order = at(s, t), pairing(layout, 8).flatten()
     ours = s.score(*s.rotate(q, k, place), place)
-    close(ours, logits(q[..., order], k[..., order], between(t), s.spectrum(len(t))) * s.scale, 1e-9)
+    close(
+        ours, logits(q[..., order], k[..., order], between(t), s.spectrum(len(t))) * s.scale, 1e-9
+    )
 
 
 def llama_rotate(q, k, D, base):
     config = llama.LlamaConfig(
-        hidden_size=D, num_attention_heads=1, head_dim=D, rope_parameters={"rope_type": "default", "rope_theta": base}
+        hidden_size=D,
+        num_attention_heads=1,
+        head_dim=D,
+        rope_parameters={"rope_type": "default", "rope_theta": base},
     )
     cos, sin = llama.LlamaRotaryEmbedding(config)(q, torch.arange(q.shape[2])[None])
     return llama.apply_rotary_pos_emb(q, k, cos, sin)
@@ -97,13 +106,17 @@ def llama_rotate(q, k, D, base):
 
 def gptj_rotate(q, k, D, base):
     sin, cos = gptj.create_sinusoidal_positions(q.shape[2], D)[None].chunk(2, -1)
-    return tuple(gptj.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos).transpose(1, 2) for x in (q, k))
+    return tuple(
+        gptj.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos).transpose(1, 2) for x in (q, k)
+    )
 
 
 def roformer_rotate(q, k, D, base):
     table = roformer.RoFormerSinusoidalPositionalEmbedding(q.shape[2], D)
     table.weight.data.copy_(table.create_weight())
-    return roformer.RoFormerSelfAttention.apply_rotary_position_embeddings(table.weight[None, None], q, k)
+    return roformer.RoFormerSelfAttention.apply_rotary_position_embeddings(
+        table.weight[None, None], q, k
+    )
 
 
 def lucidrains_rotate(q, k, D, base):
@@ -162,7 +175,9 @@ def test_cosines_of_a_float32_model_far_out(layout, position):
     x = torch.zeros(32, 64)
     x[torch.arange(32), pairing(layout, 64)[:, 0]] = 1
     y = torch.cat([rotated(s, v[None], position) for v in x])
-    angle = np.longdouble(position) * np.longdouble(10000) ** (-np.arange(0, 64, 2, dtype=np.longdouble) / 64)
+    angle = np.longdouble(position) * np.longdouble(10000) ** (
+        -np.arange(0, 64, 2, dtype=np.longdouble) / 64
+    )
     for c, reference in ((0, np.cos(angle)), (1, np.sin(angle))):
         ours = y[torch.arange(32), pairing(layout, 64)[:, c]].numpy()
         assert np.abs(ours - reference).max() <= 1e-6
@@ -190,7 +205,9 @@ def test_queries_and_keys_may_stand_elsewhere():
 
 
 def test_tables_are_made_once_per_forward_and_scheme():
-    """Layers share them; a second scheme and a wrapped spectrum in the same forward do not meet them."""
+    """Layers share them; a second scheme and a wrapped spectrum in the same forward do not meet
+    them.
+    """
     a, b = scheme(8), scheme(8, base=50.0)
     q, k, _ = qkv(a.shape, 6)
     place, calls = at(a, 6), []
@@ -230,7 +247,10 @@ def test_converted_weights_give_the_same_logits(source, target):
 def test_published_permutation():
     """half(P x) = P interleaved(x) with y[p] = x[2p], y[p + D/2] = x[2p + 1]."""
     x = qkv(Shape(8, 1), 6)[0]
-    place, P = Where.whole(torch.arange(6, dtype=torch.float64), 1.0), relayout(torch.arange(8), 1, "interleaved", "half")
+    place, P = (
+        Where.whole(torch.arange(6, dtype=torch.float64), 1.0),
+        relayout(torch.arange(8), 1, "interleaved", "half"),
+    )
     assert P.tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
     half, interleaved = RoPE(Shape(8, 1), layout="half"), RoPE(Shape(8, 1))
     close(half.rotate(x[..., P], x, place)[0], interleaved.rotate(x, x, place)[0][..., P])
@@ -238,10 +258,14 @@ def test_published_permutation():
 
 def test_turn_leaves_the_other_channels():
     x = qkv(Shape(8, 1), 3)[0]
-    turns = torch.polar(torch.ones(3, 2, dtype=torch.float64), torch.rand(3, 2, dtype=torch.float64))
+    turns = torch.polar(
+        torch.ones(3, 2, dtype=torch.float64), torch.rand(3, 2, dtype=torch.float64)
+    )
     for layout in ("interleaved", "half", [3, 1, 0, 2]):
         y = turn(x, turns, layout)
-        assert torch.equal(y[..., 4:], x[..., 4:]) and not torch.isclose(y[..., :4], x[..., :4]).any()
+        assert (
+            torch.equal(y[..., 4:], x[..., 4:]) and not torch.isclose(y[..., :4], x[..., :4]).any()
+        )
 
 
 @pytest.mark.parametrize("length, base", [(128, 121.2), (256, 365.3), (2048, 10000.0)])

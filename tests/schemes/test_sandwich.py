@@ -1,5 +1,8 @@
-"""Sandwich against fixture E, published sums, the sinusoids it is the inner product of, and the formula as a loop."""
+"""Sandwich against fixture E, published sums, the sinusoids it is the inner product of, and the
+formula as a loop.
+"""
 
+from functools import partial
 from math import cos
 
 import pytest
@@ -7,24 +10,33 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from extrap.model.attention import attention
 from extrap.model.functional import sinusoid
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.sandwich import Sandwich
-from tests import fixture_e
-from tests.schemes.case import at, close, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, qkv, weights
 
 ONE = Shape(dim=4, heads=1)
 
 
 def sums(s: Sandwich, *n: float) -> torch.Tensor:
-    """The plain sums: head 1 of one is divided by 8."""
-    return 8 * s.distance_bias(torch.tensor(n, dtype=torch.float64), 0)[0]
+    """The plain sums: head 1 of one is divided by 8, and the sum at distance 0 is taken off."""
+    return s.width / 2 + 8 * s.distance_bias(torch.tensor(n, dtype=torch.float64), 0)[0]
 
 
 def test_fixture_e():
-    s = Sandwich(Shape(dim=8, heads=2))  # head 1 of two is divided by 4; both read the one head of the fixture
-    close(fixture_e.weights(s)[3], fixture_e._row(".014820600 .241057945 .392948619 .351172835"), 2e-9)
-    close(fixture_e.outputs(s)[3], fixture_e._row("-.176314259 -.157202974 -.099602918 -.017616595"), 2e-9)
+    s = Sandwich(
+        Shape(dim=8, heads=2)
+    )  # head 1 of two is divided by 4; both read the one head of the fixture
+    close(
+        fixture_e.weights(s)[3], fixture_e._row(".014820600 .241057945 .392948619 .351172835"), 2e-9
+    )
+    close(
+        fixture_e.outputs(s)[3],
+        fixture_e._row("-.176314259 -.157202974 -.099602918 -.017616595"),
+        2e-9,
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,15 +47,21 @@ def test_fixture_e():
     ],
 )
 def test_published_sums(start, published):
-    close(sums(Sandwich(ONE, start=start), 0, 1, 10, 100, 1000), torch.tensor(published, dtype=torch.float64), 1e-9)
+    close(
+        sums(Sandwich(ONE, start=start), 0, 1, 10, 100, 1000),
+        torch.tensor(published, dtype=torch.float64),
+        1e-9,
+    )
 
 
 @pytest.mark.parametrize("start", [0, 1])
 def test_the_papers_formula(start):
-    b = Sandwich(Shape(dim=12, heads=3), 16, start).distance_bias(torch.arange(20, dtype=torch.float64).view(4, 5), 0)
+    b = Sandwich(Shape(dim=12, heads=3), 16, start).distance_bias(
+        torch.arange(20, dtype=torch.float64).view(4, 5), 0
+    )
     for h in range(3):
         for n in range(20):
-            total = sum(cos(n * 10000 ** (-2 * t / 16)) for t in range(start, start + 8))
+            total = sum(cos(n * 10000 ** (-2 * t / 16)) - 1 for t in range(start, start + 8))
             assert float(b[h, n // 5, n % 5]) == pytest.approx(total / (8 * (h + 1) / 3), abs=1e-12)
 
 
@@ -55,14 +73,40 @@ def test_is_an_inner_product_of_sinusoids(i, n, width):
 
 
 def test_is_a_concatenation_of_sinusoids_to_queries_and_keys():
-    """<[q, PE_i], [k, PE_j]> with PE weighted by the square root of 1 / c_h, the bias being added after the 1 / sqrt(D)."""
+    """<[q, PE_i], [k, PE_j]> with PE weighted by the square root of 1 / c_h, the bias being added
+    after the 1 / sqrt(D).
+    """
     s, T, shape = Sandwich(Shape(dim=12, heads=2), 16), 9, Shape(dim=12, heads=2)
     q, k, _ = qkv(shape, T)
-    pe = sinusoid(torch.arange(T), 16) * torch.tensor([1 / 4, 1 / 8], dtype=torch.float64).sqrt()[:, None, None]
+    pe = (
+        sinusoid(torch.arange(T), 16)
+        * torch.tensor([1 / 4, 1 / 8], dtype=torch.float64).sqrt()[:, None, None]
+    )
     pe = pe.expand(2, 2, T, 16)
     logits = torch.cat([q / 6**0.25, pe], -1) @ torch.cat([k / 6**0.25, pe], -1).mT
     weighed = logits.masked_fill(~torch.ones(T, T, dtype=torch.bool).tril(), -torch.inf).softmax(-1)
     close(weights(s, q, k, at(Scheme(shape), T)), weighed)
+
+
+@torch.no_grad()
+def test_bfloat16_keeps_what_the_bias_tells_apart():
+    """Weights of equal keys at 0 .. 400: with the constant 64 / c_h of the paper a step of
+    bfloat16 is .25 and more, as large as the bias of a whole distance.
+    """
+    s, T = Sandwich(Shape(dim=64, heads=8)), 400
+    at_T = at(s, T)
+    nothing = torch.zeros(1, 8, T, 8, dtype=torch.bfloat16)
+    v = torch.eye(T).expand(1, 8, T, T).bfloat16()
+    exact = weights(s, nothing.double(), nothing.double(), at_T)[0, 0, -1]
+    for low in (s.attend, partial(attention, s)):
+        found = low(nothing, nothing, v, at_T)[0, 0, -1]
+        likely = exact > 1e-9
+        assert float((found.double() / exact)[likely].log().abs().max()) < 0.1
+
+
+def test_at_distance_0_there_is_no_bias():
+    """As a sink asks for."""
+    assert not Sandwich(ONE).distance_bias(torch.zeros(3), 0).any()
 
 
 @pytest.mark.parametrize("width", [0, 7, -2])

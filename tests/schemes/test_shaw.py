@@ -1,4 +1,6 @@
-"""Shaw against fixture E, wav2vec2-bert's keys, the paper's sums as loops, and what equal tables must do."""
+"""Shaw against fixture E, wav2vec2-bert's keys, the paper's sums as loops, and what equal tables
+must do.
+"""
 
 from types import SimpleNamespace
 
@@ -6,12 +8,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import _apply_relative_key_position_encoding
+from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import (
+    _apply_relative_key_position_encoding,
+)
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.shaw import Shaw
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, moved, qkv
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 
@@ -22,10 +26,14 @@ def test_fixture_e():
     s.keys.data, s.values.data = (3 + n).sin(), (3 + n).cos()
     fixture_e.check(s, None, ".179113145 -.143476878 -.551887038 -.717559929")
     s.values.data.zero_()
-    close(fixture_e.weights(s)[3], fixture_e._row(".067233068 .298352714 .561808087 .072606131"), 2e-9)
+    close(
+        fixture_e.weights(s)[3], fixture_e._row(".067233068 .298352714 .561808087 .072606131"), 2e-9
+    )
 
 
-@pytest.mark.parametrize("clip, T, heads, width", [(1, 5, 1, 4), (3, 9, 2, 6), (16, 12, 3, 8), (7, 40, 4, 2)])
+@pytest.mark.parametrize(
+    "clip, T, heads, width", [(1, 5, 1, 4), (3, 9, 2, 6), (16, 12, 3, 8), (7, 40, 4, 2)]
+)
 def test_keys_equal_wav2vec2_bert(clip, T, heads, width):
     shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
     s = Shaw(shape, clip)
@@ -33,7 +41,10 @@ def test_keys_equal_wav2vec2_bert(clip, T, heads, width):
     table = torch.nn.Embedding(clip + 1, width)
     table.weight.data = s.keys[1].data.flip(0)  # theirs is indexed by j - i
     oracle = SimpleNamespace(
-        left_max_position_embeddings=clip, right_max_position_embeddings=0, distance_embedding=table, scaling=width**-0.5
+        left_max_position_embeddings=clip,
+        right_max_position_embeddings=0,
+        distance_embedding=table,
+        scaling=width**-0.5,
     )
     theirs = _apply_relative_key_position_encoding(oracle, q, k)[1]
     close(s.bias(q, k, at(s, T, layer=1))[..., lower(T)], theirs[..., lower(T)], 1e-5)
@@ -47,7 +58,9 @@ def test_the_papers_sums():
     for h in range(2):
         for i in range(T):
             r = [min(i - j, 3) for j in range(i + 1)]
-            e = torch.stack([q[0, h, i] @ (k[0, h, j] + s.keys[1, r[j]]) / 6**0.5 for j in range(i + 1)])
+            e = torch.stack(
+                [q[0, h, i] @ (k[0, h, j] + s.keys[1, r[j]]) / 6**0.5 for j in range(i + 1)]
+            )
             a = e.softmax(0)
             close(ours[0, h, i], sum(a[j] * (v[0, h, j] + s.values[1, r[j]]) for j in range(i + 1)))
 
@@ -69,7 +82,9 @@ def test_tables_without_distance_are_nope():
 def test_only_distances_count(shift, spacing):
     s, T = moved(Shaw(SHAPE)), 11
     t = torch.arange(T, dtype=torch.float64) * spacing
-    close(s.attend(*qkv(SHAPE, T), at(s, t)), s.attend(*qkv(SHAPE, T), at(s, t + round(shift))), 1e-9)
+    close(
+        s.attend(*qkv(SHAPE, T), at(s, t)), s.attend(*qkv(SHAPE, T), at(s, t + round(shift))), 1e-9
+    )
 
 
 def test_defaults_and_refusals():

@@ -9,9 +9,9 @@ from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
 
 from extrap.model.scheme import Scheme, Shape, softmax
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
-from tests import fixture_e
-from tests.schemes.case import at, close, moved, qkv, weights
-from tests.schemes.oracles import Attend
+from tests.support import fixture_e
+from tests.support.oracles import Attend
+from tests.support.scheme_case import at, close, moved, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, layers=3)
 
@@ -21,7 +21,10 @@ def one(*logits: float) -> torch.Tensor:
 
 
 def test_fixture_e():
-    a, o = ".089311646 .396328365 .198925181 .110382254", ".178990777 .109299844 .012848497 -.086748609"
+    a, o = (
+        ".089311646 .396328365 .198925181 .110382254",
+        ".178990777 .109299844 .012848497 -.086748609",
+    )
     fixture_e.check(SoftmaxOne(fixture_e.SHAPE), a, o)
     fixture_e.check(SinkLogit(fixture_e.SHAPE), a, o)
 
@@ -39,7 +42,10 @@ def test_published_weights():
 def test_equals_the_zero_attention_of_torch(T):
     """Identity projections, so that the module attends over q, k, v themselves."""
     theirs = torch.nn.MultiheadAttention(16, 2, bias=False, add_zero_attn=True, batch_first=True)
-    theirs.in_proj_weight.data, theirs.out_proj.weight.data = torch.eye(16).repeat(3, 1), torch.eye(16)
+    theirs.in_proj_weight.data, theirs.out_proj.weight.data = (
+        torch.eye(16).repeat(3, 1),
+        torch.eye(16),
+    )
     q, k, v = qkv(SHAPE, T, dtype=torch.float32)
     flat = [x.transpose(1, 2).flatten(2) for x in (q, k, v)]
     mask = torch.ones(T, T, dtype=torch.bool).triu(1)

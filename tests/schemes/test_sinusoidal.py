@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
 
-from extrap.model.gpt import GPT
 from extrap.model.functional import frequencies
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
+from extrap.model.stack import Only
 from extrap.schemes.nope import NoPE
 from extrap.schemes.sinusoidal import Sinusoidal
-from extrap.model.stack import Only
 
 SETTINGS = settings(max_examples=15, deadline=None)
 
@@ -19,7 +19,9 @@ SETTINGS = settings(max_examples=15, deadline=None)
 def table(t: torch.Tensor, dim: int, **options) -> torch.Tensor:
     """What is added to a token of zeros at coordinates t."""
     at = Where.whole(t.double(), 1.0)
-    return Sinusoidal(Shape(dim, 1), **options).embed(torch.zeros(1, len(t), dim, dtype=torch.float64), at)[0]
+    return Sinusoidal(Shape(dim, 1), **options).embed(
+        torch.zeros(1, len(t), dim, dtype=torch.float64), at
+    )[0]
 
 
 def close(a: torch.Tensor, b, tolerance: float = 1e-9) -> None:
@@ -65,7 +67,10 @@ def test_transformers_has_the_same_table_in_half_layout(length, dim):
 
 def test_original_scale_multiplies_the_token_once():
     x = torch.randn(2, 5, 16, dtype=torch.float64)
-    scheme, at = Sinusoidal(Shape(16, 2), emb_scale=4.0, layers="every"), Where.whole(torch.arange(5.0).double(), 1.0)
+    scheme, at = (
+        Sinusoidal(Shape(16, 2), emb_scale=4.0, layers="every"),
+        Where.whole(torch.arange(5.0).double(), 1.0),
+    )
     close(scheme.embed(x, at), 4 * x + table(torch.arange(5), 16))
     close(scheme.embed(x, at.at_layer(1, x)), x + table(torch.arange(5), 16))
 
@@ -87,7 +92,11 @@ def test_first_is_every_confined_to_layer_zero():
 
 @pytest.mark.parametrize(
     ("dim", "options", "message"),
-    [(5, {}, "dim=5 is odd"), (8, {"base": 1.0}, "base=1.0"), (8, {"emb_scale": 0.0}, "emb_scale=0.0")],
+    [
+        (5, {}, "dim=5 is odd"),
+        (8, {"base": 1.0}, "base=1.0"),
+        (8, {"emb_scale": 0.0}, "emb_scale=0.0"),
+    ],
 )
 def test_refuses(dim, options, message):
     with pytest.raises(ValueError, match=message):

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from extrap.model.scheme import Shape
+from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.ssmax import SSMax
 from extrap.schemes.window import Window
-from extrap.model.stack import Stack
-from tests.schemes.case import at, close, moved, qkv, weights
+from tests.support.scheme_case import at, close, moved, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64)
 
@@ -31,7 +31,10 @@ def test_equals_a_double_loop(layer):
     a = torch.zeros(2, T, T, dtype=torch.float64)
     for h in range(2):
         for i in range(T):
-            powers = [(i + 1) ** float(s.s.detach()[layer, h] * (q[0, h, i] @ k[0, h, j]) * s.scale) for j in range(i + 1)]
+            powers = [
+                (i + 1) ** float(s.s.detach()[layer, h] * (q[0, h, i] @ k[0, h, j]) * s.scale)
+                for j in range(i + 1)
+            ]
             a[h, i, : i + 1] = torch.tensor(powers, dtype=torch.float64) / sum(powers)
     close(weights(s, q, k, at(s, T, layer)), a[None])
 

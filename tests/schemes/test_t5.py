@@ -9,8 +9,8 @@ from transformers.models.t5.modeling_t5 import T5Attention
 from extrap.model.functional import bucket
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.t5 import T5
-from tests import fixture_e
-from tests.schemes.case import at, close, moved, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=64)
 
@@ -18,13 +18,34 @@ SHAPE = Shape(dim=12, heads=2, layers=2, length=64)
 def test_fixture_e():
     s = T5(Shape(dim=4, heads=1, length=64), buckets=8, max_distance=32)
     s.table.data = 0.1 * torch.arange(8, dtype=torch.float64)[:, None]
-    fixture_e.check(s, ".128958018 .517804672 .235164154 .118073156", ".259874167 .167237292 .033654895 -.108167394")
+    fixture_e.check(
+        s,
+        ".128958018 .517804672 .235164154 .118073156",
+        ".259874167 .167237292 .033654895 -.108167394",
+    )
 
 
 def test_published_boundaries():
     b = bucket(torch.arange(200), 32, 128).tolist()
     assert b[:16] == list(range(16))
-    assert [b.index(n) for n in range(16, 32)] == [16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113]
+    assert [b.index(n) for n in range(16, 32)] == [
+        16,
+        19,
+        21,
+        24,
+        27,
+        31,
+        35,
+        40,
+        46,
+        52,
+        59,
+        67,
+        77,
+        87,
+        99,
+        113,
+    ]
     small = [0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7]
     assert bucket(torch.arange(21), 8, 32).tolist() == small
 
@@ -35,8 +56,24 @@ def test_published_boundaries():
 )
 def test_buckets_equal_transformers(buckets, farthest):
     n = torch.arange(20000)
-    theirs = T5Attention._relative_position_bucket(-n, bidirectional=False, num_buckets=buckets, max_distance=farthest)
+    theirs = T5Attention._relative_position_bucket(
+        -n, bidirectional=False, num_buckets=buckets, max_distance=farthest
+    )
     assert torch.equal(bucket(n, buckets, farthest), theirs)
+
+
+@pytest.mark.parametrize("half", range(1, 65))
+def test_boundaries_are_those_of_whole_numbers(half):
+    """floor(ln(n / e) / ln(m / e) e) >= k  iff  n**e >= m**k e**(e - k), in whole numbers."""
+    for m in range(half + 1, 330):
+        n = torch.arange(half, m + 2)
+        found = bucket(n, 2 * half, m) - half
+        at_least = found.clamp(max=half).tolist()
+        for d, k in zip(n.tolist(), at_least, strict=True):
+            assert d**half >= m**k * half ** (half - k), (2 * half, m, d)
+            above = k + 1
+            if above < half:  # the last bucket has no end
+                assert d**half < m**above * half ** (half - above), (2 * half, m, d)
 
 
 @torch.no_grad()
@@ -57,7 +94,10 @@ def test_at_first_it_is_nope():
 
 
 def test_warns_of_buckets_training_never_reaches():
-    with pytest.warns(UserWarning, match=r"max_distance=128: training length 64 reaches 27 of 32 .* max_distance <= 32"):
+    with pytest.warns(
+        UserWarning,
+        match=r"max_distance=128: training length 64 reaches 27 of 32 .* max_distance <= 32",
+    ):
         T5(SHAPE, max_distance=128)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,4 +1,6 @@
-"""Transformer-XL and XLNet against fixture E, XLNet's rel_attn_core and relative encoding, rel-shift, and a double loop."""
+"""Transformer-XL and XLNet against fixture E, XLNet's rel_attn_core and relative encoding,
+rel-shift, and a double loop.
+"""
 
 from types import SimpleNamespace
 
@@ -10,8 +12,8 @@ from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAt
 from extrap.model.functional import distinct, gather
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.transformer_xl import TransformerXL
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, moved, qkv
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=3, length=32)
 
@@ -20,27 +22,41 @@ def test_fixture_e():
     s = TransformerXL(fixture_e.SHAPE).double()
     s.w.data[0] = torch.eye(4)
     s.u.data.fill_(0.1), s.v.data.fill_(-0.2)
-    fixture_e.check(s, ".077460916 .478813705 .298521187 .145204192", ".168890189 .063116279 -.058110697 -.165110148")
+    fixture_e.check(
+        s,
+        ".077460916 .478813705 .298521187 .145204192",
+        ".168890189 .063116279 -.058110697 -.165110148",
+    )
 
 
 def xlnet_weights(s, q, k, clamp, kind):
     """(B, H, T, T) of transformers, given our parameters of layer 1."""
     T, H, D, C = q.shape[2], s.shape.heads, s.shape.head_dim, s.shape.dim
     oracle = XLNetRelativeAttention(XLNetConfig(d_model=C, n_head=H, d_inner=8, dropout=0.0)).eval()
-    oracle.r_w_bias.data, oracle.r_r_bias.data = (p[min(1, len(p) - 1), :, 0] for p in (s.u.data, s.v.data))
+    oracle.r_w_bias.data, oracle.r_r_bias.data = (
+        p[min(1, len(p) - 1), :, 0] for p in (s.u.data, s.v.data)
+    )
     model = SimpleNamespace(
-        d_model=C, attn_type=kind, bi_data=False, clamp_len=clamp or -1, positional_embedding=XLNetModel.positional_embedding
+        d_model=C,
+        attn_type=kind,
+        bi_data=False,
+        clamp_len=clamp or -1,
+        positional_embedding=XLNetModel.positional_embedding,
     )
     r = XLNetModel.relative_positional_encoding(model, T, T, bsz=len(q))
     r = torch.einsum("ibh,nh->ibn", r, s.w[1]).unflatten(-1, (H, D))
     hidden = (~lower(T)).float()[:, :, None, None].expand(T, T, len(q), H)
     q, k = q.permute(2, 0, 1, 3), k.permute(2, 0, 1, 3)
-    return oracle.rel_attn_core(q, k, k, r, attn_mask=hidden, output_attentions=True)[1].permute(2, 3, 0, 1)
+    return oracle.rel_attn_core(q, k, k, r, attn_mask=hidden, output_attentions=True)[1].permute(
+        2, 3, 0, 1
+    )
 
 
 @pytest.mark.parametrize("sharing", ["shared", "per-layer"])
 @pytest.mark.parametrize("kind", ["uni", "bi"])
-@pytest.mark.parametrize("T, heads, width, clamp", [(1, 1, 4, None), (7, 2, 6, None), (20, 3, 8, None), (20, 3, 8, 5)])
+@pytest.mark.parametrize(
+    "T, heads, width, clamp", [(1, 1, 4, None), (7, 2, 6, None), (20, 3, 8, None), (20, 3, 8, 5)]
+)
 @torch.no_grad()
 def test_equals_xlnet(sharing, kind, T, heads, width, clamp):
     shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
@@ -52,7 +68,12 @@ def test_equals_xlnet(sharing, kind, T, heads, width, clamp):
 
 def rel_shift(x):
     """The trick of the original: a zero column in front, read in another shape, first row dropped."""
-    return torch.nn.functional.pad(x, (1, 0)).flatten().view(x.shape[1] + 1, x.shape[0])[1:].view(x.shape)
+    return (
+        torch.nn.functional.pad(x, (1, 0))
+        .flatten()
+        .view(x.shape[1] + 1, x.shape[0])[1:]
+        .view(x.shape)
+    )
 
 
 def test_gathering_is_the_relative_shift():

@@ -1,18 +1,20 @@
-"""TUPE against fixture E, a double loop from the paper, and what the reset and the policies past L must do."""
+"""TUPE against fixture E, a double loop from the paper, and what the reset and the policies past L
+must do.
+"""
 
 import pytest
 import torch
 
-from extrap.model.gpt import GPT
 from extrap.model.functional import bucket, sinusoid
+from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape
+from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
 from extrap.schemes.t5 import T5
 from extrap.schemes.tupe import TUPE
-from extrap.model.stack import Stack
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, moved, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32, vocab=20)
 
@@ -28,14 +30,20 @@ def published(relative: Scheme | None) -> TUPE:
 
 
 def test_fixture_e_absolute():
-    a, o = ".108371233 .358228889 .286838222 .246561655", ".039763577 .038993288 .028676082 .011337970"
+    a, o = (
+        ".108371233 .358228889 .286838222 .246561655",
+        ".039763577 .038993288 .028676082 .011337970",
+    )
     fixture_e.check(published(None), a, o)
 
 
 def test_fixture_e_relative():
     t5 = T5(Shape(dim=4, heads=1, length=64), buckets=8, max_distance=32)
     t5.table.data = 0.1 * torch.arange(8, dtype=torch.float64)[:, None]
-    a, o = ".097677509 .394366542 .285724203 .222231745", ".080264699 .051348959 .009861204 -.034040918"
+    a, o = (
+        ".097677509 .394366542 .285724203 .222231745",
+        ".080264699 .051348959 .009861204 -.034040918",
+    )
     fixture_e.check(published(t5), a, o)
 
 
@@ -53,7 +61,9 @@ def test_the_papers_sum(past, reset):
         for i in range(1, T):
             logits = []
             for j in range(i + 1):
-                b = (p[i] @ s.query)[own] @ (p[j] @ s.key)[own] / 12**0.5 + s.relative.table[bucket(torch.tensor(i - j), 8, 16), h]
+                b = (p[i] @ s.query)[own] @ (p[j] @ s.key)[own] / 12**0.5 + s.relative.table[
+                    bucket(torch.tensor(i - j), 8, 16), h
+                ]
                 if reset == "bos" and j == 0:
                     b = s.theta[h]
                 logits.append(q[1, h, i] @ k[1, h, j] / 12**0.5 + b)

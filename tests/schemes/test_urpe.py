@@ -6,9 +6,9 @@ import torch
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.t5 import T5
 from extrap.schemes.urpe import URPE
-from tests import fixture_e
-from tests.discover import scheme
-from tests.schemes.case import at, close, moved, qkv, weights
+from tests.support import fixture_e
+from tests.support.discover import scheme
+from tests.support.scheme_case import at, close, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=64)
 
@@ -21,7 +21,11 @@ def with_factors(shape: Shape, *c: float) -> URPE:
 
 def test_fixture_e():
     s = with_factors(fixture_e.SHAPE, 1, 0.5, 2, 0.25)
-    fixture_e.check(s, ".028087280 .997118405 .125118448 .138854782", ".773189069 .517776737 .135594602 -.279785820")
+    fixture_e.check(
+        s,
+        ".028087280 .997118405 .125118448 .138854782",
+        ".773189069 .517776737 .135594602 -.279785820",
+    )
 
 
 @torch.no_grad()
@@ -48,13 +52,21 @@ def test_factors_that_say_nothing_and_factors_that_leave_the_query_alone():
 def test_the_papers_sum_on_t5():
     s, T = moved(scheme("t5-urpe", SHAPE)), 40
     (t5, urpe), (q, k, v) = s.parts, qkv(SHAPE, T)
-    ours, bias = s.attend(q, k, v, at(s, T)), t5.distance_bias(torch.arange(T, dtype=torch.float64), 0)
+    ours, bias = (
+        s.attend(q, k, v, at(s, T)),
+        t5.distance_bias(torch.arange(T, dtype=torch.float64), 0),
+    )
     assert urpe.span == 32
     for h in range(2):
         for i in (0, 1, 17, 31, 39):
-            e = torch.stack([q[1, h, i] @ k[1, h, j] / 6**0.5 + bias[h, i - j] for j in range(i + 1)])
+            e = torch.stack(
+                [q[1, h, i] @ k[1, h, j] / 6**0.5 + bias[h, i - j] for j in range(i + 1)]
+            )
             a = e.softmax(0)
-            close(ours[1, h, i], sum(a[j] * urpe.c[min(i - j, 31), h] * v[1, h, j] for j in range(i + 1)))
+            close(
+                ours[1, h, i],
+                sum(a[j] * urpe.c[min(i - j, 31), h] * v[1, h, j] for j in range(i + 1)),
+            )
 
 
 @torch.no_grad()

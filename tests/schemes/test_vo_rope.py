@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from extrap.model.scheme import Scheme, Shape
+from extrap.model.stack import Stack
 from extrap.schemes.rope import RoPE
 from extrap.schemes.vo_rope import VORoPE
-from extrap.model.stack import Stack
-from tests import fixture_e
-from tests.schemes.case import at, close, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2)
 
@@ -20,7 +20,11 @@ def stack(shape: Shape, **options) -> Stack:
 def test_fixture_e():
     s = stack(fixture_e.SHAPE)
     fixture_e.check(s, None, "-.443765870 -.261740871 .046793988 .141531539")
-    close(fixture_e.weights(RoPE(fixture_e.SHAPE))[3, 0], torch.tensor(0.339576567, dtype=torch.float64), 1e-9)
+    close(
+        fixture_e.weights(RoPE(fixture_e.SHAPE))[3, 0],
+        torch.tensor(0.339576567, dtype=torch.float64),
+        1e-9,
+    )
 
 
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
@@ -28,7 +32,11 @@ def test_equals_a_double_loop(layout):
     """o_i = sum_j A_ij R_{j - i} v_j, one rotation per pair of tokens."""
     s, T = stack(SHAPE, layout=layout), 7
     q, k, v = qkv(SHAPE, T)
-    a, rope, t = weights(s.parts[0], q, k, at(s, T)), RoPE(SHAPE, layout=layout), torch.zeros(1, dtype=torch.float64)
+    a, rope, t = (
+        weights(s.parts[0], q, k, at(s, T)),
+        RoPE(SHAPE, layout=layout),
+        torch.zeros(1, dtype=torch.float64),
+    )
     o = torch.zeros_like(v)
     for i in range(T):
         for j in range(i + 1):

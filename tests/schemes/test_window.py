@@ -10,8 +10,8 @@ from transformers.masking_utils import sliding_window_overlay
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.window import ReachWindow, Window
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, qkv, weights
+from tests.support import fixture_e
+from tests.support.scheme_case import at, close, lower, qkv, weights
 
 SHAPE = Shape(dim=8, heads=2, layers=3, length=64)
 
@@ -46,10 +46,15 @@ def test_counts_tokens_whatever_their_coordinates():
 def test_by_default_as_wide_as_the_training_length():
     s, q, k = Window(SHAPE), *qkv(SHAPE, 64)[:2]
     close(weights(s, q, k, place(s, 64)), weights(Scheme(SHAPE), q, k, at(s, 64)))
-    assert torch.equal(place(s, 66).visible, lower(66) & (torch.ones(66, 66, dtype=torch.bool).triu(-63)))
+    assert torch.equal(
+        place(s, 66).visible, lower(66) & (torch.ones(66, 66, dtype=torch.bool).triu(-63))
+    )
 
 
-@pytest.mark.parametrize("layers, alpha, width", [(2, 0.75, 48), (3, 0.75, 24), (4, 0.75, 16), (5, 0.5, 8), (49, 0.75, 1)])
+@pytest.mark.parametrize(
+    "layers, alpha, width",
+    [(2, 0.75, 48), (3, 0.75, 24), (4, 0.75, 16), (5, 0.5, 8), (49, 0.75, 1)],
+)
 def test_windows_reach_a_share_of_the_training_length(layers, alpha, width):
     s = ReachWindow(Shape(8, 2, layers=layers, length=64), alpha)
     assert s.width == width

@@ -1,4 +1,6 @@
-"""xPos against published numbers, two other implementations and the score in phases; finite in every dtype at any distance."""
+"""xPos against published numbers, two other implementations and the score in phases; finite in
+every dtype at any distance.
+"""
 
 import pytest
 import torch
@@ -10,11 +12,11 @@ from extrap.model import attention
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.xpos import XPos
-from tests import fixture_e
-from tests.schemes.case import at, close, lower, qkv, weights
-from tests.schemes.explicit_phase import between, inner
-from tests.schemes.oracles import RotaryEmbedding as XRotary
-from tests.schemes.oracles import apply_rotary_pos_emb
+from tests.support import fixture_e
+from tests.support.explicit_phase import between, inner
+from tests.support.oracles import RotaryEmbedding as XRotary
+from tests.support.oracles import apply_rotary_pos_emb
+from tests.support.scheme_case import at, close, lower, qkv, weights
 
 
 def scheme(D: int = 8, **options) -> XPos:
@@ -27,7 +29,10 @@ def scores(s, q, k, t):
 
 
 def test_fixture_e():
-    a, o = ".338750201 .157990982 .370165764 .133093053", "-.173669842 -.076258508 .039823569 .146155447"
+    a, o = (
+        ".338750201 .157990982 .370165764 .133093053",
+        "-.173669842 -.076258508 .039823569 .146155447",
+    )
     fixture_e.check(XPos(fixture_e.SHAPE), a, o)
 
 
@@ -36,7 +41,9 @@ def test_published_score():
     close((scheme().fading()[::2] * 512).exp(), zeta, 1e-9)
     q = torch.arange(1, 9, dtype=torch.float64).expand(1, 1, 65, 8) / 4
     for s, score in ((scheme(), 4.890238526), (RoPE(Shape(16, 2)), 5.219808821)):
-        assert float(scores(s, q, q.flip(-1), 65)[0, 0, 64, 0] / s.scale) == pytest.approx(score, abs=1e-9)
+        assert float(scores(s, q, q.flip(-1), 65)[0, 0, 64, 0] / s.scale) == pytest.approx(
+            score, abs=1e-9
+        )
 
 
 def lucidrains(q, k, D):
@@ -59,7 +66,10 @@ def test_equals_two_others(oracle, D, T):
     close(scores(s, q, k, T)[..., lower(T)], theirs[..., lower(T)], 1e-5)
 
 
-@given(t=st.lists(st.floats(0, 5e3), min_size=2, max_size=6), layout=st.sampled_from(["interleaved", "half"]))
+@given(
+    t=st.lists(st.floats(0, 5e3), min_size=2, max_size=6),
+    layout=st.sampled_from(["interleaved", "half"]),
+)
 @settings(max_examples=15, deadline=None)
 def test_score_in_phases_with_fading(t, layout):
     s, t = scheme(8, layout=layout), torch.tensor(sorted(t), dtype=torch.float64)
@@ -78,7 +88,10 @@ def test_without_fading_it_is_rope():
     close(weights(s, q, k, at(s, 9)), weights(rope, q, k, at(rope, 9)))
 
 
-@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-8), (torch.float32, 1e-4), (torch.bfloat16, 0.05), (torch.float16, 0.01)])
+@pytest.mark.parametrize(
+    "dtype, tolerance",
+    [(torch.float64, 1e-8), (torch.float32, 1e-4), (torch.bfloat16, 0.05), (torch.float16, 0.01)],
+)
 @pytest.mark.parametrize("start", [5e3, 4e4, 1e6])
 def test_positions_at_which_a_factor_of_its_own_overflows(dtype, tolerance, start):
     s = scheme()
@@ -122,7 +135,12 @@ def test_blocks_count_from_their_own_middle(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "options, match", [({"gamma": 0.0}, "gamma=0.0"), ({"scale_base": -1.0}, "scale_base=-1.0"), ({"D": 7}, "7 channels")]
+    "options, match",
+    [
+        ({"gamma": 0.0}, "gamma=0.0"),
+        ({"scale_base": -1.0}, "scale_base=-1.0"),
+        ({"D": 7}, "7 channels"),
+    ],
 )
 def test_refusals(options, match):
     with pytest.raises(ValueError, match=match):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.context_gain import ContextGain
-from tests.tasks.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, checked, measure, values
 from tests.tasks.test_nll import chain
 
 L, N = 8, 64
@@ -18,21 +18,33 @@ SLOWLY = 1 / (1 + torch.arange(1, N + 1, dtype=torch.float64))
 
 
 def test_a_loss_that_falls_with_context_gives_the_gains_of_hand():
-    result = measure(ContextGain((1, 1.25, 1.5, 2, 4, 8), documents=3), partial(by_slot, SLOWLY), ZEROS, L)
+    result = measure(
+        ContextGain(multiples=(1, 1.25, 1.5, 2, 4, 8), documents=3),
+        partial(by_slot, SLOWLY),
+        ZEROS,
+        L,
+    )
     nll, gain, loss = values(result, "nll"), values(result, "gain"), SLOWLY.numpy()
     ends = {c: loss[c - 4 : c].mean() for c in (4, 8, 10, 12, 16, 32, 64)}
     past = (10, 12, 16, 32, 64)
     expected = {("full", c): value for c, value in ends.items()}
-    expected |= {("crop", c): ends[8] for c in past} | {("window", c): loss[7] for c in past if c >= 12}
+    expected |= {("crop", c): ends[8] for c in past} | {
+        ("window", c): loss[7] for c in past if c >= 12
+    }
     assert nll == pytest.approx(expected, abs=1e-12)
-    assert gain == pytest.approx({where: value - ends[4] for where, value in expected.items() if where != ("full", 4)}, abs=1e-12)
+    assert gain == pytest.approx(
+        {where: value - ends[4] for where, value in expected.items() if where != ("full", 4)},
+        abs=1e-12,
+    )
     assert gain["full", 8] < 0
     assert {r["status"] for r in result.rows} == {"ok"}
     assert all(r["n"] == 3 and r["tokens"] == 12 for r in result.rows)
 
 
 def test_a_window_in_steps_has_fewer_slots_to_read():
-    result = measure(ContextGain((1, 2), stride=0.5, documents=3), partial(by_slot, SLOWLY), ZEROS, L)
+    result = measure(
+        ContextGain(multiples=(1, 2), stride=0.5, documents=3), partial(by_slot, SLOWLY), ZEROS, L
+    )
     assert values(result, "nll")["window", 16] == pytest.approx(float(SLOWLY[4:8].mean()))
 
 
@@ -45,17 +57,30 @@ def test_nothing_is_read_in_windows_where_none_is_reported():
         return by_slot(SLOWLY, tokens, last)
 
     steps = []
-    result = ContextGain((1, 1.25), documents=2).run(model, Texts(text), VOCABULARY, L, lambda done, total: steps.append((done, total)))
+    result = ContextGain(multiples=(1, 1.25), documents=2).run(
+        model, Texts(text), VOCABULARY, L, lambda done, total: steps.append((done, total))
+    )
     assert {r["protocol"] for r in result.rows} == {"full", "crop"}
     assert steps[-1] == (2 * (4 + 8 + 10),) * 2
 
 
 def test_the_same_tokens_are_scored_in_every_context_and_protocol():
     text = np.arange(2 * N).reshape(2, N)
-    price = torch.rand(VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).log()
+    price = torch.rand(
+        VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
+    ).log()
     cost = (price.logsumexp(0) - price).numpy()
-    result = measure(ContextGain(documents=2), lambda t, last: (price - price.logsumexp(0)).expand(len(t), last, -1), Texts(text), L)
-    sums = {(i["protocol"], i["length"], i["item"]): i["value"] for i in result.items if i["metric"] == "nll_sum"}
+    result = measure(
+        ContextGain(documents=2),
+        lambda t, last: (price - price.logsumexp(0)).expand(len(t), last, -1),
+        Texts(text),
+        L,
+    )
+    sums = {
+        (i["protocol"], i["length"], i["item"]): i["value"]
+        for i in result.items
+        if i["metric"] == "nll_sum"
+    }
     assert len(sums) == 2 * (5 + 3 + 3)
     for (_, _, item), value in sums.items():
         assert value == pytest.approx(cost[text[item, N - 4 :]].sum(), abs=1e-12)
@@ -68,8 +93,12 @@ def test_a_reader_of_a_few_tokens_gains_nothing_past_them(sees):
     result = measure(ContextGain(documents=3), partial(by_slot, loss), ZEROS, L)
     gain = values(result, "gain")
     assert gain["full", 8] < 0
-    assert {gain[protocol, c] for protocol, c in gain if protocol != "crop" and c > 8} == {gain["full", 16]}
-    assert (gain["crop", 64] == gain["full", 64]) == (sees == 3)  # the first tokens of the segment have four slots in a crop
+    assert {gain[protocol, c] for protocol, c in gain if protocol != "crop" and c > 8} == {
+        gain["full", 16]
+    }
+    assert (gain["crop", 64] == gain["full", 64]) == (
+        sees == 3
+    )  # the first tokens of the segment have four slots in a crop
     assert {r["status"] for r in result.rows} == {"ok"}
 
 
@@ -82,16 +111,30 @@ def test_a_model_that_does_not_gain_within_its_training_length_is_marked(worse):
 
 
 def test_gains_are_paired_by_document():
-    """Documents differ much more than contexts do; a chain whose first token alone is starved gains the same in each."""
+    """Documents differ much more than contexts do; a chain whose first token alone is starved gains
+    the same in each.
+    """
     text, log_p = chain(documents=30)
-    result = measure(ContextGain((1, 2), documents=30), partial(bigram, log_p), Texts(text), L)
+    result = measure(
+        ContextGain(multiples=(1, 2), documents=30), partial(bigram, log_p), Texts(text), L
+    )
     losses = -log_p[text[:, :-1], text[:, 1:]].numpy()
     starved = (losses[:, 11] - np.log(4)) / 4
-    (row,) = (r for r in result.rows if r["metric"] == "gain" and (r["protocol"], r["length"]) == ("full", 16))
+    (row,) = (
+        r
+        for r in result.rows
+        if r["metric"] == "gain" and (r["protocol"], r["length"]) == ("full", 16)
+    )
     assert row["value"] == pytest.approx(starved.mean())
-    items = [i["value"] for i in result.items if i["metric"] == "gain" and (i["protocol"], i["length"]) == ("full", 16)]
+    items = [
+        i["value"]
+        for i in result.items
+        if i["metric"] == "gain" and (i["protocol"], i["length"]) == ("full", 16)
+    ]
     np.testing.assert_allclose(items, starved, atol=1e-12)
-    assert row["low"] == pytest.approx(np.mean(starved) - 1.96 * np.std(starved) / np.sqrt(30), abs=0.02)
+    assert row["low"] == pytest.approx(
+        np.mean(starved) - 1.96 * np.std(starved) / np.sqrt(30), abs=0.02
+    )
 
 
 def test_contexts_past_a_table_have_baselines_alone():
@@ -111,10 +154,16 @@ def test_contexts_past_a_table_have_baselines_alone():
 
 def test_a_loss_that_is_not_finite_has_no_gain():
     def model(tokens, last):
-        return torch.full((len(tokens), last, VOCABULARY.size), torch.nan) if tokens.shape[1] > L else by_slot(SLOWLY, tokens, last)
+        return (
+            torch.full((len(tokens), last, VOCABULARY.size), torch.nan)
+            if tokens.shape[1] > L
+            else by_slot(SLOWLY, tokens, last)
+        )
 
     rows = measure(ContextGain(documents=3), model, ZEROS, L).rows
-    broken = {(r["metric"], r["status"]) for r in rows if r["protocol"] == "full" and r["length"] > L}
+    broken = {
+        (r["metric"], r["status"]) for r in rows if r["protocol"] == "full" and r["length"] > L
+    }
     assert broken == {("nll", "diverged"), ("bits_per_byte", "diverged")}
     assert {r["status"] for r in rows if r["protocol"] == "crop"} == {"ok"}
 
@@ -128,10 +177,14 @@ def test_a_loss_that_is_not_finite_has_no_gain():
         ({"stride": 0.75}, L, r"task\.context-gain\.stride=0\.75: "),
         ({"documents": 0}, L, r"task\.context-gain\.documents=0: "),
         ({"batch_tokens": 0}, L, r"task\.context-gain\.batch_tokens=0: "),
-        ({"documents": 4}, L, r"data\.corpus\.path=texts: 3 validation documents have 64 .*task\.context-gain\.documents=4"),
+        (
+            {"documents": 4},
+            L,
+            r"data\.corpus\.path=texts: 3 validation documents have 64 .*task\.context-gain\.documents=4",
+        ),
     ],
 )
 def test_bad_input_is_one_line(options, length, message):
     with pytest.raises(UserError, match=message) as error:
-        ContextGain(**({"documents": 3} | options)).check(ZEROS, VOCABULARY, length)
+        checked(ContextGain(documents=3), options, ZEROS, VOCABULARY, length)
     assert "\n" not in str(error.value)

@@ -1,22 +1,27 @@
-"""The task `diagnostics` on models made by hand whose attention and gradients are known, and refused where there is no inside."""
+"""The task `diagnostics` on models made by hand whose attention and gradients are known, and
+refused where there is no inside.
+"""
 
 import numpy as np
 import pytest
 import torch
 
-from extrap.utils.errors import NotApplicable, UserError
 from extrap.model.scheme import Shape
+from extrap.runs import validate
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnostics import Diagnostics
-from tests.jobs import job
-from tests.tasks.hand import VOCABULARY, Texts, measure, speak
+from extrap.utils.errors import NotApplicable, UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, speak
+from tests.support.jobs import job
 
 L = 16
 CORPUS = Texts([np.arange(200) % 256])
 
 
 class Hand:
-    """Attends to the value behind the key that is asked for, to BOS where there is none; the middle has no influence."""
+    """Attends to the value behind the key that is asked for, to BOS where there is none; the middle
+    has no influence.
+    """
 
     scheme = trained_scheme = RoPE(Shape(dim=8, heads=2, length=L))
     width, orderless = 8, True
@@ -30,7 +35,9 @@ class Hand:
         return self
 
     def __call__(self, tokens, last):
-        return speak(self._slot(tokens)[1] if self.learned else torch.zeros(len(tokens), dtype=torch.long))
+        return speak(
+            self._slot(tokens)[1] if self.learned else torch.zeros(len(tokens), dtype=torch.long)
+        )
 
     @staticmethod
     def _slot(tokens):
@@ -74,10 +81,16 @@ def value(rows, metric, protocol="trained_records", length=L, **where):
 
 def test_attention_is_told_as_it_is(rows):
     assert value(rows, "sink", layer=0, head=0) == 1
-    assert value(rows, "sink", layer=1, head=0) == pytest.approx(7 / 8)  # the last of eight rows looks elsewhere
+    assert value(rows, "sink", layer=1, head=0) == pytest.approx(
+        7 / 8
+    )  # the last of eight rows looks elsewhere
     assert value(rows, "sink_rate") == 1
     assert value(rows, "mass", layer=0, at=0) == 1
-    assert value(rows, "mass_uniform", at=0) == value(rows, "sink_uniform") == pytest.approx(np.mean([1 / (i + 1) for i in range(8, L)]))
+    assert (
+        value(rows, "mass_uniform", at=0)
+        == value(rows, "sink_uniform")
+        == pytest.approx(np.mean([1 / (i + 1) for i in range(8, L)]))
+    )
     assert value(rows, "entropy", layer=0, at=L) == 0
     assert value(rows, "rollout", at=L - 1) == 0.25
 
@@ -94,7 +107,11 @@ def test_slots_are_told_apart_from_their_contents(rows):
 def test_gradients_are_told_by_position_and_distance(rows):
     total = 4 + L * 0.01
     assert value(rows, "influence", at=0) == pytest.approx(1.01 / total)
-    assert value(rows, "influence_recency", "untrained_1_layers") > value(rows, "influence_primacy", "untrained_1_layers") > 1
+    assert (
+        value(rows, "influence_recency", "untrained_1_layers")
+        > value(rows, "influence_primacy", "untrained_1_layers")
+        > 1
+    )
     assert value(rows, "gradient", at=2) == 0
     assert value(rows, "gradient", at=4) == value(rows, "gradient", at=L - 1) == 1
     assert value(rows, "reach", at=0.99) == 4
@@ -102,10 +119,17 @@ def test_gradients_are_told_by_position_and_distance(rows):
 
 def test_protocols_tell_state_content_and_depth(rows):
     found = {r["protocol"] for r in rows}
-    states = {f"{state}{content}" for state in ("trained", "untrained") for content in ("", "_records", "_text")}
+    states = {
+        f"{state}{content}"
+        for state in ("trained", "untrained")
+        for content in ("", "_records", "_text")
+    }
     assert found == states | {"untrained_1_layers", "untrained_unmasked"}
     assert {r["status"] for r in rows} == {"ok"}
-    keys = [tuple(r.get(k) for k in ("protocol", "length", "axis", "at", "layer", "head", "metric")) for r in rows]
+    keys = [
+        tuple(r.get(k) for k in ("protocol", "length", "axis", "at", "layer", "head", "metric"))
+        for r in rows
+    ]
     assert len(set(keys)) == len(keys)
 
 
@@ -118,9 +142,9 @@ def test_a_run_that_did_not_learn_retrieval_is_marked_where_it_reads_records():
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"contents": ["poems"]}, r"contents=\['poems'\]: one or both of records, text"),
-        ({"inputs": 1}, "inputs=1: must be a whole number of at least 2"),
-        ({"layers": [0]}, "layers=0: must be a whole number of at least 1"),
+        ({"contents": ["poems"]}, r"contents=\['poems'\]: expected a list of one of records, text"),
+        ({"inputs": 1}, "inputs=1: expected a whole number of at least 2"),
+        ({"layers": [0]}, r"layers=\[0\]: expected a list of whole numbers of at least 1"),
         ({"multiples": [2]}, r"multiples=\[2\]: must hold 1"),
         ({"multiples": [1, 8]}, r"a dummy needs one more key, but data.vocabulary.keys=63"),
     ],
@@ -131,17 +155,27 @@ def test_a_mistake_is_one_line(options, line):
     few = Vocabulary(keys=63, values=4)
     assert few.size < VOCABULARY.size
     with pytest.raises(UserError, match=line):
-        Diagnostics(**options).check(CORPUS, few, L)
+        checked(Diagnostics(), options, CORPUS, few, L)
 
 
 def test_an_extension_without_an_inside_is_refused(elsewhere):
-    with pytest.raises(NotApplicable, match="task=diagnostics: looks inside a model, and extension=nbce reads with several windows"):
-        job("task=[nll,kv,diagnostics]", "extension=nbce").check()
+    with pytest.raises(
+        NotApplicable,
+        match="task=diagnostics: looks inside a model, and extension=nbce reads with several windows",
+    ):
+        validate.check(job("task=[nll,kv,diagnostics]", "extension=nbce"))
 
 
 def test_untrained_is_the_model_that_training_began_with_under_the_extension():
     j = job("scheme=rope", "extension=pi")
     fresh, began = j.untrained(), j.model()
-    assert all(torch.equal(fresh.state_dict()[name], value) for name, value in began.state_dict().items() if name in fresh.state_dict())
-    assert fresh.scheme.positions(torch.tensor([8.0])) == 1 and began.scheme.positions(torch.tensor([8.0])) == 8
+    assert all(
+        torch.equal(fresh.state_dict()[name], value)
+        for name, value in began.state_dict().items()
+        if name in fresh.state_dict()
+    )
+    assert (
+        fresh.scheme.positions(torch.tensor([8.0])) == 1
+        and began.scheme.positions(torch.tensor([8.0])) == 8
+    )
     assert len(j.untrained(4).blocks) == 4

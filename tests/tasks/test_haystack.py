@@ -6,11 +6,11 @@ import torch
 
 from extrap.data.trials.needles import places, several_queries
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
-from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, values, window
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, values, window
 
 L = 32
 TEXT = Texts([np.arange(4000) % 251])
@@ -18,11 +18,15 @@ PROTOCOLS = ("single", "multikey", "multivalue", "multiquery", "passkey")
 
 
 def task(**options):
-    return Haystack(**{"multiples": (1, 2), "trials": 12, "distances": 8, "passkey_trials": 5} | options)
+    return Haystack(
+        **{"multiples": (1, 2), "trials": 12, "distances": 8, "passkey_trials": 5} | options
+    )
 
 
 def reader(sees=oracle, vocabulary=VOCABULARY):
-    """At every position: the values behind all earlier keys like the one read, of those among the slots it sees; each as likely."""
+    """At every position: the values behind all earlier keys like the one read, of those among the
+    slots it sees; each as likely.
+    """
 
     def model(tokens, last):
         length = tokens.shape[1]
@@ -40,15 +44,24 @@ def reader(sees=oracle, vocabulary=VOCABULARY):
 
 
 def cells(result, metric):
-    return {(r["protocol"], r["length"], r["at"]): r["value"] for r in result.rows if r["metric"] == metric and "at" in r}
+    return {
+        (r["protocol"], r["length"], r["at"]): r["value"]
+        for r in result.rows
+        if r["metric"] == metric and "at" in r
+    }
 
 
 def test_an_oracle_finds_every_needle():
     result = measure(task(), reader(), TEXT, L)
-    for metric, protocols in (("accuracy", {"single", "multikey", "passkey"}), ("recall", {"multivalue", "multiquery"})):
+    for metric, protocols in (
+        ("accuracy", {"single", "multikey", "passkey"}),
+        ("recall", {"multivalue", "multiquery"}),
+    ):
         found = cells(result, metric)
         assert {p for p, _, _ in found} == protocols and set(found.values()) == {1.0}
-    assert values(result, "all") == {(p, n): 1.0 for p in ("multivalue", "multiquery") for n in (L, 2 * L)}
+    assert values(result, "all") == {
+        (p, n): 1.0 for p in ("multivalue", "multiquery") for n in (L, 2 * L)
+    }
     assert values(result, "gate") == {(p, L): 1.0 for p in PROTOCOLS}
     assert values(result, "k_max") == {("passkey", L): L - 2, ("passkey", 2 * L): 2 * L - 2}
     assert {r["status"] for r in result.rows} == {"ok"}
@@ -56,19 +69,29 @@ def test_an_oracle_finds_every_needle():
 
 @pytest.mark.parametrize("width", [9, 20, 33])
 def test_a_window_is_a_step_at_its_distance(width):
-    """Measured from the query of each needle: of the several queries the last one stands at the end, the others before."""
+    """Measured from the query of each needle: of the several queries the last one stands at the
+    end, the others before.
+    """
     result = measure(task(), reader(window(width)), TEXT, L)
-    for (protocol, length, distance), value in (cells(result, "accuracy") | cells(result, "recall")).items():
+    for (protocol, length, distance), value in (
+        cells(result, "accuracy") | cells(result, "recall")
+    ).items():
         if protocol != "multiquery":
             assert value == (distance < width), (protocol, length, distance)
         else:
             made = several_queries(VOCABULARY, TEXT.stream("validation"), 0, length, 4, range(12))
-            each = length - 1 - places(length, 4, 4) - 2 * (3 - made.asked.argsort(1))  # tokens from each needle to its own query
+            each = (
+                length - 1 - places(length, 4, 4) - 2 * (3 - made.asked.argsort(1))
+            )  # tokens from each needle to its own query
             needle = made.distances.tolist().index(distance)
             assert value == pytest.approx((each[:, needle] < width).mean())
-    step = [d for p, n, d in cells(result, "accuracy") if (p, n) == ("passkey", 2 * L) and d < width]
+    step = [
+        d for p, n, d in cells(result, "accuracy") if (p, n) == ("passkey", 2 * L) and d < width
+    ]
     assert values(result, "k_max")["passkey", 2 * L] == max(step)
-    assert {r["status"] for r in result.rows if r.get("protocol") == "single"} == {"ok" if width >= 32 else "not trained"}
+    assert {r["status"] for r in result.rows if r.get("protocol") == "single"} == {
+        "ok" if width >= 32 else "not trained"
+    }
 
 
 def test_a_reader_of_single_values_names_one_of_several():
@@ -82,8 +105,13 @@ def test_a_reader_of_single_values_names_one_of_several():
     result = measure(task(), model, TEXT, L)
     found = {k: v for k, v in cells(result, "recall").items() if k[0] == "multivalue"}
     assert [v for (_, n, d), v in found.items() if d == 2] == [1.0, 1.0]
-    assert max(v for (_, n, d), v in found.items() if d > 2) < 1 and values(result, "all")["multivalue", L] == 0
-    assert {r["status"] for r in result.rows if r.get("protocol") == "multivalue"} == {"not trained"}
+    assert (
+        max(v for (_, n, d), v in found.items() if d > 2) < 1
+        and values(result, "all")["multivalue", L] == 0
+    )
+    assert {r["status"] for r in result.rows if r.get("protocol") == "multivalue"} == {
+        "not trained"
+    }
     assert {r["status"] for r in result.rows if r.get("protocol") == "multiquery"} == {"ok"}
 
 
@@ -100,16 +128,24 @@ def test_guessing_values_is_chance():
     chance = {r.get("protocol"): r["value"] for r in result.rows if r["metric"] == "chance"}
     assert chance == {None: 1 / 16, "multivalue": 4 / 16}
     for protocol in PROTOCOLS:
-        rows = [r for r in result.rows if r.get("protocol") == protocol and "at" in r and r["metric"] in ("accuracy", "recall")]
+        rows = [
+            r
+            for r in result.rows
+            if r.get("protocol") == protocol and "at" in r and r["metric"] in ("accuracy", "recall")
+        ]
         hits, n = sum(round(r["value"] * r["n"]) for r in rows), sum(r["n"] for r in rows)
         p = chance.get(protocol, 1 / 16)
         assert abs(hits / n - p) < 4 * np.sqrt(p * (1 - p) / n), protocol
-        assert {r["status"] for r in result.rows if r.get("protocol") == protocol} == {"not trained"}
+        assert {r["status"] for r in result.rows if r.get("protocol") == protocol} == {
+            "not trained"
+        }
     assert set(values(result, "k_max").values()) == {0}
 
 
 def test_needles_with_several_answers_are_scored_three_ways():
-    """A reader that likes a letter best and then the values of the context: never right in the full vocabulary, always among values."""
+    """A reader that likes a letter best and then the values of the context: never right in the full
+    vocabulary, always among values.
+    """
 
     def shy(tokens, last):
         out = reader()(tokens, last)
@@ -118,8 +154,15 @@ def test_needles_with_several_answers_are_scored_three_ways():
 
     found = measure(task(), shy, TEXT, L)
     for protocol in ("multivalue", "multiquery"):
-        said = {m: {v for (p, _, _), v in cells(found, m).items() if p == protocol} for m in ("recall", "restricted", "format")}
-        assert said == {"recall": {0.0}, "restricted": {1.0}, "format": {0.0} if protocol == "multiquery" else set()}
+        said = {
+            m: {v for (p, _, _), v in cells(found, m).items() if p == protocol}
+            for m in ("recall", "restricted", "format")
+        }
+        assert said == {
+            "recall": {0.0},
+            "restricted": {1.0},
+            "format": {0.0} if protocol == "multiquery" else set(),
+        }
 
     def mixed(tokens, last):
         """The first value of the context, whatever is asked."""
@@ -130,33 +173,66 @@ def test_needles_with_several_answers_are_scored_three_ways():
 
     found = measure(task(), mixed, TEXT, L)
     at_start = max(d for p, n, d in cells(found, "recall") if (p, n) == ("multiquery", L))
-    assert cells(found, "recall")["multiquery", L, at_start] == 1.0 > max(v for (p, _, d), v in cells(found, "recall").items() if d == 2)
+    assert (
+        cells(found, "recall")["multiquery", L, at_start]
+        == 1.0
+        > max(v for (p, _, d), v in cells(found, "recall").items() if d == 2)
+    )
     assert {v for (p, _, _), v in cells(found, "format").items() if p == "multiquery"} == {1.0}
 
 
 def test_the_interval_of_the_furthest_passkey():
-    """Trials that agree leave no width; some that see further than others leave one around the value."""
-    furthest = {r["length"]: r for r in measure(task(), reader(window(20)), TEXT, L).rows if r["metric"] == "k_max"}
+    """Trials that agree leave no width; some that see further than others leave one around the
+    value.
+    """
+    furthest = {
+        r["length"]: r
+        for r in measure(task(passkey_trials=12), reader(window(20)), TEXT, L).rows
+        if r["metric"] == "k_max"
+    }
+    few = measure(task(passkey_trials=5), reader(window(20)), TEXT, L).rows
+    assert not any("low" in r for r in few if r["metric"] == "k_max"), "too few to resample"
     assert all(r["low"] == r["value"] == r["high"] for r in furthest.values())
 
     def wavering(tokens, last):
         far, near = reader(window(24))(tokens, last), reader(window(12))(tokens, last)
         return torch.where((tokens[:, 1:].sum(1) % 5 == 0)[:, None, None], far, near)
 
-    rows = [r for r in measure(task(passkey_trials=20, batch_tokens=10**6), wavering, TEXT, L).rows if r["metric"] == "k_max"]
-    assert any(r["low"] < r["high"] for r in rows) and all(r["low"] <= r["value"] <= r["high"] for r in rows)
+    rows = [
+        r
+        for r in measure(task(passkey_trials=20, batch_tokens=10**6), wavering, TEXT, L).rows
+        if r["metric"] == "k_max"
+    ]
+    assert any(r["low"] < r["high"] for r in rows) and all(
+        r["low"] <= r["value"] <= r["high"] for r in rows
+    )
 
 
 def test_intervals_items_and_distances():
     result = measure(task(multiples=(1,)), reader(window(20)), TEXT, L)
     for row in result.rows:
-        if row["metric"] in ("accuracy", "recall", "all") and "low" in row and ("at" in row or row["metric"] == "all"):
+        if (
+            row["metric"] in ("accuracy", "recall", "all")
+            and "low" in row
+            and ("at" in row or row["metric"] == "all")
+        ):
             assert (row["low"], row["high"]) == wilson(round(row["value"] * row["n"]), row["n"])
-    items = {(i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items}
+    items = {
+        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
+    }
     assert len(items) == len(result.items)
-    assert items["single", 0.0, "distance", "all"] == L - 2 and items["single", 1.0, "distance", "all"] == 2
-    assert items["multivalue", 1.0, "recall", 3] == 1 and items["multiquery", 0.0, "distance", "all"] == L - 2 - 3
-    keys = [tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric")) for r in result.rows]
+    assert (
+        items["single", 0.0, "distance", "all"] == L - 2
+        and items["single", 1.0, "distance", "all"] == 2
+    )
+    assert (
+        items["multivalue", 1.0, "recall", 3] == 1
+        and items["multiquery", 0.0, "distance", "all"] == L - 2 - 3
+    )
+    keys = [
+        tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric"))
+        for r in result.rows
+    ]
     assert len(set(keys)) == len(keys)
 
 
@@ -189,7 +265,7 @@ def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, VOCABULARY, L)
+        checked(task(), options, TEXT, VOCABULARY, L)
     assert "\n" not in str(error.value)
 
 
@@ -198,3 +274,42 @@ def test_more_needles_than_values_and_a_short_corpus_are_named():
         task().check(TEXT, Vocabulary(keys=64, values=3), L)
     with pytest.raises(UserError, match=r"data\.corpus\.path=texts"):
         task().check(Texts([np.zeros(40)]), VOCABULARY, L)
+
+
+def eliminating(rng, vocabulary=VOCABULARY):
+    """Names one of the values of the context that was not told yet, whatever key is asked."""
+
+    def model(tokens, last):
+        out = torch.zeros(len(tokens), last, vocabulary.size)
+        for row, logits in zip(tokens.tolist(), out, strict=True):
+            left = [t for t in row[:-last] if t in vocabulary.value_ids]
+            for j in range(0, last, 2):
+                if j:
+                    left.remove(row[len(row) - last + j - 1])
+                logits[j, left[rng.integers(len(left))]] = 1
+        return out
+
+    return model
+
+
+@pytest.mark.parametrize("needles", [2, 4])
+def test_elimination_is_worth_the_guess_of_multiquery(needles):
+    """Right answers stand before later queries: 25/48 and a little luck with 4 needles."""
+    options = {"multiples": (1,), "trials": 1500, "needles": needles}
+    result = measure(task(**options), eliminating(np.random.default_rng(0)), TEXT, L)
+    (recall,) = (
+        r["value"]
+        for r in result.rows
+        if (r.get("protocol"), r["metric"]) == ("multiquery", "recall") and "depth" not in r
+    )
+    guess = values(result, "guess")["multiquery", L]
+    harmonic = sum(1 / k for k in range(1, needles + 1)) / needles
+    assert guess == pytest.approx(harmonic + (1 - harmonic) / VOCABULARY.values)
+    assert recall == pytest.approx(guess, abs=0.03)
+
+
+def test_every_protocol_has_a_guess():
+    """Where no record but the right ones stands in the context it is 1."""
+    found = values(measure(task(multiples=(1,)), reader(), TEXT, L), "guess")
+    assert set(found) == {(protocol, L) for protocol in PROTOCOLS}
+    assert found["single", L] == found["passkey", L] == found["multivalue", L] == 1

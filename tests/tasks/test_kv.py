@@ -6,11 +6,22 @@ import torch
 
 from extrap.data.trials.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
-from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, reader, silent, speak, values, window
+from extrap.utils.errors import UserError
+from tests.support.hand import (
+    VOCABULARY,
+    Texts,
+    checked,
+    measure,
+    oracle,
+    reader,
+    silent,
+    speak,
+    values,
+    window,
+)
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -27,16 +38,22 @@ def test_an_oracle_finds_everything_everywhere():
     for metric in CELL:
         found = values(result, metric)
         assert len(found) == 2 * 3 * 7 and set(found.values()) == {1.0}
-    assert {r["status"] for r in result.rows} == {"ok"} and values(result, "gate") == {("records", L): 1.0}
+    assert {r["status"] for r in result.rows} == {"ok"} and values(result, "gate") == {
+        ("records", L): 1.0
+    }
     for metric in CURVE:
         assert set(values(result, metric).values()) == {1.0 if metric == "mid" else 0.0}
     cells = [r for r in result.rows if r["metric"] in CELL]
-    assert all((r["low"], r["high"]) == wilson(12, 12) and r["n"] == r["tokens"] == 12 for r in cells)
+    assert all(
+        (r["low"], r["high"]) == wilson(12, 12) and r["n"] == r["tokens"] == 12 for r in cells
+    )
 
 
 @pytest.mark.parametrize("width", [2, 9, 20, 33, 60])
 def test_a_window_is_a_step_at_its_width(width):
-    """A record is found where its key stands in the window. Places come from the layout of the page, not from the task."""
+    """A record is found where its key stands in the window. Places come from the layout of the
+    page, not from the task.
+    """
     found = values(measure(task(), reader(window(width)), TEXT, L), "accuracy")
     for (protocol, length, depth), accuracy in found.items():
         index = round(depth * (length // 2 - 2))
@@ -47,24 +64,46 @@ def test_a_window_is_a_step_at_its_width(width):
 
 def test_items_tell_the_place_of_the_record():
     result = measure(task(), reader(window(33)), TEXT, L)
-    items = {(i["protocol"], i["length"], i["depth"], i["metric"], i["item"]): i["value"] for i in result.items}
+    items = {
+        (i["protocol"], i["length"], i["depth"], i["metric"], i["item"]): i["value"]
+        for i in result.items
+    }
     assert len(items) == len(result.items) == 2 * 3 * 7 * (12 + 3)
-    assert items["records", 80, 0.0, "distance", "all"] == 80 - 2 and items["records", 80, 1.0, "distance", "all"] == 2
-    assert items["records", 80, 1.0, "index", "all"] == 80 // 2 - 2 and items["padded", 80, 1.0, "index", "all"] == 4
+    assert (
+        items["records", 80, 0.0, "distance", "all"] == 80 - 2
+        and items["records", 80, 1.0, "distance", "all"] == 2
+    )
+    assert (
+        items["records", 80, 1.0, "index", "all"] == 80 // 2 - 2
+        and items["padded", 80, 1.0, "index", "all"] == 4
+    )
     for (protocol, length, depth, metric, item), value in items.items():
         if metric == "accuracy":
-            assert value == (items[protocol, length, depth, "distance", "all"] < 33) and item in range(12)
+            assert value == (
+                items[protocol, length, depth, "distance", "all"] < 33
+            ) and item in range(12)
 
 
 def test_the_last_record_alone_is_recency():
-    """Of 5000 values none occurs twice here, so naming the last value is right at depth 1 and nowhere else."""
+    """Of 5000 values none occurs twice here, so naming the last value is right at depth 1 and
+    nowhere else.
+    """
     vocabulary = Vocabulary(keys=64, values=5000)
-    result = measure(task(multiples=(1,)), lambda t, last: speak(t[:, -2], vocabulary), TEXT, L, vocabulary)
-    found = {depth: v for (protocol, _, depth), v in values(result, "accuracy").items() if protocol == "records"}
+    result = measure(
+        task(multiples=(1,)), lambda t, last: speak(t[:, -2], vocabulary), TEXT, L, vocabulary
+    )
+    found = {
+        depth: v
+        for (protocol, _, depth), v in values(result, "accuracy").items()
+        if protocol == "records"
+    }
     assert found == {depth: float(depth == 1) for depth in found}
     curve = {m: values(result, m)["records", L] for m in CURVE}
     assert curve == {"primacy": 0, "recency": 1, "u_depth": 0.5, "tilt": 1, "mid": 0}
-    assert set(values(result, "format").values()) == {1.0, 0.0}  # in padded contexts text stands at the end, except at depth 1
+    assert set(values(result, "format").values()) == {
+        1.0,
+        0.0,
+    }  # in padded contexts text stands at the end, except at depth 1
     assert values(result, "gate")["records", L] == pytest.approx(1 / 7)
 
 
@@ -80,15 +119,26 @@ def test_summaries_have_intervals_over_trials():
 
     def model(tokens, last):
         odd = tokens[:, -1] % 2 == 1
-        return torch.where(odd[:, None, None], reader(oracle)(tokens, last), reader(window(3))(tokens, last))
+        return torch.where(
+            odd[:, None, None], reader(oracle)(tokens, last), reader(window(3))(tokens, last)
+        )
 
     result = measure(task(multiples=(1,), trials=100), model, TEXT, L)
     rows = {r["metric"]: r for r in result.rows if r.get("protocol") == "records"}
     share = rows["mid"]["value"]
-    assert 0.3 < share < 0.7 and rows["tilt"]["value"] == pytest.approx(1 - share) and rows["primacy"]["value"] == 0
+    assert (
+        0.3 < share < 0.7
+        and rows["tilt"]["value"] == pytest.approx(1 - share)
+        and rows["primacy"]["value"] == 0
+    )
     half = 1.96 * np.sqrt(share * (1 - share) / 100)
-    assert (rows["tilt"]["low"], rows["tilt"]["high"]) == pytest.approx((1 - share - half, 1 - share + half), abs=0.03)
-    assert rows["tilt"]["n"] == 100 and rows["gate"]["low"] < rows["gate"]["value"] < rows["gate"]["high"]
+    assert (rows["tilt"]["low"], rows["tilt"]["high"]) == pytest.approx(
+        (1 - share - half, 1 - share + half), abs=0.03
+    )
+    assert (
+        rows["tilt"]["n"] == 100
+        and rows["gate"]["low"] < rows["gate"]["value"] < rows["gate"]["high"]
+    )
 
 
 def test_guessing_is_the_chance_line():
@@ -98,7 +148,10 @@ def test_guessing_is_the_chance_line():
         return torch.rand(len(tokens), 1, VOCABULARY.size, generator=generator)
 
     result = measure(task(trials=100), model, TEXT, L)
-    for metric, chance in (("restricted", 1 / VOCABULARY.values), ("accuracy", 1 / VOCABULARY.size)):
+    for metric, chance in (
+        ("restricted", 1 / VOCABULARY.values),
+        ("accuracy", 1 / VOCABULARY.size),
+    ):
         found = list(values(result, metric).values())
         low, high = wilson(sum(found) * 100, len(found) * 100)
         assert low < chance < high
@@ -115,7 +168,9 @@ def test_guessing_a_record_is_the_guess_line():
 
     result = measure(task(trials=300, multiples=(1, 2)), model, TEXT, L)
     accuracy, guess = values(result, "accuracy"), values(result, "guess")
-    assert guess["records", 2 * L] == pytest.approx(1 / 19 + 18 / 19 / 16) and guess["padded", 2 * L] == pytest.approx(1 / 5 + 4 / 5 / 16)
+    assert guess["records", 2 * L] == pytest.approx(1 / 19 + 18 / 19 / 16) and guess[
+        "padded", 2 * L
+    ] == pytest.approx(1 / 5 + 4 / 5 / 16)
     for protocol, length in guess:
         found = [v for (p, n, _), v in accuracy.items() if (p, n) == (protocol, length)]
         low, high = wilson(sum(found) * 300, len(found) * 300)
@@ -135,7 +190,9 @@ def test_a_right_value_behind_another_token_is_right_among_values_only():
 
 @pytest.mark.parametrize(("missed", "status"), [(1, "ok"), (2, "not trained")])
 def test_the_gate_is_nine_tenths_of_records_at_the_training_length(missed, status):
-    """Ten depths, the first one or two out of the window at the training length; longer contexts and padding do not count."""
+    """Ten depths, the first one or two out of the window at the training length; longer contexts
+    and padding do not count.
+    """
     depths = [i / 9 for i in range(10)]
     width = 22 - 2 * missed - 1
 
@@ -162,7 +219,11 @@ def test_the_model_is_asked_for_its_last_position_in_batches():
 
     measure(task(batch_tokens=100), model, TEXT, L)
     assert {last for _, last in asked} == {1} and max(b * t for (b, t), _ in asked) <= 100
-    assert sum(b for (b, _), _ in asked) == 2 * 3 * 7 * 12 and {t for (_, t), _ in asked} == {20, 40, 80}
+    assert sum(b for (b, _), _ in asked) == 2 * 3 * 7 * 12 and {t for (_, t), _ in asked} == {
+        20,
+        40,
+        80,
+    }
 
 
 def test_trials_are_those_of_the_layouts():
@@ -173,9 +234,9 @@ def test_trials_are_those_of_the_layouts():
         return torch.zeros(len(batch), 1, VOCABULARY.size)
 
     measure(task(multiples=(1,), batch_tokens=10**6), model, TEXT, L)
-    for i, layout in enumerate((Records(), Padded(5))):
+    for i, form in enumerate((Records(), Padded(5))):
         for j, depth in enumerate((0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)):
-            expected = layout.trials(VOCABULARY, TEXT.stream("validation"), 0, L, depth, range(12))
+            expected = form.questions(VOCABULARY, TEXT.stream("validation"), 0, L, depth, range(12))
             assert np.array_equal(tokens[7 * i + j], expected.tokens)
 
 
@@ -187,7 +248,11 @@ def test_lengths_past_a_table_are_absent():
 
     steps = []
     result = task().run(model, TEXT, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert {r["length"] for r in result.rows if "length" in r} == {i["length"] for i in result.items} == {L, 2 * L}
+    assert (
+        {r["length"] for r in result.rows if "length" in r}
+        == {i["length"] for i in result.items}
+        == {L, 2 * L}
+    )
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
 
 
@@ -201,12 +266,15 @@ def test_coordinates_are_unique():
     ("options", "message"),
     [
         ({"multiples": []}, r"task\.kv\.multiples=\[\]"),
-        ({"multiples": [0.5, 1]}, r"task\.kv\.multiples=\[0\.5, 1\]: .*at least 1"),
+        ({"multiples": [0, 1]}, r"task\.kv\.multiples=\[0, 1\]: .*above 0"),
         ({"multiples": [2, 4]}, r"task\.kv\.multiples=\[2, 4\]: must hold 1"),
-        ({"multiples": [1, 8]}, r"task\.kv\.multiples=\[1, 8\]: 160 tokens hold 79 records.*data\.vocabulary\.keys=64"),
+        (
+            {"multiples": [1, 8]},
+            r"data\.vocabulary\.keys=64: 79 records in 160 tokens",
+        ),
         ({"depths": [0, 0.5, 1.1]}, r"task\.kv\.depths=\[0, 0\.5, 1\.1\]: .*from 0"),
         ({"depths": [0, float("nan"), 1]}, r"task\.kv\.depths"),
-        ({"depths": [0, 0.5, 0.5, 1]}, r"task\.kv\.depths.*different"),
+        ({"depths": [0, 0.5, 0.5, 1]}, r"task\.kv\.depths.*each once"),
         ({"depths": [0, 0.1, 1]}, r"task\.kv\.depths.*0\.25 to 0\.75"),
         ({"depths": []}, r"task\.kv\.depths=\[\]"),
         ({"trials": 0}, r"task\.kv\.trials=0: "),
@@ -217,7 +285,7 @@ def test_coordinates_are_unique():
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, VOCABULARY, L)
+        checked(task(), options, TEXT, VOCABULARY, L)
     assert "\n" not in str(error.value)
 
 

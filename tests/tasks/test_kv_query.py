@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from extrap.data.trials.query import FORMS
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.kv_query import KVQuery
-from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, reader, speak, values
 
 L = 20
 K = L // 2 - 2
@@ -28,7 +28,9 @@ def looks_up(sees=oracle):
         for end in range(n - last + 1, n + 1):
             key, read = tokens[:, end - 1], tokens[:, 2 : end - 1]  # the records alone
             found = (read == key[:, None]) & sees(torch.arange(2, end - 1), end)
-            value = read[torch.arange(len(read)), (found.double().argmax(1) + 1).clamp(max=read.shape[1] - 1)]
+            value = read[
+                torch.arange(len(read)), (found.double().argmax(1) + 1).clamp(max=read.shape[1] - 1)
+            ]
             value = torch.where(found.any(1), value, VOCABULARY.bos)
             said.append(torch.where(key == VOCABULARY.bos, tokens[:, 1], value))
         return torch.cat([speak(ids) for ids in said], 1)
@@ -48,14 +50,18 @@ def test_an_oracle_finds_everything_everywhere():
 
 def test_a_window_is_a_step_at_its_width():
     width = 25
-    found = values(measure(task(), looks_up(lambda slot, length: slot >= length - width), TEXT, L), "accuracy")
+    found = values(
+        measure(task(), looks_up(lambda slot, length: slot >= length - width), TEXT, L), "accuracy"
+    )
     for (form, length, depth), accuracy in found.items():
         slot = 2 + 2 * round(depth * (length // 2 - 3))
         assert accuracy == (slot >= length - width), (form, length, depth)
 
 
 def test_who_reads_the_end_alone_knows_two_forms_of_three():
-    """A reader of the last key fails `first`, where the key is to be named before it; its rows alone are not trained."""
+    """A reader of the last key fails `first`, where the key is to be named before it; its rows
+    alone are not trained.
+    """
 
     def model(tokens, last):
         value = reader(lambda slot, length: slot > 1)(tokens, 1)
@@ -64,7 +70,9 @@ def test_who_reads_the_end_alone_knows_two_forms_of_three():
     result = measure(task(), model, TEXT, L)
     assert values(result, "gate") == {("last", L): 1.0, ("both", L): 1.0, ("first", L): 0.0}
     assert {r["protocol"] for r in result.rows if r["status"] == "not trained"} == {"first"}
-    assert {v for (form, *_), v in values(result, "format").items()} == {1.0}, "the value is one of the context, the key was wrong"
+    assert {v for (form, *_), v in values(result, "format").items()} == {1.0}, (
+        "the value is one of the context, the key was wrong"
+    )
 
 
 def test_blindness_to_slots_is_a_flat_curve():
@@ -86,29 +94,45 @@ def test_guessing_a_record_is_the_guess_line():
     rng = np.random.default_rng(0)
 
     def model(tokens, last):
-        records = tokens[:, 2 : 2 + 2 * ((tokens.shape[1] - 4) // 2)].numpy().reshape(len(tokens), -1, 2)
+        records = (
+            tokens[:, 2 : 2 + 2 * ((tokens.shape[1] - 4) // 2)].numpy().reshape(len(tokens), -1, 2)
+        )
         said = records[np.arange(len(tokens)), rng.integers(records.shape[1], size=len(tokens))]
         return torch.cat([speak(said[:, j]) for j in range(2 - last, 2)], 1)
 
     result = measure(task(trials=400, multiples=(1,)), model, TEXT, L)
     guess, accuracy = values(result, "guess"), values(result, "accuracy")
-    assert guess == {("last", L): 1 / K + (1 - 1 / K) / 16, ("both", L): 1 / K + (1 - 1 / K) / 16, ("first", L): 1 / K}
+    assert guess == {
+        ("last", L): 1 / K + (1 - 1 / K) / 16,
+        ("both", L): 1 / K + (1 - 1 / K) / 16,
+        ("first", L): 1 / K,
+    }
     for form in FORMS:
-        assert np.mean([v for (f, *_), v in accuracy.items() if f == form]) == pytest.approx(guess[form, L], abs=0.025)
+        assert np.mean([v for (f, *_), v in accuracy.items() if f == form]) == pytest.approx(
+            guess[form, L], abs=0.025
+        )
     chance = {r["protocol"]: r["value"] for r in result.rows if r["metric"] == "chance"}
     assert chance == {"last": 1 / 16, "both": 1 / 16, "first": 1 / 16 / VOCABULARY.keys}
 
 
 def test_a_right_answer_behind_another_token_is_right_among_its_kind_only():
     def model(tokens, last):
-        return looks_up()(tokens, last) + 2 * torch.cat([speak(torch.full((len(tokens),), 7))] * last, 1)
+        return looks_up()(tokens, last) + 2 * torch.cat(
+            [speak(torch.full((len(tokens),), 7))] * last, 1
+        )
 
     result = measure(task(), model, TEXT, L)
-    assert [set(values(result, m).values()) for m in ("accuracy", "restricted", "format")] == [{0.0}, {1.0}, {0.0}]
+    assert [set(values(result, m).values()) for m in ("accuracy", "restricted", "format")] == [
+        {0.0},
+        {1.0},
+        {0.0},
+    ]
 
 
 def test_forms_differ_in_the_query_alone():
-    """Records, their slots and distances are the same in all forms; distractors at all depths, byte for byte."""
+    """Records, their slots and distances are the same in all forms; distractors at all depths, byte
+    for byte.
+    """
     seen = {}
 
     def model(tokens, last):
@@ -118,17 +142,30 @@ def test_forms_differ_in_the_query_alone():
     result = measure(task(multiples=(1,), batch_tokens=10**6), model, TEXT, L)
     last, both, first = np.stack(seen[1][:7]), np.stack(seen[1][7:]), np.stack(seen[2])
     for form in (both, first):
-        assert np.array_equal(form[:, :, 2:-2], last[:, :, 2:-2]) and np.array_equal(form[..., -1], last[..., -1])
+        assert np.array_equal(form[:, :, 2:-2], last[:, :, 2:-2]) and np.array_equal(
+            form[..., -1], last[..., -1]
+        )
         assert (form[..., 1] == form[..., -1]).all()
     assert (last[..., 1] < VOCABULARY.text).all() and (first[..., -2] == VOCABULARY.bos).all()
     rest = []
     for trials in last:
         rows = [row[2:-2].reshape(-1, 2) for row in trials]
-        rest.append(b"".join(row[row[:, 0] != trial[-1]].tobytes() for row, trial in zip(rows, trials, strict=True)))
+        rest.append(
+            b"".join(
+                row[row[:, 0] != trial[-1]].tobytes()
+                for row, trial in zip(rows, trials, strict=True)
+            )
+        )
     assert len(set(rest)) == 1
-    distances = {i["depth"]: i["value"] for i in result.items if i["metric"] == "distance" and i["protocol"] == "both"}
+    distances = {
+        i["depth"]: i["value"]
+        for i in result.items
+        if i["metric"] == "distance" and i["protocol"] == "both"
+    }
     for depth, trials in zip((0, 0.1, 0.25, 0.5, 0.75, 0.9, 1), both, strict=True):
-        assert {L - 1 - row[2:-1].tolist().index(row[-1]) - 2 for row in trials} == {distances[depth]}
+        assert {L - 1 - row[2:-1].tolist().index(row[-1]) - 2 for row in trials} == {
+            distances[depth]
+        }
 
 
 def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
@@ -144,7 +181,10 @@ def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ask": ["middle"]}, r"task\.kv-query\.ask=\['middle'\]: one or more of last, both, first"),
+        (
+            {"ask": ["middle"]},
+            r"task\.kv-query\.ask=\['middle'\]: expected a list of one of last, both, first",
+        ),
         ({"ask": []}, r"task\.kv-query\.ask=\[\]"),
         ({"ask": ["last", "last"]}, r"task\.kv-query\.ask.*each once"),
         ({"multiples": [2]}, r"task\.kv-query\.multiples=\[2\]: must hold 1"),
@@ -157,7 +197,7 @@ def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, VOCABULARY, L)
+        checked(task(), options, TEXT, VOCABULARY, L)
     assert "\n" not in str(error.value)
 
 

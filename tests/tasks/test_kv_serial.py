@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv_serial import KVSerial
-from tests.tasks.hand import VOCABULARY, Texts, measure, oracle, reader, window
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, reader, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -19,7 +19,11 @@ def task(**options):
 
 
 def curve(result, metric="accuracy"):
-    return {(r["length"], r["at"]): r["value"] for r in result.rows if r["metric"] == metric and "at" in r}
+    return {
+        (r["length"], r["at"]): r["value"]
+        for r in result.rows
+        if r["metric"] == metric and "at" in r
+    }
 
 
 def test_an_oracle_finds_every_index():
@@ -28,7 +32,9 @@ def test_an_oracle_finds_every_index():
     for metric in ("accuracy", "restricted", "format"):
         assert curve(result, metric) == dict.fromkeys(every, 1.0)
     assert {r["status"] for r in result.rows} == {"ok"}
-    assert all((r["low"], r["high"]) == wilson(8, 8) for r in result.rows if r["metric"] == "accuracy")
+    assert all(
+        (r["low"], r["high"]) == wilson(8, 8) for r in result.rows if r["metric"] == "accuracy"
+    )
     items = {(i["length"], i["item"]) for i in result.items}
     assert len(items) == len(result.items) == 8 * len(every) + 2
 
@@ -40,7 +46,9 @@ def test_a_window_is_a_step_at_its_width(width):
 
 
 def test_a_hole_of_one_record_shows():
-    found = curve(measure(task(multiples=(1,)), reader(lambda slot, length: slot != 1 + 2 * 3), TEXT, L))
+    found = curve(
+        measure(task(multiples=(1,)), reader(lambda slot, length: slot != 1 + 2 * 3), TEXT, L)
+    )
     assert found == {(L, i): float(i != 3) for i in range(9)}
 
 
@@ -58,7 +66,10 @@ def test_other_records_are_the_same_at_every_index():
         return torch.zeros(len(tokens), 1, VOCABULARY.size)
 
     measure(task(multiples=(1,)), model, TEXT, L)
-    rest = {b"".join(p.tobytes() for row in batch for p in row[1:-1].reshape(-1, 2) if p[0] != row[-1]) for batch in seen}
+    rest = {
+        b"".join(p.tobytes() for row in batch for p in row[1:-1].reshape(-1, 2) if p[0] != row[-1])
+        for batch in seen
+    }
     assert len(seen) == 9 and len(rest) == 1
 
 
@@ -82,5 +93,5 @@ def test_lengths_past_a_table_are_absent():
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, VOCABULARY, L)
+        checked(task(), options, TEXT, VOCABULARY, L)
     assert "\n" not in str(error.value)

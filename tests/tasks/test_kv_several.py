@@ -1,15 +1,17 @@
-"""Several queries of one context, on readers whose answers are independent or stand and fall together."""
+"""Several queries of one context, on readers whose answers are independent or stand and fall
+together.
+"""
 
 import numpy as np
 import pytest
 import torch
 
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.kv_several import KVSeveral, contexts
-from tests.tasks.hand import VOCABULARY as V
-from tests.tasks.hand import Texts, measure, oracle, reader, speak
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY as V
+from tests.support.hand import Texts, checked, measure, oracle, reader, speak
 
 L, Q = 24, 4
 TEXT = Texts([np.arange(4000) % 251])
@@ -28,7 +30,11 @@ def answering(sees=oracle, knows=lambda tokens, query: torch.ones(len(tokens), d
         for back in range(last, 0, -1):
             prefix = tokens[:, : tokens.shape[1] - back + 1]
             out.append(
-                torch.where(knows(tokens, last - back)[:, None, None], reader(sees)(prefix, 1), speak(torch.full((len(tokens),), V.bos)))
+                torch.where(
+                    knows(tokens, last - back)[:, None, None],
+                    reader(sees)(prefix, 1),
+                    speak(torch.full((len(tokens),), V.bos)),
+                )
             )
         return torch.cat(out, 1)
 
@@ -36,7 +42,11 @@ def answering(sees=oracle, knows=lambda tokens, query: torch.ones(len(tokens), d
 
 
 def value(result, metric, length=L, at=None):
-    (found,) = (r for r in result.rows if (r["metric"], r.get("length"), r.get("at")) == (metric, length, at))
+    (found,) = (
+        r
+        for r in result.rows
+        if (r["metric"], r.get("length"), r.get("at")) == (metric, length, at)
+    )
     return found["value"], found.get("low"), found.get("high")
 
 
@@ -45,12 +55,21 @@ def test_an_oracle_answers_every_query():
     for length in (L, 2 * L, 4 * L):
         assert [value(result, "accuracy", length, at)[0] for at in (None, 1, 2, 3, 4)] == [1.0] * 5
         assert value(result, "all", length)[0] == 1.0
-    assert {r["status"] for r in result.rows} == {"ok"} and "design" not in {r["metric"] for r in result.rows}
+    assert {r["status"] for r in result.rows} == {"ok"} and "design" not in {
+        r["metric"] for r in result.rows
+    }
 
 
 def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
-    """Half of the contexts are answered: the interval is that of contexts, `design` the number of queries."""
-    result = measure(task(trials=200, multiples=(1,)), answering(knows=lambda tokens, query: tokens[:, 1] % 2 == 0), TEXT, L)
+    """Half of the contexts are answered: the interval is that of contexts, `design` the number of
+    queries.
+    """
+    result = measure(
+        task(trials=200, multiples=(1,)),
+        answering(knows=lambda tokens, query: tokens[:, 1] % 2 == 0),
+        TEXT,
+        L,
+    )
     mean, low, high = value(result, "accuracy")
     assert value(result, "design")[0] == pytest.approx(Q) and value(result, "all")[0] == mean
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 200), rel=0.1)
@@ -64,13 +83,23 @@ def test_unrelated_answers_are_as_many_samples_as_answers():
     mean, low, high = value(result, "accuracy")
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 400 / Q), rel=0.25)
     shares = [i["value"] for i in result.items if i["metric"] == "accuracy"]
-    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(shares) == pytest.approx(mean)
+    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(
+        shares
+    ) == pytest.approx(mean)
 
 
 def test_the_curve_over_queries_shows_which_are_missed():
-    result = measure(task(), answering(knows=lambda tokens, query: torch.full((len(tokens),), query != 2)), TEXT, L)
+    result = measure(
+        task(),
+        answering(knows=lambda tokens, query: torch.full((len(tokens),), query != 2)),
+        TEXT,
+        L,
+    )
     assert [value(result, "accuracy", L, at)[0] for at in (1, 2, 3, 4)] == [1, 0, 1, 1]
-    assert value(result, "all")[0] == 0 and value(result, "accuracy")[0] == 0.75 == value(result, "gate")[0]
+    assert (
+        value(result, "all")[0] == 0
+        and value(result, "accuracy")[0] == 0.75 == value(result, "gate")[0]
+    )
     assert {r["status"] for r in result.rows} == {"not trained"}
 
 
@@ -80,9 +109,15 @@ def test_queries_ask_different_records(length):
     assert tokens.shape == (20, length)
     for row, answer in zip(tokens.tolist(), answers.tolist(), strict=True):
         body = row[1 + length % 2 :]
-        known = dict(zip(body[: 2 * (length // 2 - Q) : 2], body[1 : 2 * (length // 2 - Q) : 2], strict=True))
+        known = dict(
+            zip(body[: 2 * (length // 2 - Q) : 2], body[1 : 2 * (length // 2 - Q) : 2], strict=True)
+        )
         queries = body[2 * (length // 2 - Q) :: 2]
-        assert len(known) == length // 2 - Q and len(set(queries)) == Q and [known[k] for k in queries] == answer
+        assert (
+            len(known) == length // 2 - Q
+            and len(set(queries)) == Q
+            and [known[k] for k in queries] == answer
+        )
 
 
 def test_lengths_past_a_table_are_absent_and_batches_change_nothing():
@@ -107,5 +142,28 @@ def test_lengths_past_a_table_are_absent_and_batches_change_nothing():
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, V, L)
+        checked(task(), options, TEXT, V, L)
     assert "\n" not in str(error.value)
+
+
+def test_the_guess_is_by_elimination():
+    """A reader that names a record whose value was not told yet."""
+    rng = np.random.default_rng(0)
+
+    def model(tokens, last):
+        out = torch.zeros(len(tokens), last, V.size)
+        for row, logits in zip(tokens.tolist(), out, strict=True):
+            left = [t for t in row[:-last] if t in V.value_ids]
+            for j in range(0, last, 2):
+                if j:
+                    left.remove(row[len(row) - last + j - 1])
+                logits[j, left[rng.integers(len(left))]] = 1
+        return out
+
+    result = measure(task(trials=3000, multiples=(1,)), model, TEXT, L)
+    expected = np.mean(
+        [1 / k + (1 - 1 / k) / V.values for k in range(L // 2 - Q, L // 2 - 2 * Q, -1)]
+    )
+    (guess,) = (r["value"] for r in result.rows if r["metric"] == "guess")
+    assert guess == pytest.approx(expected)
+    assert value(result, "accuracy")[0] == pytest.approx(guess, abs=0.02)

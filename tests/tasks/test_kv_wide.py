@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from extrap.data.wide import Wide, WideForm
-from extrap.utils.errors import UserError
 from extrap.tasks.kv_wide import KVWide
-from tests.tasks.hand import VOCABULARY as V
-from tests.tasks.hand import Texts, measure, speak, values
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY as V
+from tests.support.hand import Texts, checked, measure, speak, values
 
 L = 30
 TEXT = Texts([np.arange(4000) % 251])
@@ -19,7 +19,9 @@ def task(**options):
 
 
 def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
-    """Finds the records whose key agrees with the query in the tokens `part`; names the value of the first of them."""
+    """Finds the records whose key agrees with the query in the tokens `part`; names the value of
+    the first of them.
+    """
 
     def model(tokens, last):
         assert last == width
@@ -28,7 +30,9 @@ def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
             start = next(t for t, token in enumerate(row) if token in V.key_ids)
             query = row[len(row) - 2 * width + 1 : len(row) - width + 1]
             keys = range(start, len(row) - 2 * width + 1, 2 * width)
-            at = [t for t in keys if all(row[t + j] == query[j] for j in part) and sees(t, len(row))]
+            at = [
+                t for t in keys if all(row[t + j] == query[j] for j in part) and sees(t, len(row))
+            ]
             said.append(row[at[0] + width : at[0] + 2 * width] if at else [V.bos] * width)
         return torch.cat([speak([s[j] for s in said], V) for j in range(width)], 1)
 
@@ -37,7 +41,9 @@ def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
 
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_who_matches_whole_keys_finds_everything(width):
-    result = measure(task(width=width, pool=40 if width == 1 else 6), matcher(range(width), width), TEXT, L)
+    result = measure(
+        task(width=width, pool=40 if width == 1 else 6), matcher(range(width), width), TEXT, L
+    )
     for metric in ("accuracy", "restricted", "format"):
         assert set(values(result, metric).values()) == {1.0}
     assert {r["status"] for r in result.rows} == {"ok"}
@@ -46,7 +52,9 @@ def test_who_matches_whole_keys_finds_everything(width):
 
 def test_who_matches_the_last_token_alone_takes_the_first_record_that_ends_alike():
     result = measure(task(trials=200, multiples=(1,)), matcher([1]), TEXT, L)
-    found = [v for (*_, depth), v in sorted(values(result, "accuracy").items(), key=lambda kv: kv[0][2])]
+    found = [
+        v for (*_, depth), v in sorted(values(result, "accuracy").items(), key=lambda kv: kv[0][2])
+    ]
     assert found[0] == 1.0 and found == sorted(found, reverse=True) and found[-1] < 0.6
     assert {r["status"] for r in result.rows if "protocol" in r} == {"not trained"}
     assert set(values(result, "format").values()) == {1.0}
@@ -63,10 +71,15 @@ def test_half_a_value_is_no_answer_and_no_value_of_the_context():
 
 
 def test_a_window_is_a_step_at_its_width():
-    result = measure(task(), matcher(range(2), sees=lambda slot, length: slot >= length - 30), TEXT, L)
+    result = measure(
+        task(), matcher(range(2), sees=lambda slot, length: slot >= length - 30), TEXT, L
+    )
     for (_, length, depth), accuracy in values(result, "accuracy").items():
         n = WideForm(2, 6).records(length)
-        assert accuracy == (length - 1 - 2 - 4 * (n - round(depth * (n - 1))) + 1 >= length - 30), (length, depth)
+        assert accuracy == (length - 1 - 2 - 4 * (n - round(depth * (n - 1))) + 1 >= length - 30), (
+            length,
+            depth,
+        )
 
 
 def test_other_records_and_text_are_the_same_at_every_depth():
@@ -75,7 +88,10 @@ def test_other_records_and_text_are_the_same_at_every_depth():
         made = WideForm(2, 6).questions(V, TEXT.stream("validation"), 0, 31, depth, range(4))
         slot = 31 - 3 - made.distance
         for row, answer in zip(made.tokens, made.answers, strict=True):
-            assert row[slot + 2 : slot + 4].tolist() == answer.tolist() and row[slot : slot + 2].tolist() == row[-3:-1].tolist()
+            assert (
+                row[slot + 2 : slot + 4].tolist() == answer.tolist()
+                and row[slot : slot + 2].tolist() == row[-3:-1].tolist()
+            )
         rest.add(np.delete(made.tokens, range(slot, slot + 4), 1).tobytes())
     assert len(rest) == 1
 
@@ -84,11 +100,16 @@ def test_other_records_and_text_are_the_same_at_every_depth():
 @pytest.mark.parametrize("width", [1, 2, 3])
 def test_every_training_answer_is_the_value_of_its_key(width, progress):
     part = Wide(size=80, width=width, pool=6 if width > 1 else 40)
-    rows, scored = part.draw(np.random.default_rng(0), TEXT.stream("validation").astype(np.uint16), V, 45, progress)
+    rows, scored = part.draw(
+        np.random.default_rng(0), TEXT.stream("validation").astype(np.uint16), V, 45, progress
+    )
     for row, score in zip(rows.tolist(), scored, strict=True):
         start = next(t for t, token in enumerate(row) if token in V.key_ids)
         first = 1 + int(np.flatnonzero(score)[0]) - width
-        units = {tuple(row[t : t + width]): row[t + width : t + 2 * width] for t in range(start, first, 2 * width)}
+        units = {
+            tuple(row[t : t + width]): row[t + width : t + 2 * width]
+            for t in range(start, first, 2 * width)
+        }
         assert len(units) >= 2 and (first - start) == 2 * width * len(units)
         for t in range(first, 46, 2 * width):
             key, answer = tuple(row[t : t + width]), row[t + width : t + 2 * width]
@@ -100,8 +121,11 @@ def test_every_training_answer_is_the_value_of_its_key(width, progress):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"width": 0}, r"task\.kv-wide\.width=0: from 1 to 8"),
-        ({"width": 6}, r"task\.kv-wide\.width=6: 30 tokens hold no two records and a query; give 36"),
+        ({"width": 0}, r"task\.kv-wide\.width=0: expected a whole number from 1 to 8"),
+        (
+            {"width": 6},
+            r"task\.kv-wide\.width=6: 30 tokens hold no two records and a query; give 36",
+        ),
         ({"pool": 100}, r"task\.kv-wide\.pool=100: from 2 to 64"),
         ({"width": 5, "pool": 60}, r"task\.kv-wide\.pool=60: from 2 to 16 .* 1048576 at most"),
         ({"pool": 2}, r"task\.kv-wide\.pool=2: makes 4 keys of 2 tokens; 30 tokens hold 6 records"),
@@ -110,5 +134,5 @@ def test_every_training_answer_is_the_value_of_its_key(width, progress):
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, V, L)
+        checked(task(), options, TEXT, V, L)
     assert "\n" not in str(error.value)

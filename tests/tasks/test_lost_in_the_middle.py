@@ -7,33 +7,43 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.encoder import BYTES
-from extrap.data.trials.json_prompt import generate
-from extrap.data.vocabulary import Vocabulary
 from extrap.cli.records import write
-from extrap.tasks.scoring.multi_token import exact, greedy, likely
-from extrap.utils.errors import UserError
+from extrap.data.trials.json_prompt import generate
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
-from tests.tasks.hand import VOCABULARY, measure, values
+from extrap.tasks.scoring.multi_token import exact, greedy, likely
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, checked, measure, values
 
 L = 400
 
 
 def task(**options):
-    return LostInTheMiddle(**{"pairs": (1, 3), "characters": 6, "trials": 3, "generate": 12} | options)
+    return LostInTheMiddle(
+        **{"pairs": (1, 3), "characters": 6, "trials": 3, "generate": 12} | options
+    )
 
 
 def writer(answer):
-    """A model that writes, byte by byte, what `answer(prompt)` gives for the text up to `Corresponding value:`; else a line's end."""
+    """A model that writes, byte by byte, what `answer(prompt)` gives for the text up to
+    `Corresponding value:`; else a line's end.
+    """
 
     def model(tokens, last):
         out = torch.zeros(*tokens.shape[:1], last, VOCABULARY.size)
         for b, row in enumerate(tokens.tolist()):
             for w, end in enumerate(range(len(row) - last + 1, len(row) + 1)):
-                prompt, said = re.fullmatch(r"(.*value:)(.*)", bytes(row[1:end]).decode(), re.DOTALL).groups()
+                prompt, said = re.fullmatch(
+                    r"(.*value:)(.*)", bytes(row[1:end]).decode(), re.DOTALL
+                ).groups()
                 text = answer(prompt)
-                out[b, w, ord(text[len(said)]) if text.startswith(said) and len(text) > len(said) else ord("\n")] = 1
+                out[
+                    b,
+                    w,
+                    ord(text[len(said)])
+                    if text.startswith(said) and len(text) > len(said)
+                    else ord("\n"),
+                ] = 1
         return out
 
     return model
@@ -52,7 +62,11 @@ def oracle(prompt):
 
 
 def cells(result, metric):
-    return {(r["protocol"], r["at"], r["depth"]): r["value"] for r in result.rows if r["metric"] == metric and "depth" in r}
+    return {
+        (r["protocol"], r["at"], r["depth"]): r["value"]
+        for r in result.rows
+        if r["metric"] == metric and "depth" in r
+    }
 
 
 def test_an_oracle_is_right_everywhere():
@@ -63,53 +77,91 @@ def test_an_oracle_is_right_everywhere():
     assert {r["status"] for r in result.rows} == {"ok"}
     assert {(r["n"], r["tokens"]) for r in result.rows if r["metric"] == "accuracy"} == {(3, 18)}
     assert {r["at"]: r["value"] for r in result.rows if r["metric"] == "guess"} == {1: 1, 3: 1 / 3}
-    assert {query: value for (query, _), value in values(result, "mid").items()} == {"last": 1, "both": 1}
-    keys = [tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric")) for r in result.rows]
+    assert {query: value for (query, _), value in values(result, "mid").items()} == {
+        "last": 1,
+        "both": 1,
+    }
+    keys = [
+        tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric"))
+        for r in result.rows
+    ]
     assert len(set(keys)) == len(keys)
 
 
 def test_the_last_record_alone_is_recency():
     result = measure(task(query=("last",)), writer(lambda p: f' "{records(p)[-1][1]}"'), None, L)
     for metric in ("accuracy", "substring"):
-        assert cells(result, metric) == {("last", 1, 0): 1, ("last", 3, 0): 0, ("last", 3, 0.5): 0, ("last", 3, 1): 1}
+        assert cells(result, metric) == {
+            ("last", 1, 0): 1,
+            ("last", 3, 0): 0,
+            ("last", 3, 0.5): 0,
+            ("last", 3, 1): 1,
+        }
     assert set(cells(result, "format").values()) == {1.0}
     assert {r["status"] for r in result.rows} == {"not trained"}
-    assert {m: v for m in ("primacy", "recency", "tilt") for v in values(result, m).values()} == {"primacy": 0, "recency": 1, "tilt": 1}
+    assert {m: v for m in ("primacy", "recency", "tilt") for v in values(result, m).values()} == {
+        "primacy": 0,
+        "recency": 1,
+        "tilt": 1,
+    }
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_window_is_a_step_at_the_distance_of_the_record(width):
-    """The distance of the items is that from the beginning of the record to the last token of the prompt."""
+    """The distance of the items is that from the beginning of the record to the last token of the
+    prompt.
+    """
 
     def seen(prompt):
         return ' "' + dict(records(prompt[-width:])).get(key(prompt), "none") + '"'
 
     result = measure(task(pairs=(3,), query=("last",)), writer(seen), None, L)
     distance = {i["depth"]: i["value"] for i in result.items if i["metric"] == "distance"}
-    assert [distance[0.0] - distance[0.5], distance[0.5] - distance[1.0]] == [len('"abcdef": "abcdef",\n ')] * 2
+    assert [distance[0.0] - distance[0.5], distance[0.5] - distance[1.0]] == [
+        len('"abcdef": "abcdef",\n ')
+    ] * 2
     for (_, _, depth), accuracy in cells(result, "accuracy").items():
         assert accuracy == (distance[depth] < width)
 
 
 def test_an_answer_of_another_form_fails_the_format_and_not_the_value():
-    """Code that would fetch the value, as one model of the paper wrote: no value of the context stands in it."""
+    """Code that would fetch the value, as one model of the paper wrote: no value of the context
+    stands in it.
+    """
     result = measure(task(), writer(lambda p: " data.get(key)"), None, L)
-    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [{0.0}, {0.0}, {0.0}]
+    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [
+        {0.0},
+        {0.0},
+        {0.0},
+    ]
     result = measure(task(), writer(lambda p: oracle(p).upper().replace('"', "'")), None, L)
-    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [{0.0}, {1.0}, {1.0}]
+    assert [set(cells(result, m).values()) for m in ("accuracy", "substring", "format")] == [
+        {0.0},
+        {1.0},
+        {1.0},
+    ]
 
 
 def test_guessing_a_record_is_the_guess_line():
     rng, said = np.random.default_rng(0), {}
     pick = writer(lambda p: said.setdefault(p, f' "{rng.choice([v for _, v in records(p)])}"'))
     result = measure(task(pairs=(4,), trials=40, generate=0, query=("last",)), pick, None, L)
-    assert np.mean(list(cells(result, "accuracy").values())) == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 120))
+    assert np.mean(list(cells(result, "accuracy").values())) == pytest.approx(
+        0.25, abs=4 * np.sqrt(0.25 * 0.75 / 120)
+    )
     assert not cells(result, "substring") and not cells(result, "format")
 
 
 def test_a_file_is_read_and_its_record_moved_to_the_indices_asked_for(tmp_path):
     path = tmp_path / "some.jsonl"
-    examples = [{"ordered_kv_records": [[f"k{j}", f"v{i}{j}"] for j in range(5)], "key": "k3", "value": f"v{i}3"} for i in range(4)]
+    examples = [
+        {
+            "ordered_kv_records": [[f"k{j}", f"v{i}{j}"] for j in range(5)],
+            "key": "k3",
+            "value": f"v{i}3",
+        }
+        for i in range(4)
+    ]
     path.write_text("\n".join(map(json.dumps, examples)))
     asked = task(path=str(path), indices=(0, 1, 4), query=("last",))
     result = measure(asked, writer(oracle), None, L)
@@ -131,11 +183,19 @@ def gates(result):
 
 @pytest.mark.parametrize("options", [{}, {"indices": (0, 29)}])
 def test_the_gate_of_a_file_that_is_too_long_is_of_as_many_of_its_records_as_fit(tmp_path, options):
-    """A reader that is right up to the training length and lost past it has learned the form, so its zeros are about length."""
+    """A reader that is right up to the training length and lost past it has learned the form, so
+    its zeros are about length.
+    """
     asked = task(path=published(tmp_path, 30), **options)
-    result = measure(asked, writer(lambda p: oracle(p) if len(p) + 2 + 6 <= L else " none"), None, L)
-    assert {r["status"] for r in result.rows} == {"ok"} and set(cells(result, "accuracy").values()) == {0.0}
-    assert {at for _, at, _ in cells(result, "accuracy")} == {30} and {i["item"] for i in result.items} == {0, 1, 2, "all"}
+    result = measure(
+        asked, writer(lambda p: oracle(p) if len(p) + 2 + 6 <= L else " none"), None, L
+    )
+    assert {r["status"] for r in result.rows} == {"ok"} and set(
+        cells(result, "accuracy").values()
+    ) == {0.0}
+    assert {at for _, at, _ in cells(result, "accuracy")} == {30} and {
+        i["item"] for i in result.items
+    } == {0, 1, 2, "all"}
     record = len(',\n "abcdef": "abcdef"')
     for row in gates(result).values():
         assert (row["value"], row["n"], row["tokens"]) == (1, 3, 9)
@@ -144,13 +204,17 @@ def test_the_gate_of_a_file_that_is_too_long_is_of_as_many_of_its_records_as_fit
 
 def test_whoever_has_not_learned_a_file_within_the_training_length_is_not_trained(tmp_path):
     result = measure(task(path=published(tmp_path, 30)), writer(lambda p: " none"), None, L)
-    assert {r["status"] for r in result.rows} == {"not trained"} and [r["value"] for r in gates(result).values()] == [0, 0]
+    assert {r["status"] for r in result.rows} == {"not trained"} and [
+        r["value"] for r in gates(result).values()
+    ] == [0, 0]
 
 
 def test_without_two_records_that_fit_there_is_no_gate(tmp_path):
     one, two = (len(generate(30, 6, 5, 0).first(k).prompt(0, False)[0]) + 1 + 2 + 6 for k in (1, 2))
     for length, gated in ((one, False), (two - 1, False), (two, True)):
-        result = measure(task(path=published(tmp_path, 30), query=("last",)), writer(oracle), None, length)
+        result = measure(
+            task(path=published(tmp_path, 30), query=("last",)), writer(oracle), None, length
+        )
         assert ([r["at"] for r in gates(result).values()], {r["status"] for r in result.rows}) == (
             ([2], {"ok"}) if gated else ([], {"not trained"})
         )
@@ -163,7 +227,9 @@ def test_a_gate_reads_no_further_than_the_training_length(tmp_path):
         return writer(oracle)(tokens, last)
 
     result = measure(task(path=published(tmp_path, 30), generate=30), model, None, L)
-    assert {r["metric"] for r in result.rows} == {"gate"} and {r["status"] for r in result.rows} == {"ok"}
+    assert {r["metric"] for r in result.rows} == {"gate"} and {
+        r["status"] for r in result.rows
+    } == {"ok"}
 
 
 def test_a_file_of_generated_records_is_the_same_test_as_generating_them(tmp_path):
@@ -182,8 +248,12 @@ def test_decoding_that_cannot_hold_a_value_is_refused(tmp_path):
     for generate_bytes in (0, 8):
         task(generate=generate_bytes).check(None, VOCABULARY, L)
     path = tmp_path / "long.jsonl"
-    path.write_text(json.dumps({"ordered_kv_records": [["a", "1"], ["b", "ä" * 10]], "key": "a", "value": "1"}))
-    with pytest.raises(UserError, match=r"^task\.lost-in-the-middle\.generate=21: cuts values off; .* 22 bytes: "):
+    path.write_text(
+        json.dumps({"ordered_kv_records": [["a", "1"], ["b", "ä" * 10]], "key": "a", "value": "1"})
+    )
+    with pytest.raises(
+        UserError, match=r"^task\.lost-in-the-middle\.generate=21: cuts values off; .* 22 bytes: "
+    ):
         task(path=str(path), generate=21).check(None, VOCABULARY, L)
 
 
@@ -197,7 +267,11 @@ def test_exactness_in_one_forward_is_generation_token_by_token():
     table = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
 
     def model(tokens, last):
-        return torch.nn.functional.one_hot(tokens, 5).double().cumsum(1)[:, -last:] @ table[:5].double() + table[tokens[:, -last:]]
+        return (
+            torch.nn.functional.one_hot(tokens, 5).double().cumsum(1)[:, -last:]
+            @ table[:5].double()
+            + table[tokens[:, -last:]]
+        )
 
     rng = np.random.default_rng(0)
     prompts = [rng.integers(5, size=n) for n in (3, 4, 4, 6, 3, 5) * 5]
@@ -208,11 +282,15 @@ def test_exactness_in_one_forward_is_generation_token_by_token():
             tokens.append(int(model(torch.tensor([tokens]), 1)[0, -1].argmax()))
         assert tokens[len(p) :] == s.tolist()
     wrong = [np.where(np.arange(4) == i % 4, (s + 1) % 5, s) for i, s in enumerate(said)]
-    assert exact(model, prompts, list(said), 10).all() and not exact(model, prompts, wrong, 10).any()
+    assert (
+        exact(model, prompts, list(said), 10).all() and not exact(model, prompts, wrong, 10).any()
+    )
 
 
 def copying(step, period):
-    """A reader that says what stood `period` tokens before, plus step; and the lengths that it has read."""
+    """A reader that says what stood `period` tokens before, plus step; and the lengths that it has
+    read.
+    """
     lengths = []
 
     def model(tokens, last):
@@ -223,8 +301,12 @@ def copying(step, period):
     return model, lengths
 
 
-@pytest.mark.parametrize(("step", "period", "reads"), [(0, 1, 2), (0, 5, 1), (1, 1, 12), (1, 5, 12)])
-def test_decoding_reads_no_more_often_than_token_by_token_and_less_where_it_copies(step, period, reads):
+@pytest.mark.parametrize(
+    ("step", "period", "reads"), [(0, 1, 2), (0, 5, 1), (1, 1, 12), (1, 5, 12)]
+)
+def test_decoding_reads_no_more_often_than_token_by_token_and_less_where_it_copies(
+    step, period, reads
+):
     model, lengths = copying(step, period)
     start = [3, 8, 13, 18, 23]
     prompts = [np.array(start * 2), np.array(start * 2) + 20]
@@ -238,9 +320,16 @@ def test_decoding_reads_no_more_often_than_token_by_token_and_less_where_it_copi
 
 
 def test_what_is_likely_to_follow():
-    assert likely(np.array([1, 2, 3, 9, 1, 2, 4, 8, 1, 2]), 6).tolist() == [4, 8, 1, 2, 4, 8], "where the most stood last, and around"
-    assert likely(np.array([5, 6, 5]), 3).tolist() == [6, 5, 6] and likely(np.array([5, 6]), 2).tolist() == [6, 6]
-    assert likely(np.array([4]), 2).tolist() == [4, 4] and likely(np.array([7, 7]), 2).tolist() == [7, 7]
+    assert likely(np.array([1, 2, 3, 9, 1, 2, 4, 8, 1, 2]), 6).tolist() == [4, 8, 1, 2, 4, 8], (
+        "where the most stood last, and around"
+    )
+    assert likely(np.array([5, 6, 5]), 3).tolist() == [6, 5, 6] and likely(
+        np.array([5, 6]), 2
+    ).tolist() == [6, 6]
+    assert likely(np.array([4]), 2).tolist() == [4, 4] and likely(np.array([7, 7]), 2).tolist() == [
+        7,
+        7,
+    ]
 
 
 def test_lengths_past_a_table_are_absent():
@@ -253,7 +342,11 @@ def test_lengths_past_a_table_are_absent():
 
     steps = []
     result = task().run(model, None, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert {r["at"] for r in result.rows} == {1} and steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+    assert (
+        {r["at"] for r in result.rows} == {1}
+        and steps == sorted(steps)
+        and steps[-1][0] == steps[-1][1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -262,28 +355,26 @@ def test_lengths_past_a_table_are_absent():
         ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: cannot be read"),
         ({"pairs": []}, r"pairs=\[\]"),
         ({"pairs": [0]}, r"pairs=\[0\]"),
-        ({"pairs": [70], "characters": 2}, r"pairs=\[70\]: with .*characters=2 there are ids for 64"),
+        (
+            {"pairs": [70], "characters": 2},
+            r"pairs=\[70\]: with .*characters=2 there are ids for 64",
+        ),
         ({"characters": 37}, r"characters=37"),
-        ({"depths": [0, 1.5]}, r"depths=\[0, 1\.5\]: must be numbers from 0"),
+        ({"depths": [0, 1.5]}, r"depths=\[0, 1\.5\]: expected a list of numbers from 0"),
         ({"depths": []}, r"depths=\[\]"),
         ({"indices": [0, 1]}, r"indices=\[0, 1\]: from 0 to 0, for 1 records"),
         ({"indices": []}, r"indices=\[\]"),
         ({"query": []}, r"query=\[\]"),
         ({"trials": 0}, r"trials=0"),
         ({"generate": -1}, r"generate=-1"),
-        ({"generate": 7}, r"generate=7: cuts values off; the opening and the longest value are 8 bytes: give so many or more, or 0"),
-        ({"seed": -1}, r"seed=-1: must be a whole number of at least 0"),
+        (
+            {"generate": 7},
+            r"generate=7: cuts values off; the opening and the longest value are 8 bytes: give so many or more, or 0",
+        ),
+        ({"seed": -1}, r"seed=-1: expected a whole number of at least 0"),
     ],
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=rf"^task\.lost-in-the-middle\.{message}") as error:
-        task(**options).check(None, VOCABULARY, L)
+        checked(task(), options, None, VOCABULARY, L)
     assert "\n" not in str(error.value)
-
-
-def test_another_alphabet_is_refused():
-    class Words(Vocabulary):
-        encoder = type("Other", (type(BYTES),), {})()
-
-    with pytest.raises(UserError, match=r"data/vocabulary=bytes"):
-        task().check(None, Words(), L)

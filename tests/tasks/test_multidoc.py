@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from extrap.data.facts import Template
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.multidoc import MultiDoc
-from tests.tasks.hand import VOCABULARY, Texts, measure, speak, values
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, speak, values
 
 L = 64
 TEXT = Texts([np.full(4000, ord("x"))])
@@ -21,7 +21,9 @@ def task(**options):
 
 
 def reader(sees=lambda slot, length: slot >= 0, relation=True):
-    """Says what stands after the subject that is asked for, behind the relation that is asked for; else BOS."""
+    """Says what stands after the subject that is asked for, behind the relation that is asked for;
+    else BOS.
+    """
 
     def model(tokens, last):
         assert last == 1
@@ -31,17 +33,27 @@ def reader(sees=lambda slot, length: slot >= 0, relation=True):
         if relation:
             found &= tokens.roll(1, 1) == tokens[:, -2:-1]
         at = found.double().argmax(1)
-        return speak(torch.where(found.any(1), tokens[torch.arange(len(tokens)), at + 1], VOCABULARY.bos))
+        return speak(
+            torch.where(found.any(1), tokens[torch.arange(len(tokens)), at + 1], VOCABULARY.bos)
+        )
 
     return model
 
 
 def test_an_oracle_finds_everything_that_is_there():
     result = measure(task(), reader(), TEXT, L)
-    accuracy = {k: v for k, v in values(result, "accuracy").items() if k[0] in ("ordered", "shuffled")}
+    accuracy = {
+        k: v for k, v in values(result, "accuracy").items() if k[0] in ("ordered", "shuffled")
+    }
     assert len(accuracy) == 2 * 2 * 7 and set(accuracy.values()) == {1.0}
-    assert {r["status"] for r in result.rows} == {"ok"} and values(result, "gate") == {("ordered", L): 1.0}
-    lines = {r["protocol"]: r["value"] for r in result.rows if r["metric"] == "accuracy" and r["protocol"] in ("oracle", "closed_book")}
+    assert {r["status"] for r in result.rows} == {"ok"} and values(result, "gate") == {
+        ("ordered", L): 1.0
+    }
+    lines = {
+        r["protocol"]: r["value"]
+        for r in result.rows
+        if r["metric"] == "accuracy" and r["protocol"] in ("oracle", "closed_book")
+    }
     assert lines == {"oracle": 1.0, "closed_book": 0.0}
     cells = [r for r in result.rows if r["metric"] == "accuracy" and r["value"] == 1]
     assert all((r["low"], r["high"]) == wilson(12, 12) and r["n"] == 12 for r in cells)
@@ -66,13 +78,22 @@ def test_a_window_is_a_step_where_the_document_leaves_it():
 
 
 def curves(result):
-    return [((r["protocol"], r["length"], r["depth"]), r["value"]) for r in result.rows if r["metric"] == "accuracy" and "depth" in r]
+    return [
+        ((r["protocol"], r["length"], r["depth"]), r["value"])
+        for r in result.rows
+        if r["metric"] == "accuracy" and "depth" in r
+    ]
 
 
 def test_the_last_document_alone_is_recency():
-    result = measure(task(multiples=(1,)), reader(lambda slot, length: slot >= length - 10), TEXT, L)
+    result = measure(
+        task(multiples=(1,)), reader(lambda slot, length: slot >= length - 10), TEXT, L
+    )
     for protocol in ("ordered", "shuffled"):
-        curve = {m: values(result, m)[protocol, L] for m in ("primacy", "recency", "u_depth", "tilt", "mid")}
+        curve = {
+            m: values(result, m)[protocol, L]
+            for m in ("primacy", "recency", "u_depth", "tilt", "mid")
+        }
         assert curve == {"primacy": 0, "recency": 1, "u_depth": 0.5, "tilt": 1, "mid": 0}
     assert {r["status"] for r in result.rows} == {"not trained"}
 
@@ -86,18 +107,33 @@ def test_a_reader_that_misses_the_relation_is_right_in_half_of_two_facts():
 
 def test_guessing_is_the_chance_line():
     generator = torch.Generator().manual_seed(0)
-    result = measure(task(trials=60), lambda t, last: torch.rand(len(t), 1, VOCABULARY.size, generator=generator), TEXT, L)
-    found = [r["value"] for r in result.rows if r["metric"] == "restricted" and r["protocol"] != "retrieved"]
+    result = measure(
+        task(trials=60),
+        lambda t, last: torch.rand(len(t), 1, VOCABULARY.size, generator=generator),
+        TEXT,
+        L,
+    )
+    found = [
+        r["value"]
+        for r in result.rows
+        if r["metric"] == "restricted" and r["protocol"] != "retrieved"
+    ]
     low, high = wilson(round(sum(found) * 60), len(found) * 60)
     assert low < 1 / VOCABULARY.values < high
     assert [r["value"] for r in result.rows if r["metric"] == "chance"] == [1 / 16]
-    assert values(result, "guess")["ordered", L] == pytest.approx(1 / 16 + 15 / 16 / 16)  # eight documents of two facts
+    assert values(result, "guess")["ordered", L] == pytest.approx(
+        1 / 16 + 15 / 16 / 16
+    )  # eight documents of two facts
 
 
 def test_items_tell_the_place_in_tokens():
     result = measure(task(multiples=(1,)), reader(), TEXT, L)
-    items = {(i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items}
-    assert items["ordered", 1.0, "distance", "all"] == 7 + 3 - 1 and items["ordered", 0.0, "distance", "all"] == 8 * 7 + 3 - 1
+    items = {
+        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
+    }
+    near, far = (items["ordered", depth, "distance", "all"] for depth in (1.0, 0.0))
+    assert 7 + 1 - 3 < near < 7 + 1, "the subject of either fact of the document is the gold one"
+    assert far - near == 7 * 7
     assert items["ordered", 1.0, "index", "all"] == 7 and items["ordered", 0.5, "accuracy", 3] == 1
 
 
@@ -117,7 +153,10 @@ def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
 
 def test_coordinates_are_unique():
     rows = measure(task(), reader(), TEXT, L).rows
-    keys = [tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric")) for r in rows]
+    keys = [
+        tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric"))
+        for r in rows
+    ]
     assert len(set(keys)) == len(keys)
 
 
@@ -125,7 +164,10 @@ def test_coordinates_are_unique():
     ("options", "message"),
     [
         ({"multiples": [2]}, r"task\.multidoc\.multiples=\[2\]: must hold 1"),
-        ({"multiples": [1, 16]}, r"task\.multidoc\.multiples=\[1, 16\]: 1024 tokens hold 145 documents.*data\.vocabulary\.keys=64"),
+        (
+            {"multiples": [1, 16]},
+            r"task\.multidoc\.multiples=\[1, 16\]: 1024 tokens hold 145 documents.*data\.vocabulary\.keys=64",
+        ),
         ({"depths": [0, 0.5, 1.1]}, r"task\.multidoc\.depths=\[0, 0\.5, 1\.1\]: .*from 0"),
         ({"depths": [0, 0.1, 1]}, r"task\.multidoc\.depths"),
         ({"trials": 0}, r"task\.multidoc\.trials=0"),
@@ -138,7 +180,7 @@ def test_coordinates_are_unique():
 )
 def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
-        task(**options).check(TEXT, VOCABULARY, L)
+        checked(task(), options, TEXT, VOCABULARY, L)
     assert "\n" not in str(error.value)
 
 

@@ -1,4 +1,6 @@
-"""Repeated text on models that copy, that forget at a known distance, that see one token, and that guess."""
+"""Repeated text on models that copy, that forget at a known distance, that see one token, and that
+guess.
+"""
 
 from functools import partial
 
@@ -6,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.utils.errors import UserError
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.repeat import Repeat
-from tests.tasks.hand import VOCABULARY, Texts, bigram, measure, values
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, bigram, checked, measure, values
 
 L = 8
 REPEATED = ("repeated", "later")
@@ -26,7 +28,9 @@ def distinct(documents=12, tokens=40):
 
 
 def copier(reach=10**9):
-    """Says what stood one period back: the least by which the text read so far repeats, all of it where it does not, at most `reach`."""
+    """Says what stood one period back: the least by which the text read so far repeats, all of it
+    where it does not, at most `reach`.
+    """
 
     def model(tokens, last):
         said = torch.full((len(tokens), last), VOCABULARY.bos)
@@ -34,7 +38,9 @@ def copier(reach=10**9):
             for slot in range(len(text) - last, len(text)):
                 read = text[1 : slot + 1]
                 periods = (p for p in range(1, min(len(read), reach) + 1) if read[p:] == read[:-p])
-                said[row, slot - len(text) + last] = next((read[-p] for p in periods), VOCABULARY.bos)
+                said[row, slot - len(text) + last] = next(
+                    (read[-p] for p in periods), VOCABULARY.bos
+                )
         return 50.0 * torch.nn.functional.one_hot(said, VOCABULARY.size).double()
 
     return model
@@ -45,8 +51,12 @@ def uniform(tokens, last):
 
 
 def test_an_exact_copier_is_right_on_later_copies_and_nowhere_else():
-    result = measure(Repeat((1, 2, 4), documents=12), copier(), Texts(distinct()), L)
-    found, nll, gain = values(result, "accuracy"), values(result, "nll"), next(row for row in result.rows if row["metric"] == "gain")
+    result = measure(Repeat(multiples=(1, 2, 4), documents=12), copier(), Texts(distinct()), L)
+    found, nll, gain = (
+        values(result, "accuracy"),
+        values(result, "nll"),
+        next(row for row in result.rows if row["metric"] == "gain"),
+    )
     for n in (16, 32):
         assert found["later", n] == 1 and nll["later", n] == pytest.approx(0, abs=1e-12)
         assert found["repeated", n] == (n - L) / n
@@ -55,43 +65,67 @@ def test_an_exact_copier_is_right_on_later_copies_and_nowhere_else():
 
 
 def test_who_cannot_see_a_period_back_gains_nothing():
-    result = measure(Repeat((1, 2, 4), documents=12), copier(reach=3), Texts(distinct()), L)
+    result = measure(
+        Repeat(multiples=(1, 2, 4), documents=12), copier(reach=3), Texts(distinct()), L
+    )
     assert set(values(result, "accuracy").values()) == set(values(result, "gain").values()) == {0}
 
 
 def test_a_guesser_has_the_loss_and_the_accuracy_of_chance():
     """All logits are equal: token 0 is said always, as often right as it occurs."""
     text = noise(symbols=2)
-    result = measure(Repeat((1, 2), documents=12), uniform, Texts(text), L)
-    assert all(value == pytest.approx(np.log(VOCABULARY.size), abs=1e-6) for value in values(result, "nll").values())
+    result = measure(Repeat(multiples=(1, 2), documents=12), uniform, Texts(text), L)
+    assert all(
+        value == pytest.approx(np.log(VOCABULARY.size), abs=1e-6)
+        for value in values(result, "nll").values()
+    )
     assert values(result, "accuracy")["nonrepeated", 16] == (text[:, :16] == 0).mean()
     assert values(result, "accuracy")["later", 16] == (text[:, :8] == 0).mean()
 
 
 def test_a_reader_of_one_token_gives_the_sums_of_hand():
-    """Losses depend on the token before alone, so that every window and every copy can be added up by a double loop."""
-    text, log_p = noise(5, 40, 4), torch.randn(VOCABULARY.size, VOCABULARY.size, generator=torch.Generator().manual_seed(0))
-    result = measure(Repeat((1, 2, 4), period=0.5, documents=5), partial(bigram, log_p), Texts(text), L)
+    """Losses depend on the token before alone, so that every window and every copy can be added up
+    by a double loop.
+    """
+    text, log_p = (
+        noise(5, 40, 4),
+        torch.randn(VOCABULARY.size, VOCABULARY.size, generator=torch.Generator().manual_seed(0)),
+    )
+    result = measure(
+        Repeat(multiples=(1, 2, 4), period=0.5, documents=5), partial(bigram, log_p), Texts(text), L
+    )
     loss = -log_p.log_softmax(-1)
     sums = {}
     for document in text:
         for n in (8, 16, 32):
             for start in range(0, 32 - n + 1, n):
                 plain = document[start : start + n]
-                for name, y in (("nonrepeated", plain), ("repeated", [plain[i % 4] for i in range(n)])):
+                for name, y in (
+                    ("nonrepeated", plain),
+                    ("repeated", [plain[i % 4] for i in range(n)]),
+                ):
                     before = [VOCABULARY.bos, *y[:-1]]
                     for slot, (a, b) in enumerate(zip(before, y, strict=True)):
                         sums.setdefault((name, n), []).append(float(loss[a, b]))
                         if name == "repeated" and slot >= 4:
                             sums.setdefault(("later", n), []).append(float(loss[a, b]))
     found = values(result, "nll")
-    assert {k: v for k, v in found.items() if k[0] != "within"} == {place: pytest.approx(np.mean(v), abs=1e-6) for place, v in sums.items()}
+    assert {k: v for k, v in found.items() if k[0] != "within"} == {
+        place: pytest.approx(np.mean(v), abs=1e-6) for place, v in sums.items()
+    }
     assert found["within", 8] == pytest.approx(found["later", 8])
 
 
 def test_rows_are_the_items_added_up():
-    log_p = torch.randn(VOCABULARY.size, VOCABULARY.size, generator=torch.Generator().manual_seed(0))
-    result = measure(Repeat((1, 1.5, 4), documents=5), partial(bigram, log_p), Texts(noise(5, 40, 4)), L)
+    log_p = torch.randn(
+        VOCABULARY.size, VOCABULARY.size, generator=torch.Generator().manual_seed(0)
+    )
+    result = measure(
+        Repeat(multiples=(1, 1.5, 4), documents=5),
+        partial(bigram, log_p),
+        Texts(noise(5, 40, 4)),
+        L,
+    )
     item = {(i["protocol"], i["length"], i["metric"], i["item"]): i["value"] for i in result.items}
     for row in result.rows:
         assert (
@@ -100,7 +134,10 @@ def test_rows_are_the_items_added_up():
             and row["status"] == ("ok" if row["protocol"] == "nonrepeated" else "not trained")
         )
         if name := {"accuracy": "correct", "nll": "nll_sum"}.get(row["metric"]):
-            total, tokens = (sum(item[row["protocol"], row["length"], m, i] for i in range(5)) for m in (name, "tokens"))
+            total, tokens = (
+                sum(item[row["protocol"], row["length"], m, i] for i in range(5))
+                for m in (name, "tokens")
+            )
             assert (row["value"], row["tokens"]) == (pytest.approx(total / tokens), tokens)
 
 
@@ -110,9 +147,13 @@ def test_lengths_out_of_range_have_no_rows_and_losses_that_are_no_numbers_diverg
             raise OutOfRange("a table of 16")
         return uniform(tokens, last) * (torch.nan if tokens.shape[1] == 16 else 1)
 
-    result = measure(Repeat((1, 2, 4), documents=3), model, Texts(noise(3)), L)
+    result = measure(Repeat(multiples=(1, 2, 4), documents=3), model, Texts(noise(3)), L)
     assert {row["length"] for row in result.rows} == {8, 16}
-    assert {(row["length"], row["status"]) for row in result.rows} == {(8, "ok"), (8, "not trained"), (16, "diverged")}
+    assert {(row["length"], row["status"]) for row in result.rows} == {
+        (8, "ok"),
+        (8, "not trained"),
+        (16, "diverged"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -128,4 +169,4 @@ def test_lengths_out_of_range_have_no_rows_and_losses_that_are_no_numbers_diverg
 )
 def test_mistakes_are_told_before_anything_is_read(options, said):
     with pytest.raises(UserError, match=said):
-        Repeat(**{"multiples": [1, 2], "documents": 2} | options).check(Texts(noise(12)), VOCABULARY, L)
+        checked(Repeat(multiples=(1, 2), documents=2), options, Texts(noise(12)), VOCABULARY, L)

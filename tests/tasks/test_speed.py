@@ -4,20 +4,22 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.utils.errors import UserError
-from extrap.model.inspection import Glass
+from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import OutOfRange
 from extrap.tasks import speed
 from extrap.tasks.speed import Speed
-from tests.discover import gpt
-from tests.tasks.hand import VOCABULARY, Texts, measure
+from extrap.utils.errors import UserError
+from tests.support.discover import gpt
+from tests.support.hand import VOCABULARY, Texts, checked, measure
 
 L = 16
 CORPUS = Texts([np.arange(200) % 256])
 
 
 class Hand:
-    """Reads a token in a second and trains on it in three; the first repeat of each is slow. Keeps 40 bytes a token, twice."""
+    """Reads a token in a second and trains on it in three; the first repeat of each is slow. Keeps
+    40 bytes a token, twice.
+    """
 
     def __init__(self):
         self.now, self.calls, self.shapes = 0.0, {}, set()
@@ -46,24 +48,34 @@ class Hand:
 def rows(task, model, monkeypatch):
     monkeypatch.setattr(speed.time, "perf_counter", lambda: model.now)
     found = measure(task, model, CORPUS, L).rows
-    return {(r["protocol"], r["length"], r["metric"]): (r["value"], r.get("low"), r.get("high")) for r in found}
+    return {
+        (r["protocol"], r["length"], r["metric"]): (r["value"], r.get("low"), r.get("high"))
+        for r in found
+    }
 
 
 def test_times_are_medians_and_the_first_is_no_time(monkeypatch):
     model = Hand()
-    found = rows(Speed((1, 2, 4), window_tokens=64, repeats=3), model, monkeypatch)
+    found = rows(Speed(multiples=(1, 2, 4), window_tokens=64, repeats=3), model, monkeypatch)
     for n in (L, 2 * L):
         assert found["read", n, "tokens_per_second"] == pytest.approx((1 / 2, 1 / 3, 1))
         assert found["train", n, "tokens_per_second"] == pytest.approx((1 / 6, 1 / 9, 1 / 3))
         assert found["train", n, "bytes_per_token"][0] == 40
-    assert model.shapes == {(4, L), (2, 2 * L)} and len(found) == 6, "64 tokens in whole windows; a length past the table is absent"
+    assert model.shapes == {(4, L), (2, 2 * L)} and len(found) == 6, (
+        "64 tokens in whole windows; a length past the table is absent"
+    )
 
 
 def test_a_step_of_a_model_leaves_nothing_behind():
     model = gpt("rope")
-    glass, tokens = Glass(model, model, lambda layers: model), torch.randint(50, (2, 17))
-    nll = glass.gradients(tokens[:, :-1], tokens[:, 1:])
-    expected = torch.nn.functional.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+    inspected, tokens = (
+        InspectedModel(model, model, lambda layers: model),
+        torch.randint(50, (2, 17)),
+    )
+    nll = inspected.gradients(tokens[:, :-1], tokens[:, 1:])
+    expected = torch.nn.functional.cross_entropy(
+        model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten()
+    )
     assert nll.item() == pytest.approx(expected.item(), rel=1e-6) and not nll.requires_grad
     assert all(p.grad is None for p in model.parameters())
 
@@ -72,12 +84,18 @@ def test_a_scheme_that_needs_attention_weights_keeps_them():
     tokens, kept = torch.randint(50, (1, 65)), {}
     for name in ("rope", "transformer-xl"):
         model = gpt(name, dtype=torch.float32)
-        glass = Glass(model, model, {}.get)
-        kept[name] = speed._kept(lambda glass=glass: glass.gradients(tokens[:, :-1], tokens[:, 1:]))
-    assert kept["transformer-xl"] - kept["rope"] > 2 * 4 * 64 * 64 * 4, "layers x heads x T x T floats"
+        inspected = InspectedModel(model, model, {}.get)
+        kept[name] = speed._kept(
+            lambda inspected=inspected: inspected.gradients(tokens[:, :-1], tokens[:, 1:])
+        )
+    assert kept["transformer-xl"] - kept["rope"] > 2 * 4 * 64 * 64 * 4, (
+        "layers x heads x T x T floats"
+    )
 
 
-@pytest.mark.parametrize(("options", "said"), [({"repeats": 0}, "repeats=0"), ({"window_tokens": 0}, "window_tokens=0")])
+@pytest.mark.parametrize(
+    ("options", "said"), [({"repeats": 0}, "repeats=0"), ({"window_tokens": 0}, "window_tokens=0")]
+)
 def test_bad_options_are_one_line(options, said):
-    with pytest.raises(UserError, match=rf"^task\.speed\.{said}: must be a whole number"):
-        Speed(**options).check(CORPUS, VOCABULARY, L)
+    with pytest.raises(UserError, match=rf"^task\.speed\.{said}: expected a whole number"):
+        checked(Speed(), options, CORPUS, VOCABULARY, L)

@@ -5,8 +5,8 @@ import torch
 import yaml
 
 from extrap.runs import train as stage
-from tests.discover import CONF
-from tests.jobs import job
+from tests.support.discover import CONF
+from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 

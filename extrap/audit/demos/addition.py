@@ -1,9 +1,12 @@
-"""Why adding positions to tokens works: their vectors are nearly orthogonal, and the logit splits into four terms.
+"""Why adding positions to tokens works: their vectors are nearly orthogonal, and the logit splits
+into four terms.
 
-x_i = e_i + p_i. With norm(x) = A e + A p + c (A linear once the scale of x is taken as given), q = W_q norm(x) and k = W_k norm(x):
-<q_i, k_j> = token-token + token-position + position-token + position-position, in the first layer; c and the biases of W_q and W_k
-go with the token. Share of a term: its covariance with the logit over the variance of the logit, which makes the shares sum to 1.
-Of the model as constructed, with sinusoids, or of a trained run whose scheme adds to the token embedding.
+x_i = e_i + p_i. With norm(x) = A e + A p + c (A linear once the scale of x is taken as given), q =
+W_q norm(x) and k = W_k norm(x): <q_i, k_j> = token-token + token-position + position-token +
+position-position, in the first layer; c and the biases of W_q and W_k go with the token. Share of a
+term: its covariance with the logit over the variance of the logit, which makes the shares sum to 1.
+Of the model as constructed, with sinusoids, or of a trained run whose scheme adds to the token
+embedding.
 """
 
 import inspect
@@ -11,21 +14,20 @@ import inspect
 import torch
 from torch import Tensor, nn
 
-from extrap.model import gpt as text_source
 from extrap.audit.demos import aligned
-from extrap.audit.subject import gpt
+from extrap.audit.subject import DEFAULT_SHAPE, gpt
 from extrap.audit.trained import told, trained
-from extrap.cli.schemes import SHAPE
-from extrap.utils.errors import UserError
+from extrap.model import gpt as text_source
 from extrap.model.gpt import GPT
 from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.utils.errors import UserError
 
 TERMS = ("token-token", "token-position", "position-token", "position-position")
 TEXTS, GROUPS = 16, 8
 
 
 def show(run: str | None = None) -> str:
-    model = gpt(Sinusoidal(SHAPE)).double() if run is None else trained(run)
+    model = gpt(Sinusoidal(DEFAULT_SHAPE)).double() if run is None else trained(run)
     check(model, run)
     whose = "sinusoids, as constructed" if run is None else f"{told(model)}, trained: {run}"
     return "\n\n".join([f"{whose}; L = {model.scheme.shape.length} tokens, C = {model.scheme.shape.dim} channels",
@@ -34,13 +36,23 @@ def show(run: str | None = None) -> str:
 
 @torch.no_grad()
 def check(model: GPT, run: str | None) -> None:
-    """Raises UserError for a scheme that does not add to the token embedding, or that also acts on queries and keys."""
+    """Raises UserError for a scheme that does not add to the token embedding, or that also acts on
+    queries and keys.
+    """
     T, scheme = 4, model.scheme
-    x = torch.randn(1, T, scheme.shape.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x = torch.randn(
+        1, T, scheme.shape.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64
+    )
     at = model.where(torch.zeros(1, T, dtype=torch.long)).at_layer(0, x)
     zero = scheme.embed(torch.zeros_like(x), at)
-    if scheme.uses("rotate", "score", "attend") or not zero.any() or not torch.allclose(scheme.embed(x, at) - zero, x):
-        raise UserError(f"--run {run}: {told(model)} does not only add positions to tokens; take a run of sinusoidal or learned")
+    if (
+        scheme.uses("rotate", "score", "attend")
+        or not zero.any()
+        or not torch.allclose(scheme.embed(x, at) - zero, x)
+    ):
+        raise UserError(
+            f"--run {run}: {told(model)} does not only add positions to tokens; take a run of sinusoidal or learned"
+        )
 
 
 @torch.no_grad()
@@ -52,8 +64,13 @@ def positions(model: GPT) -> Tensor:
 
 
 def cosines(model: GPT) -> str:
-    """Cosine of every token vector with every position vector; independent directions in C channels have sd 1 / sqrt(C)."""
-    e, p = (nn.functional.normalize(x, dim=-1) for x in (model.embedding.weight.detach(), positions(model)))
+    """Cosine of every token vector with every position vector; independent directions in C channels
+    have sd 1 / sqrt(C).
+    """
+    e, p = (
+        nn.functional.normalize(x, dim=-1)
+        for x in (model.embedding.weight.detach(), positions(model))
+    )
     cos = e @ p.T
     return "\n".join([
         f"cosine of {len(e)} token with {len(p)} position vectors",
@@ -63,21 +80,34 @@ def cosines(model: GPT) -> str:
 
 
 def variances(model: GPT) -> str:
-    """Variance over tokens and over positions, channel by channel, in groups of neighbouring channels."""
+    """Variance over tokens and over positions, channel by channel, in groups of neighbouring
+    channels.
+    """
     token, place = model.embedding.weight.detach().var(0), positions(model).var(0)
     rows = [["channels", "token", "position"]]
     for group in torch.arange(len(token)).chunk(GROUPS):
-        rows.append([f"{group[0]} to {group[-1]}", f"{token[group].mean():.4f}", f"{place[group].mean():.4f}"])
+        rows.append(
+            [
+                f"{group[0]} to {group[-1]}",
+                f"{token[group].mean():.4f}",
+                f"{place[group].mean():.4f}",
+            ]
+        )
     both = torch.corrcoef(torch.stack([token, place]))[0, 1]
     return f"variance per channel, mean of each group\n{aligned(rows)}\ncorrelation over the {len(token)} channels: {both:+.3f}"
 
 
 @torch.no_grad()
 def split(model: GPT) -> dict[str, Tensor]:
-    """{term: (B, H, T, T)} of <q_i, k_j> * scale in the first layer, for windows of the source of extrap/model/gpt.py as bytes."""
+    """{term: (B, H, T, T)} of <q_i, k_j> * scale in the first layer, for windows of the source of
+    extrap/model/gpt.py as bytes.
+    """
     L, block = model.scheme.shape.length, model.blocks[0]
     ids = torch.tensor(list(inspect.getsource(text_source).encode()))
-    tokens = torch.stack([ids[n * L : (n + 1) * L] for n in range(min(TEXTS, len(ids) // L))]) % model.scheme.shape.vocab
+    tokens = (
+        torch.stack([ids[n * L : (n + 1) * L] for n in range(min(TEXTS, len(ids) // L))])
+        % model.scheme.shape.vocab
+    )
     e, p = model.embedding(tokens), positions(model)[None]
     weight, scale = block.norm1.weight, scale_of(block.norm1, e + p)
     constant = getattr(block.norm1, "bias", None)
@@ -85,7 +115,9 @@ def split(model: GPT) -> dict[str, Tensor]:
     of_place = centred(block.norm1, p) * scale * weight
     (q1, k1), (q2, k2) = heads(block, of_token, block.qkv.bias), heads(block, of_place, None)
     f = model.scheme.scale
-    return dict(zip(TERMS, (q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f), strict=True))
+    return dict(
+        zip(TERMS, (q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f), strict=True)
+    )
 
 
 def centred(norm: nn.Module, x: Tensor) -> Tensor:

@@ -1,7 +1,9 @@
-"""Two layouts of RoPE are one: half (p, p + D/2) of permuted channels is interleaved (2p, 2p + 1), permuted.
+"""Two layouts of RoPE are one: half (p, p + D/2) of permuted channels is interleaved (2p, 2p + 1),
+permuted.
 
-P puts channel 2p at p and channel 2p + 1 at p + D/2. half(P x) = P interleaved(x), and scores agree if queries and keys are both
-permuted, which is a permutation of the rows of their projections within each head.
+P puts channel 2p at p and channel 2p + 1 at p + D/2. half(P x) = P interleaved(x), and scores agree
+if queries and keys are both permuted, which is a permutation of the rows of their projections
+within each head.
 """
 
 import torch
@@ -25,10 +27,15 @@ def permuted(x: Tensor) -> Tensor:
 
 
 def data() -> dict[str, float]:
-    """Largest differences: of rotated vectors, and of scores as the weights stand and after their rows were moved."""
+    """Largest differences: of rotated vectors, and of scores as the weights stand and after their
+    rows were moved.
+    """
     g = torch.Generator().manual_seed(0)
     x = torch.randn(TOKENS, D, generator=g, dtype=torch.float64)
-    h, wq, wk = (torch.randn(n, WIDTH, generator=g, dtype=torch.float64) for n in (TOKENS, HEADS * D, HEADS * D))
+    h, wq, wk = (
+        torch.randn(n, WIDTH, generator=g, dtype=torch.float64)
+        for n in (TOKENS, HEADS * D, HEADS * D)
+    )
 
     def scores(wq: Tensor, wk: Tensor, layout: Layout) -> Tensor:
         q, k = ((h @ w.T).unflatten(-1, (HEADS, D)).movedim(1, 0) for w in (wq, wk))
@@ -37,11 +44,15 @@ def data() -> dict[str, float]:
     trained = scores(wq, wk, "interleaved")
     moved_q, moved_k = (relayout(w, HEADS, "interleaved", "half") for w in (wq, wk))
     return {
-        "half(P x) - P interleaved(x)": difference(rotated(permuted(x), "half"), permuted(rotated(x, "interleaved"))),
+        "half(P x) - P interleaved(x)": difference(
+            rotated(permuted(x), "half"), permuted(rotated(x, "interleaved"))
+        ),
         "half(x) - interleaved(x)": difference(rotated(x, "half"), rotated(x, "interleaved")),
         "scores: half on the same weights": difference(scores(wq, wk, "half"), trained),
         "scores: half, rows of W_q alone moved": difference(scores(moved_q, wk, "half"), trained),
-        "scores: half, rows of W_q and W_k moved": difference(scores(moved_q, moved_k, "half"), trained),
+        "scores: half, rows of W_q and W_k moved": difference(
+            scores(moved_q, moved_k, "half"), trained
+        ),
     }
 
 

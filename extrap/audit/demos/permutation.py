@@ -1,7 +1,9 @@
-"""Without positions attention does not see order: f(P x) = P f(x), until the causal mask, two layers or a scheme break it.
+"""Without positions attention does not see order: f(P x) = P f(x), until the causal mask, two
+layers or a scheme break it.
 
-Tokens are permuted before the model and its rows after it. Both must agree where attention is blind to order. Under the causal mask
-alone the last row of one layer still knows no order: only the multiset before it. From the second layer on it does.
+Tokens are permuted before the model and its rows after it. Both must agree where attention is blind
+to order. Under the causal mask alone the last row of one layer still knows no order: only the
+multiset before it. From the second layer on it does.
 """
 
 from dataclasses import replace
@@ -28,11 +30,15 @@ def rows(model: GPT, tokens: Tensor, layers: int, causal: bool) -> Tensor:
 
 
 def error(scheme: Scheme, layers: int, causal: bool) -> tuple[float, float]:
-    """max |f(P x) - P f(x)| over all rows, and of the last row where P leaves the last token in its place."""
+    """max |f(P x) - P f(x)| over all rows, and of the last row where P leaves the last token in its
+    place.
+    """
     model, tokens = gpt(scheme).double(), words(TOKENS)
     order = torch.randperm(TOKENS - 1, generator=torch.Generator().manual_seed(1))
     order = torch.cat([order, torch.tensor([TOKENS - 1])])
-    change = (rows(model, tokens[:, order], layers, causal) - rows(model, tokens, layers, causal)[order]).abs()
+    change = (
+        rows(model, tokens[:, order], layers, causal) - rows(model, tokens, layers, causal)[order]
+    ).abs()
     return float(change.max()), float(change[-1].max())
 
 

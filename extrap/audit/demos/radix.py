@@ -1,8 +1,9 @@
-"""Positions as numbers in a radix: extrapolation, interpolation and NTK as three ways of writing a larger number.
+"""Positions as numbers in a radix: extrapolation, interpolation and NTK as three ways of writing a
+larger number.
 
-Digit m of n in radix beta is floor(n / beta**(m-1)) mod beta, the lowest being m = 1; pair m of a sinusoid or of RoPE turns by
-n / beta**(m-1) with beta = base**(2/d), a digit without the floor. A model that met 0 .. 999 reads 1749, twice as far (s = 2).
-https://kexue.fm/archives/9675
+Digit m of n in radix beta is floor(n / beta**(m-1)) mod beta, the lowest being m = 1; pair m of a
+sinusoid or of RoPE turns by n / beta**(m-1) with beta = base**(2/d), a digit without the floor. A
+model that met 0 .. 999 reads 1749, twice as far (s = 2). https://kexue.fm/archives/9675
 """
 
 from math import floor
@@ -25,7 +26,9 @@ def digits(n: float, radix: int, places: int) -> list[float]:
 
 
 def ways() -> dict[str, tuple[int, float, list[float]]]:
-    """(radix, number written, its digits): the smallest whole radix that writes all below s beta**places is NTK's."""
+    """(radix, number written, its digits): the smallest whole radix that writes all below s
+    beta**places is NTK's.
+    """
     larger = next(beta for beta in range(RADIX, 10 * RADIX) if beta**PLACES >= S * RADIX**PLACES)
     return {
         "trained": (RADIX, 759, digits(759, RADIX, PLACES)),
@@ -49,7 +52,10 @@ def show() -> str:
     new = {"trained": "", "extrapolation": "a place that was always 0", "interpolation": f"lowest digits {1 / S:g} apart, once 1",
            "NTK": f"digits {RADIX} to {ways()['NTK'][0] - 1}; neighbours still 1 apart"}  # fmt: skip
     rows = [["", "radix", "number", "digits", "new to the model"]]
-    rows += [[name, str(radix), f"{n:g}", " ".join(f"{x:g}" for x in found), new[name]] for name, (radix, n, found) in ways().items()]
+    rows += [
+        [name, str(radix), f"{n:g}", " ".join(f"{x:g}" for x in found), new[name]]
+        for name, (radix, n, found) in ways().items()
+    ]
     turns = [["theta_p", *(f"p={p}" for p in range(D // 2))]]
     turns += [[name, *(f"{x:.9f}" for x in theta)] for name, theta in angles().items()]
     beta = BASE ** (2 / D)

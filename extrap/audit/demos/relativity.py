@@ -1,7 +1,8 @@
 """RoPE is relative: <R_m q, R_n k> depends on m - n alone, and which way R turns decides its sign.
 
-q, then k: eight standard normal numbers each from numpy's RandomState(42). R_m turns neighbouring channels (2p, 2p + 1) by m theta_p,
-theta_p = 10000**(-2p/8), counter-clockwise. arXiv 2104.09864, section 3.4.
+q, then k: eight standard normal numbers each from numpy's RandomState(42). R_m turns neighbouring
+channels (2p, 2p + 1) by m theta_p, theta_p = 10000**(-2p/8), counter-clockwise. arXiv 2104.09864,
+section 3.4.
 """
 
 import numpy as np
@@ -13,7 +14,16 @@ from extrap.model.functional import frequencies
 from extrap.model.rotary import phase, turn
 
 D = 8
-PLACES = ((0, 0), (7, 7), (10, 0), (17, 7), (1_000_010, 1_000_000), (0, 10), (7, 17), (1_000_000, 1_000_010))
+PLACES = (
+    (0, 0),
+    (7, 7),
+    (10, 0),
+    (17, 7),
+    (1_000_010, 1_000_000),
+    (0, 10),
+    (7, 17),
+    (1_000_000, 1_000_010),
+)
 HEADS = ("m", "n", "m-n", "q.k", "<R_m q, R_n k>", "<q, R_{m-n} k>", "<q, R_{n-m} k>")
 
 
@@ -24,14 +34,26 @@ def vectors() -> tuple[Tensor, Tensor]:
 
 def turned(x: Tensor, m: float) -> Tensor:
     """R_m x of a vector (D,)."""
-    return turn(x[None], phase(torch.tensor([[float(m)]], dtype=torch.float64) * frequencies(D), x.dtype), "interleaved")[0]
+    return turn(
+        x[None],
+        phase(torch.tensor([[float(m)]], dtype=torch.float64) * frequencies(D), x.dtype),
+        "interleaved",
+    )[0]
 
 
 def data() -> list[tuple[int, int, int, float, float, float, float]]:
     """A row per pair of places, in the order of HEADS."""
     q, k = vectors()
     return [
-        (m, n, m - n, float(q @ k), float(turned(q, m) @ turned(k, n)), float(q @ turned(k, m - n)), float(q @ turned(k, n - m)))
+        (
+            m,
+            n,
+            m - n,
+            float(q @ k),
+            float(turned(q, m) @ turned(k, n)),
+            float(q @ turned(k, m - n)),
+            float(q @ turned(k, n - m)),
+        )
         for m, n in PLACES
     ]
 

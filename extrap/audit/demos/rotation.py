@@ -1,6 +1,8 @@
-"""A rotation step by step: angles, cosines, sines, every pair before and after, and norms that do not change.
+"""A rotation step by step: angles, cosines, sines, every pair before and after, and norms that do
+not change.
 
-(a, b) -> (a cos - b sin, a sin + b cos) by the angle m theta_p, theta_p = 10000**(-2p/4); x = (1, 2, 3, 4), neighbours are pairs.
+(a, b) -> (a cos - b sin, a sin + b cos) by the angle m theta_p, theta_p = 10000**(-2p/4); x = (1,
+2, 3, 4), neighbours are pairs.
 """
 
 import torch

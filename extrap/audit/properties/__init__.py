@@ -1,10 +1,24 @@
-"""Properties: each file has COLUMNS and measure(subject) -> a value per column. The file system is the registry."""
+"""Properties: each file has COLUMNS and measure(subject) -> a value per column. The file system is
+the registry.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-ORDER = ("unique", "deterministic", "codes", "length", "shift", "norm", "far", "order", "decay", "axes", "cost")
+ORDER = (
+    "unique",
+    "deterministic",
+    "codes",
+    "length",
+    "shift",
+    "norm",
+    "far",
+    "order",
+    "decay",
+    "axes",
+    "cost",
+)
 """How the table reads; further files come after these."""
 
 

@@ -1,7 +1,9 @@
-"""Whether the codes at the input are linearly related: one matrix M_k with p(i + k) = M_k p(i) for all i.
+"""Whether the codes at the input are linearly related: one matrix M_k with p(i + k) = M_k p(i) for
+all i.
 
-p(i) is what a token embedding of zeros becomes at position i; where that is nothing (positions that multiply), what one of ones
-becomes. M_k minimises the error over all i with i + k < L, for k = 1 and 7. Sinusoids: M_k is a rotation, arXiv 1706.03762.
+p(i) is what a token embedding of zeros becomes at position i; where that is nothing (positions that
+multiply), what one of ones becomes. M_k minimises the error over all i with i + k < L, for k = 1
+and 7. Sinusoids: M_k is a rotation, arXiv 1706.03762.
 """
 
 import torch

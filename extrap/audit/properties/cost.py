@@ -1,9 +1,12 @@
-"""What a scheme adds to NoPE: parameters, arithmetic and memory traffic per token, and the kernel that it leaves possible.
+"""What a scheme adds to NoPE: parameters, arithmetic and memory traffic per token, and the kernel
+that it leaves possible.
 
-Counted by watching every operation of a forward of 256 tokens in the default model (2 layers, 4 heads, width 64), L = 256.
-multiply-adds: matrix products as rows x inner x columns, any other arithmetic one per element written (a complex one four), of
-embedding and attention by their definition (all pairs, the upper triangle too), over all multiply-adds of the NoPE model.
-bytes: written by all operations that are no views, the whole model with the kernel in use. Both depend on no clock.
+Counted by watching every operation of a forward of 256 tokens in the default model (2 layers, 4
+heads, width 64), L = 256. multiply-adds: matrix products as rows x inner x columns, any other
+arithmetic one per element written (a complex one four), of embedding and attention by their
+definition (all pairs, the upper triangle too), over all multiply-adds of the NoPE model. bytes:
+written by all operations that are no views, the whole model with the kernel in use. Both depend on
+no clock.
 """
 
 from functools import cache
@@ -13,21 +16,47 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from extrap.model import attention
 from extrap.audit.column import Column, percent, whole
+from extrap.audit.subject import DEFAULT_SHAPE as DEFAULT
 from extrap.audit.subject import Subject, gpt, place, projected
-from extrap.cli.schemes import SHAPE as DEFAULT
+from extrap.model import attention
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 
 SHAPE = Shape(DEFAULT.dim, DEFAULT.heads, DEFAULT.layers, 256, DEFAULT.vocab)
-MOVES = ("copy", "clone", "empty", "zeros", "ones", "full", "arange", "fill", "cat", "stack", "where", "gather", "index", "eye", "tril")
+MOVES = (
+    "copy",
+    "clone",
+    "empty",
+    "zeros",
+    "ones",
+    "full",
+    "arange",
+    "fill",
+    "cat",
+    "stack",
+    "where",
+    "gather",
+    "index",
+    "eye",
+    "tril",
+)
 """Operations that compute nothing, by how their names begin."""
 
 COLUMNS = (
     Column("parameters", "params", "parameters that the scheme adds to the default model", whole),
-    Column("multiply_adds", "madds", "multiply-adds per token added to those of the NoPE model, counted by operation", percent),
-    Column("bytes", "bytes", "bytes written per token added to those of the NoPE model, counted by operation", percent),
+    Column(
+        "multiply_adds",
+        "madds",
+        "multiply-adds per token added to those of the NoPE model, counted by operation",
+        percent,
+    ),
+    Column(
+        "bytes",
+        "bytes",
+        "bytes written per token added to those of the NoPE model, counted by operation",
+        percent,
+    ),
     Column("kernel", "kernel", "how attention is computed (extrap/model/attention.py)", str),
 )
 
@@ -41,7 +70,11 @@ class Count(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
-        written = [t for t in (out if isinstance(out, tuple | list) else (out,)) if isinstance(t, Tensor) and not func.is_view]
+        written = [
+            t
+            for t in (out if isinstance(out, tuple | list) else (out,))
+            if isinstance(t, Tensor) and not func.is_view
+        ]
         self.bytes += sum(t.numel() * t.element_size() for t in written)
         self.multiply_adds += products(func, args, out) or elements(func, written)
         return out
@@ -60,7 +93,11 @@ def products(func, args, out) -> int:
 def elements(func, written: list[Tensor]) -> int:
     if func.overloadpacket.__name__.strip("_").startswith(MOVES):
         return 0
-    return sum(t.numel() * (4 if t.is_complex() else 1) for t in written if t.is_floating_point() or t.is_complex())
+    return sum(
+        t.numel() * (4 if t.is_complex() else 1)
+        for t in written
+        if t.is_floating_point() or t.is_complex()
+    )
 
 
 def measure(subject: Subject) -> dict[str, object]:

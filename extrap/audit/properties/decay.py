@@ -1,8 +1,10 @@
-"""How far the logit falls with distance, as constructed: between a query and an equal key, and between independent ones.
+"""How far the logit falls with distance, as constructed: between a query and an equal key, and
+between independent ones.
 
-Queries and keys are the normed input itself, so that what positions do to the input shows. fall = (mean logit at the 4 nearest
-distances - mean at L/2 .. L) / s, s the standard deviation of the logit of independent Gaussian content; mean over heads and texts.
-Rotations let the first fall and not the second (arXiv 2410.06205): a bias makes both fall.
+Queries and keys are the normed input itself, so that what positions do to the input shows. fall =
+(mean logit at the 4 nearest distances - mean at L/2 .. L) / s, s the standard deviation of the
+logit of independent Gaussian content; mean over heads and texts. Rotations let the first fall and
+not the second (arXiv 2410.06205): a bias makes both fall.
 """
 
 import torch
@@ -28,7 +30,11 @@ COLUMNS = tuple(
 @torch.no_grad()
 def measure(subject: Subject) -> dict[str, float]:
     model = subject.fresh
-    same, other, third = draw(TEXTS, 1, SHAPE.dim).expand(-1, L, -1), draw(TEXTS, L, SHAPE.dim, seed=7), draw(TEXTS, L, SHAPE.dim, seed=8)
+    same, other, third = (
+        draw(TEXTS, 1, SHAPE.dim).expand(-1, L, -1),
+        draw(TEXTS, L, SHAPE.dim, seed=7),
+        draw(TEXTS, L, SHAPE.dim, seed=8),
+    )
     aligned, gaussian = by_distance(model, same, same), by_distance(model, other, third)
     return {"decay_aligned": fall(aligned, gaussian), "decay_gaussian": fall(gaussian, gaussian)}
 

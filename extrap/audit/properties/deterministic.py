@@ -1,4 +1,6 @@
-"""Whether the same text gives the same logits again, bit by bit: at test, and in training, where positions may be drawn."""
+"""Whether the same text gives the same logits again, bit by bit: at test, and in training, where
+positions may be drawn.
+"""
 
 import torch
 

@@ -1,8 +1,10 @@
-"""Past the training length: for how many tokens a scheme is defined, and whether its numbers stay of the size that they had.
+"""Past the training length: for how many tokens a scheme is defined, and whether its numbers stay
+of the size that they had.
 
-growth: root mean square of the logits of the last of T tokens at distances n >= T/2, for T = 64 L (or the last length that is
-defined) over that for T = 8 L, and the same for the embeddings at these places; the greatest of all. A bias linear in n gives 8, a
-logarithm of n about 1.3, a function of bounded phases 1. Keys that nobody sees have no logit. nan: not defined so far.
+growth: root mean square of the logits of the last of T tokens at distances n >= T/2, for T = 64 L
+(or the last length that is defined) over that for T = 8 L, and the same for the embeddings at these
+places; the greatest of all. A bias linear in n gives 8, a logarithm of n about 1.3, a function of
+bounded phases 1. Keys that nobody sees have no logit. nan: not defined so far.
 """
 
 from math import inf, isfinite
@@ -33,18 +35,25 @@ COLUMNS = (
 def measure(subject: Subject) -> dict[str, float]:
     model = subject.drawn
     most = defined(model)
-    return {"defined": most, "growth": growth(model, min(most, LONGEST) * L) if most >= 16 else float("nan")}
+    return {
+        "defined": most,
+        "growth": growth(model, min(most, LONGEST) * L) if most >= 16 else float("nan"),
+    }
 
 
 def defined(model: GPT) -> int:
-    """The largest multiple of L, among those tried, at which coordinates are in range; 1 where logits at 4 L are not finite."""
+    """The largest multiple of L, among those tried, at which coordinates are in range; 1 where
+    logits at 4 L are not finite.
+    """
     most = 1
     for m in MULTIPLES:
         try:
             t = model.scheme.positions(torch.arange(m * L, dtype=torch.float64))
         except OutOfRange:
             break
-        if float(t.max()) >= model.scheme.limit or (m == MULTIPLES[0] and not model(words_of(m * L), last=L).isfinite().all()):
+        if float(t.max()) >= model.scheme.limit or (
+            m == MULTIPLES[0] and not model(words_of(m * L), last=L).isfinite().all()
+        ):
             break
         most = m
     return most
@@ -55,8 +64,12 @@ def words_of(T: int) -> Tensor:
 
 
 def growth(model: GPT, T: int) -> float:
-    """Size at T tokens over size at 8 L, the greatest of embeddings and of the logits of each layer."""
-    return max(ratio(far, near) for near, far in zip(sizes(model, SHORT * L), sizes(model, T), strict=True))
+    """Size at T tokens over size at 8 L, the greatest of embeddings and of the logits of each
+    layer.
+    """
+    return max(
+        ratio(far, near) for near, far in zip(sizes(model, SHORT * L), sizes(model, T), strict=True)
+    )
 
 
 def ratio(far: float, near: float) -> float:
@@ -64,7 +77,9 @@ def ratio(far: float, near: float) -> float:
 
 
 def sizes(model: GPT, T: int) -> list[float]:
-    """Root mean squares over the far half, of texts of one repeated token each, so that nothing but the position differs."""
+    """Root mean squares over the far half, of texts of one repeated token each, so that nothing but
+    the position differs.
+    """
     at = place(model, torch.arange(TEXTS)[:, None].expand(TEXTS, T))
     x = draw(TEXTS, 1, SHAPE.dim).expand(TEXTS, T, SHAPE.dim)
     found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
@@ -75,14 +90,18 @@ def sizes(model: GPT, T: int) -> list[float]:
 
 
 def read(model: GPT, q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-    """(..., T), by distance: logits of the last query; by place, where a scheme owns attention: outputs."""
-    if model.scheme.uses("attend"):
+    """(..., T), by distance: logits of the last query; by place, where a scheme owns attention:
+    outputs.
+    """
+    if model.scheme.uses("attend", layer=here.layer):
         return model.scheme.attend(q, k, v, here).movedim(2, -1)
     return last_logits(model.scheme, q, k, here).flip(-1)
 
 
 def size(s: Tensor) -> float:
-    """Root mean square of the far half of the last axis; 1 where nothing far is seen, inf where something there is no number."""
+    """Root mean square of the far half of the last axis; 1 where nothing far is seen, inf where
+    something there is no number.
+    """
     far = s[..., s.shape[-1] // 2 :]
     far = far[far != -torch.inf]
     value = float(far.square().mean().sqrt()) if len(far) else 1.0

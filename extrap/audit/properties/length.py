@@ -1,7 +1,9 @@
-"""Whether a distance means the same at any text length: logits to the same last L/2 tokens, as more text is put before them.
+"""Whether a distance means the same at any text length: logits to the same last L/2 tokens, as more
+text is put before them.
 
-Texts of L/2, L, 2 L and 4 L tokens, as many of them as the scheme is defined for. Weights of a scheme that owns attention are
-compared up to a factor, which its denominator over all keys changes as it does under a softmax.
+Texts of L/2, L, 2 L and 4 L tokens, as many of them as the scheme is defined for. Weights of a
+scheme that owns attention are compared up to a factor, which its denominator over all keys changes
+as it does under a softmax.
 """
 
 import torch
@@ -30,7 +32,9 @@ def measure(subject: Subject) -> dict[str, float]:
 
 @torch.no_grad()
 def recent(model: GPT, T: int) -> Tensor | None:
-    """(layers, H, L/2): logits of the last query of T tokens to the last L/2, whose content is the same whatever T; None if undefined."""
+    """(layers, H, L/2): logits of the last query of T tokens to the last L/2, whose content is the
+    same whatever T; None if undefined.
+    """
     tokens, x = words(8 * NEAR)[:, -T:], draw(1, 8 * NEAR, SHAPE.dim)[:, -T:]
     try:
         at = place(model, tokens)
@@ -40,5 +44,6 @@ def recent(model: GPT, T: int) -> Tensor | None:
     for layer in range(SHAPE.layers):
         q, k, _, here = projected(model, layer, x, at)
         s = finite(last_logits(model.scheme, q, k, here))[0, :, -NEAR:]
-        found.append(s / s.abs().sum(-1, keepdim=True) if model.scheme.uses("attend") else s)
+        owned = model.scheme.uses("attend", layer=layer)
+        found.append(s / s.abs().sum(-1, keepdim=True) if owned else s)
     return torch.stack(found)

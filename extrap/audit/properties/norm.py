@@ -1,7 +1,9 @@
-"""Whether positions leave lengths as they are: of token embeddings, of queries and keys, and of the form that makes logits of them.
+"""Whether positions leave lengths as they are: of token embeddings, of queries and keys, and of the
+form that makes logits of them.
 
-At distance n the score of basis vectors e_a, e_b is a matrix M_n (D, D); a scheme that turns has M_n^T M_n = scale**2 I, one that
-lets scores fade, or adds to queries and keys, has not. nan: attention is owned altogether and shows no queries and keys.
+At distance n the score of basis vectors e_a, e_b is a matrix M_n (D, D); a scheme that turns has
+M_n^T M_n = scale**2 I, one that lets scores fade, or adds to queries and keys, has not. nan:
+attention is owned altogether and shows no queries and keys.
 """
 
 import torch
@@ -31,7 +33,10 @@ def measure(subject: Subject) -> dict[str, float]:
     here = place(model, words(L)).at_layer(0, x)
     q, k = draw(2, 1, SHAPE.heads, L, SHAPE.head_dim, seed=5)
     turned = model.scheme.rotate(q, k, here)
-    changes = [lengthened(x, model.scheme.embed(x, here)), *(lengthened(a, b) for a, b in zip((q, k), turned, strict=True))]
+    changes = [
+        lengthened(x, model.scheme.embed(x, here)),
+        *(lengthened(a, b) for a, b in zip((q, k), turned, strict=True)),
+    ]
     return {"norm": max(*changes, bent(model, here))}
 
 
@@ -42,8 +47,16 @@ def lengthened(before: Tensor, after: Tensor) -> float:
 def bent(model: GPT, here: Where) -> float:
     """max |M_n^T M_n / scale**2 - I| over heads and the distances below L."""
     D, H, T = SHAPE.head_dim, SHAPE.heads, here.length
-    a, b = torch.eye(D, dtype=torch.float64).repeat_interleave(D, 0), torch.eye(D, dtype=torch.float64).repeat(D, 1)
+    a, b = (
+        torch.eye(D, dtype=torch.float64).repeat_interleave(D, 0),
+        torch.eye(D, dtype=torch.float64).repeat(D, 1),
+    )
     q, k = (e[:, None, None].expand(-1, H, T, -1) for e in (a, b))
     q, k = model.scheme.rotate(q, k, here)
-    m = model.scheme.score(q[:, :, -1:], k, here.block(T - 1, T)).view(D, D, H, T).permute(2, 3, 0, 1) / here.scale
+    m = (
+        model.scheme.score(q[:, :, -1:], k, here.block(T - 1, T))
+        .view(D, D, H, T)
+        .permute(2, 3, 0, 1)
+        / here.scale
+    )
     return float((m.mT @ m - torch.eye(D, dtype=m.dtype)).abs().max())

@@ -1,7 +1,9 @@
-"""Whether attention depends on distances alone: every coordinate is moved by a constant, in float32 as in use.
+"""Whether attention depends on distances alone: every coordinate is moved by a constant, in float32
+as in use.
 
-The error is the largest change of a logit, or of what attention reads, in standard deviations of either. What is left of a scheme
-that is relative in exact arithmetic is rounding, at a million tokens as well. nan: the coordinate lies past what is defined.
+The error is the largest change of a logit, or of what attention reads, in standard deviations of
+either. What is left of a scheme that is relative in exact arithmetic is rounding, at a million
+tokens as well. nan: the coordinate lies past what is defined.
 """
 
 import torch
@@ -36,12 +38,17 @@ def measure(subject: Subject) -> dict[str, float]:
 def change(plain: list[Tensor], moved: list[Tensor] | None) -> float:
     if moved is None:
         return float("nan")
-    return max(float(((b - a).abs().max() / a.std()).nan_to_num(torch.inf)) for a, b in zip(plain, moved, strict=True))
+    return max(
+        float(((b - a).abs().max() / a.std()).nan_to_num(torch.inf))
+        for a, b in zip(plain, moved, strict=True)
+    )
 
 
 @torch.no_grad()
 def answers(model: GPT, shift: float) -> list[Tensor] | None:
-    """Logits of the last query and outputs of all, for each layer; None where the coordinates are not defined."""
+    """Logits of the last query and outputs of all, for each layer; None where the coordinates are
+    not defined.
+    """
     tokens, x = words(TOKENS), draw(1, TOKENS, SHAPE.dim).float()
     try:
         at = place(model, tokens, shift)

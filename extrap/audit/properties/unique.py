@@ -1,7 +1,8 @@
 """Whether a query tells equal tokens at different places apart.
 
-A text of one repeated token, read by its last query: the signature of place j is its logit in every head and layer, whether it is
-seen at all, and what its value gives to the output at weight 1. Counted are the different signatures among the L places.
+A text of one repeated token, read by its last query: the signature of place j is its logit in every
+head and layer, whether it is seen at all, and what its value gives to the output at weight 1.
+Counted are the different signatures among the L places.
 """
 
 import torch

@@ -1,1 +1,3 @@
-"""A sweep on one machine: every job a fresh process, a bounded number side by side, none able to take another down."""
+"""A sweep on one machine: every job a fresh process, a bounded number side by side, none able to
+take another down.
+"""

@@ -3,14 +3,23 @@
 import os
 from pathlib import Path
 
-QUOTA = Path("/sys/fs/cgroup/cpu.max")  # cgroup v2: microseconds of processor time per period, and the period
+QUOTA = Path(
+    "/sys/fs/cgroup/cpu.max"
+)  # cgroup v2: microseconds of processor time per period, and the period
 
 
 def cores() -> int:
-    """Cores of this process's affinity mask, and no more than the container's quota: both are less than the machine's in a job or a pod."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores of this process's affinity mask, and no more than the container's quota: both are less
+    than the machine's in a job or a pod.
+    """
+    allowed = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     try:
         quota, period = QUOTA.read_text(encoding="utf-8").split()
         return max(1, min(allowed, int(quota) // int(period)))
-    except (OSError, ValueError):  # no cgroup of version 2, or the word "max" where a quota would stand
+    except (
+        OSError,
+        ValueError,
+    ):  # no cgroup of version 2, or the word "max" where a quota would stand
         return allowed

@@ -1,4 +1,6 @@
-"""What people see of a running sweep: one live line on a terminal, a plain line per start and end elsewhere, and a list at the end."""
+"""What people see of a running sweep: one live line on a terminal, a plain line per start and end
+elsewhere, and a list at the end.
+"""
 
 import shutil
 import sys
@@ -48,7 +50,11 @@ class Lines:
         pass
 
     def _say(self, job: Process, what: str, rest: str) -> None:
-        print(f"[{self._jobs.index(job) + 1}/{len(self._jobs)}] {what} {job.label}  ({rest})", file=sys.stderr, flush=True)
+        print(
+            f"[{self._jobs.index(job) + 1}/{len(self._jobs)}] {what} {job.label}  ({rest})",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 class Live:
@@ -73,7 +79,9 @@ class Live:
             self._draw(line(self._jobs, self._n_jobs)[: width - 1])
 
     def stopping(self) -> None:
-        self._draw("waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once")
+        self._draw(
+            "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
+        )
 
     def close(self) -> None:
         self._draw("")
@@ -86,9 +94,16 @@ def line(jobs: list[Process], n_jobs: int) -> str:
     """`3/14 done, 1 skipped, 1 failed, 4:10 left | scheme=rope: train 45 % | scheme=t5: nll 10 %`"""
     count = {state: sum(job.state is state for job in jobs) for state in State}
     parts = [f"{count[State.DONE]}/{len(jobs)} done"]
-    parts += [f"{count[state]} {state.value}" for state in (State.SKIPPED, State.FAILED, State.HELD) if count[state]]
+    parts += [
+        f"{count[state]} {state.value}"
+        for state in (State.SKIPPED, State.FAILED, State.HELD)
+        if count[state]
+    ]
     parts += [f"{clock(left)} left" for left in [time_left(jobs, n_jobs)] if left is not None]
-    return " | ".join([", ".join(parts)] + [f"{job.label}: {_doing(job)}" for job in jobs if job.state is State.RUNNING])
+    return " | ".join(
+        [", ".join(parts)]
+        + [f"{job.label}: {_doing(job)}" for job in jobs if job.state is State.RUNNING]
+    )
 
 
 def _doing(job: Process) -> str:
@@ -111,11 +126,30 @@ def time_left(jobs: list[Process], n_jobs: int) -> float | None:
 
 
 def summary(jobs: list[Process], seconds: float) -> str:
-    """The list at the end: counts, then each job that makes no sense and each failed one, with its reason; the latter with its log."""
-    count = [f"{sum(job.state is state for job in jobs)} {state.value}" for state in (State.DONE, State.SKIPPED, State.FAILED)]
-    senseless = [f"  skipped {job.label}: {job.reason}" for job in jobs if job.state is State.SKIPPED and job.reason]
-    failed = [f"  failed {job.label}: {job.reason}\n         {job.log}" for job in jobs if job.state is State.FAILED]
-    return "\n".join([f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {', '.join(count)}", *senseless, *failed])
+    """The list at the end: counts, then each job that makes no sense and each failed one, with its
+    reason; the latter with its log.
+    """
+    count = [
+        f"{sum(job.state is state for job in jobs)} {state.value}"
+        for state in (State.DONE, State.SKIPPED, State.FAILED)
+    ]
+    senseless = [
+        f"  skipped {job.label}: {job.reason}"
+        for job in jobs
+        if job.state is State.SKIPPED and job.reason
+    ]
+    failed = [
+        f"  failed {job.label}: {job.reason}\n         {job.log}"
+        for job in jobs
+        if job.state is State.FAILED
+    ]
+    return "\n".join(
+        [
+            f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {', '.join(count)}",
+            *senseless,
+            *failed,
+        ]
+    )
 
 
 def clock(seconds: float) -> str:

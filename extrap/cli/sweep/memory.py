@@ -6,7 +6,9 @@ COUNTERS = Path("/proc/vmstat")
 
 
 def kills() -> int:
-    """Processes that the kernel's out-of-memory killer ended since the machine started; 0 where it does not count them."""
+    """Processes that the kernel's out-of-memory killer ended since the machine started; 0 where it
+    does not count them.
+    """
     try:
         words = COUNTERS.read_text(encoding="utf-8").split()
         return int(words[words.index("oom_kill") + 1])

@@ -17,6 +17,8 @@ def typed() -> str:
 
 
 def file_name(number: int, label: str) -> str:
-    """`003-scheme=rope,seed=0.log`: safe in every shell and file system, short, and different for different numbers."""
+    """`003-scheme=rope,seed=0.log`: safe in every shell and file system, short, and different for
+    different numbers.
+    """
     safe = re.sub(r"[^\w.=+-]+", ",", label)
     return f"{number:03}-{safe[:80]}.log"

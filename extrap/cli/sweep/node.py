@@ -1,4 +1,6 @@
-"""A job of a sweep on a node of a cluster, as submitit runs it: the same command as anywhere, in a process of its own."""
+"""A job of a sweep on a node of a cluster, as submitit runs it: the same command as anywhere, in a
+process of its own.
+"""
 
 import time
 from dataclasses import dataclass, field
@@ -11,7 +13,9 @@ from extrap.cli.sweep.process import PATIENCE, Process, State
 
 @dataclass
 class Work:
-    """Called on the node. entry: how the study knows the job, or None. What is called travels there as a pickle, and back in a queue."""
+    """Called on the node. entry: how the study knows the job, or None. What is called travels there
+    as a pickle, and back in a queue.
+    """
 
     label: str
     command: list[str]
@@ -30,7 +34,9 @@ class Work:
         return job.reason
 
     def checkpoint(self) -> Any:
-        """Called when the time of the node is over or it is wanted back: the job ends cleanly, and the same goes into the queue again."""
+        """Called when the time of the node is over or it is wanted back: the job ends cleanly, and
+        the same goes into the queue again.
+        """
         from submitit.helpers import DelayedSubmission
 
         if self._process is not None:

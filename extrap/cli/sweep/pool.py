@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.display import Status
+from extrap.cli.sweep.process import Process, State
 
 TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
@@ -24,10 +24,12 @@ class Stop:
 
 
 def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
-    """Starts the waiting ones of `jobs` in order, at most `n_jobs` at a time, and returns when the last has ended.
+    """Starts the waiting ones of `jobs` in order, at most `n_jobs` at a time, and returns when the
+    last has ended.
 
-    What happens to one job stays with that job. Ctrl-C (or SIGTERM, or a closed terminal) interrupts the running jobs, waits for them to
-    finish cleanly, at most `GRACE` seconds or until asked again, and raises KeyboardInterrupt.
+    What happens to one job stays with that job. Ctrl-C (or SIGTERM, or a closed terminal)
+    interrupts the running jobs, waits for them to finish cleanly, at most `GRACE` seconds or until
+    asked again, and raises KeyboardInterrupt.
     """
     waiting = deque(job for job in jobs if job.state is State.WAITING)
     running: list[Process] = []
@@ -51,7 +53,9 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
 
 
 def _next(waiting: deque[Process], status: Status) -> Process | None:
-    """The first job to start now. What another process works on comes later, what another finished since is done."""
+    """The first job to start now. What another process works on comes later, what another finished
+    since is done.
+    """
     for _ in range(len(waiting)):
         job = waiting.popleft()
         before, job.state = job.state, job.look()
@@ -90,11 +94,17 @@ def _wind_down(running: list[Process], stop: Stop, status: Status) -> None:
 
 @contextmanager
 def _stop_signals() -> Iterator[Stop]:
-    """While inside, signals that would end this process only set a mark: a job is never left behind half-told."""
+    """While inside, signals that would end this process only set a mark: a job is never left behind
+    half-told.
+    """
     stop = Stop()
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     # What was ignored stays ignored: under nohup a sweep outlives its terminal.
-    before = {number: signal.signal(number, stop) for number in numbers if signal.getsignal(number) is not signal.SIG_IGN}
+    before = {
+        number: signal.signal(number, stop)
+        for number in numbers
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         yield stop
     finally:

@@ -1,4 +1,6 @@
-"""One job of a sweep as a process: in a session of its own, output in a log file, end told in one line."""
+"""One job of a sweep as a process: in a session of its own, output in a log file, end told in one
+line.
+"""
 
 import json
 import os
@@ -11,17 +13,18 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from extrap.utils import progress
-from extrap.utils.files import no_link
 from extrap.cli.sweep.join import SWEEP
 from extrap.cli.sweep.memory import kills
+from extrap.utils import progress
+from extrap.utils.files import no_link
 
 PATIENCE = 30.0  # seconds that a job has to end by itself once it is told that its time is over
 
 
 class State(Enum):
     WAITING = "waiting"
-    HELD = "held"  # another process works on the same run: one of another sweep, or of a job before this one
+    # another process works on the same run: one of another sweep, or of a job before this one
+    HELD = "held"
     RUNNING = "running"
     DONE = "done"
     SKIPPED = "skipped"
@@ -30,9 +33,11 @@ class State(Enum):
 
 @dataclass
 class Process:
-    """`command` is run with its output added to `log`; `label` is how people tell it from the other jobs.
+    """`command` is run with its output added to `log`; `label` is how people tell it from the other
+    jobs.
 
-    look     asked right before the start: WAITING to start, HELD to wait for another process, SKIPPED when nothing is left to do
+    look     asked right before the start: WAITING to start, HELD to wait for another process,
+             SKIPPED when nothing is left to do
     failed   told the reason when the job fails
     limit    seconds after which it is stopped; None: never
     """
@@ -59,29 +64,47 @@ class Process:
 
     def start(self) -> None:
         self.began, self.state, self._kills = time.monotonic(), State.RUNNING, kills()
-        environment = os.environ | {progress.FILE: str(self._report.absolute()), SWEEP: str(os.getpid()), "PYTHONUNBUFFERED": "1"}
+        environment = os.environ | {
+            progress.FILE: str(self._report.absolute()),
+            SWEEP: str(os.getpid()),
+            "PYTHONUNBUFFERED": "1",
+        }
         try:
             self.log.parent.mkdir(parents=True, exist_ok=True)
             with open(self.log, "ab", opener=no_link) as log:
                 log.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n".encode())
                 log.flush()
                 self._printed = log.tell()
-                # Nothing to read from, so that nothing waits for an answer; a session of its own, so that Ctrl-C comes from here only.
+                # Nothing to read from, so that nothing waits for an answer; a session of its own,
+                # so that Ctrl-C comes from here only.
                 self._process = subprocess.Popen(
-                    self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True
+                    self.command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=environment,
+                    start_new_session=True,
                 )
         except OSError as error:
             self.state, self.reason = State.FAILED, f"could not start: {error}"
 
     def ended(self) -> bool:
         """Whether the process is over; its state, reason and duration are then known."""
-        if self.state is State.RUNNING and self._process is not None and self._process.poll() is not None:
+        if (
+            self.state is State.RUNNING
+            and self._process is not None
+            and self._process.poll() is not None
+        ):
             self._conclude(self._process.returncode)
         return self.state is not State.RUNNING
 
     def hurry(self) -> None:
         """Stops the job if its time is over: asks first, then insists."""
-        over = time.monotonic() - self.began - self.limit if self.limit is not None and self.state is State.RUNNING else -1.0
+        over = (
+            time.monotonic() - self.began - self.limit
+            if self.limit is not None and self.state is State.RUNNING
+            else -1.0
+        )
         if over >= 0 and not self._stopped:
             self._stopped = True
             self.interrupt()
@@ -100,7 +123,9 @@ class Process:
             self.ended()
 
     def progress(self) -> dict[str, Any]:
-        """What the job last said of itself: `phase`, `done`, `total`, `note`; empty if it said nothing yet."""
+        """What the job last said of itself: `phase`, `done`, `total`, `note`; empty if it said
+        nothing yet.
+        """
         try:
             return dict(json.loads(self._report.read_text(encoding="utf-8")))
         except (OSError, ValueError):
@@ -127,7 +152,9 @@ class Process:
         if -code == signal.SIGKILL and kills() > self._kills:
             return "out of memory: the system killed it; run fewer side by side (hydra.launcher.n_jobs) or make the job smaller"
         if code < 0:
-            return f"killed by {signal.Signals(-code).name}" + (" (out of memory?)" if -code == signal.SIGKILL else "")
+            return f"killed by {signal.Signals(-code).name}" + (
+                " (out of memory?)" if -code == signal.SIGKILL else ""
+            )
         return f"exit code {code}" + (f": {last}" if (last := self._last_line()) else "")
 
     def _last_line(self) -> str:

@@ -1,9 +1,12 @@
-"""A corpus: documents of text from some source, split into train and validation, opened as a map of tokens.
+"""A corpus: documents of text from some source, split into train and validation, opened as a map of
+tokens.
 
-    source.documents() -> (name, text) ...  -split by a hash of the name, encoded->  token map  ->  Corpus.stream, Corpus.documents
+    source.documents() -> (name, text) ...  -split by a hash of the name, encoded->  token map  ->
+                                            Corpus.stream, Corpus.documents
 
-A source that was read before is not read again while its fingerprint (files with sizes and times, or the name of a hub set) is the
-same: `<cache>/index/<fingerprint>` holds the content hash of its map.
+A source that was read before is not read again while its fingerprint (files with sizes and times,
+or the name of a hub set) is the same: `<cache>/index/<fingerprint>` holds the content hash of its
+map.
 """
 
 import hashlib
@@ -17,33 +20,44 @@ from pathlib import Path
 
 import numpy as np
 
-from extrap.utils import files as atomic
 from extrap.data.corpora import token_map as tokens
 from extrap.data.encoder import BYTES, Encoder
+from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 
 class Corpus:
-    """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option: what to name in messages."""
+    """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option:
+    what to name in messages.
+    """
 
     def __init__(self, name: str, option: str, sha256: str, maps: dict[str, tokens.Stream]):
         self.name, self.option, self.sha256, self._maps = name, option, sha256, maps
 
     def stream(self, split: str) -> np.ndarray:
-        """All tokens of "train" or "validation", (N,) unsigned, documents one after the other without BOS."""
+        """All tokens of "train" or "validation", (N,) unsigned, documents one after the other
+        without BOS.
+        """
         return self._maps[split].tokens
 
     def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
-        """The documents of a split with `at_least` tokens or more, views of the map, in a fixed order."""
+        """The documents of a split with `at_least` tokens or more, views of the map, in a fixed
+        order.
+        """
         return [self._maps[split].tokens[a:b] for a, b in self._places(split, at_least)]
 
     def sizes(self, split: str, at_least: int = 0) -> list[np.ndarray]:
         """Bytes of text behind each token of the same documents."""
         sizes = self._maps[split].sizes
-        return [np.broadcast_to(np.uint8(1), b - a) if sizes is None else sizes[a:b] for a, b in self._places(split, at_least)]
+        return [
+            np.broadcast_to(np.uint8(1), b - a) if sizes is None else sizes[a:b]
+            for a, b in self._places(split, at_least)
+        ]
 
     def _places(self, split: str, at_least: int) -> list[tuple[int, int]]:
-        return [(a, b) for a, b in pairwise(self._maps[split].offsets.tolist()) if b - a >= at_least]
+        return [
+            (a, b) for a, b in pairwise(self._maps[split].offsets.tolist()) if b - a >= at_least
+        ]
 
     def check(self, split: str, at_least: int) -> None:
         """Raises UserError when the split has fewer tokens than one window needs."""
@@ -70,7 +84,8 @@ class Encoded:
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
-    """Where text comes from. validation: share of the documents kept for validation, chosen by a hash of their names.
+    """Where text comes from. validation: share of the documents kept for validation, chosen by a
+    hash of their names.
 
     Raises ValueError for a share outside (0, 1).
     """
@@ -79,7 +94,9 @@ class Source(ABC):
 
     def __post_init__(self) -> None:
         if not 0 < self.validation < 1:
-            raise ValueError(f"validation={self.validation}: a share between 0 and 1, both left out")
+            raise ValueError(
+                f"validation={self.validation}: a share between 0 and 1, both left out"
+            )
 
     @property
     @abstractmethod
@@ -93,19 +110,27 @@ class Source(ABC):
 
     @property
     def place(self) -> str:
-        """What it reads whose meaning depends on the folder worked in, written so that it does not; empty where nothing does."""
+        """What it reads whose meaning depends on the folder worked in, written so that it does not;
+        empty where nothing does.
+        """
         return ""
 
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """(name, text) of every document, in a fixed order. Raises UserError when there is nothing to read."""
+        """(name, text) of every document, in a fixed order. Raises UserError when there is nothing
+        to read.
+        """
 
     @abstractmethod
     def state(self) -> list | None:
-        """What changes whenever the text does, as plain values; None when it cannot be told and must be read to be known."""
+        """What changes whenever the text does, as plain values; None when it cannot be told and
+        must be read to be known.
+        """
 
     def open(self, cache: str | Path = "runs/.tokens", encoder: Encoder = BYTES) -> Corpus:
-        """The corpus of this source, built below `cache` the first time. Raises UserError for what is missing or too short."""
+        """The corpus of this source, built below `cache` the first time. Raises UserError for what
+        is missing or too short.
+        """
         cache = Path(cache)
         before = self._fingerprint(encoder)
         index = cache / "index" / before if before else None
@@ -114,8 +139,11 @@ class Source(ABC):
         if maps is None:
             sha256 = tokens.write(cache, self._split(), encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
-                raise UserError(f"{cache / sha256}: changed while it was read; let nothing else write there")
-            # Text that changed while it was read has a map of its own; it must not be found under either state.
+                raise UserError(
+                    f"{cache / sha256}: changed while it was read; let nothing else write there"
+                )
+            # Text that changed while it was read has a map of its own; it must not be found under
+            # either state.
             if index and self._fingerprint(encoder) == before:
                 atomic.replace(index, sha256.encode())
         corpus = Corpus(self.title, self.option, sha256, maps)
@@ -143,8 +171,12 @@ def split_of(name: str, validation: float) -> str:
 
 
 def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
-    """A document in pieces of at most `size` tokens, name#0, name#1, ...; itself where it is no longer than that."""
+    """A document in pieces of at most `size` tokens, name#0, name#1, ...; itself where it is no
+    longer than that.
+    """
     if len(text) <= size:
         yield name, text
     else:
-        yield from ((f"{name}#{i}", text[at : at + size]) for i, at in enumerate(range(0, len(text), size)))
+        yield from (
+            (f"{name}#{i}", text[at : at + size]) for i, at in enumerate(range(0, len(text), size))
+        )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
+from extrap.data.corpora.base import Source, cut
 from extrap.data.corpora.nesting import check_nesting
 from extrap.data.corpora.reader import rows, stamps, texts
-from extrap.data.corpora.base import Source, cut
 from extrap.utils.errors import UserError
 
 TABLES = {".jsonl": "json", ".json": "json", ".parquet": "parquet"}
@@ -16,13 +16,15 @@ TABLES = {".jsonl": "json", ".json": "json", ".parquet": "parquet"}
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Source):
-    """Files of UTF-8 text, each a document; .jsonl and .parquet give a document per row, from `column`. All may end in .gz.
+    """Files of UTF-8 text, each a document; .jsonl and .parquet give a document per row, from
+    `column`. All may end in .gz.
 
-    path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *, ? and **.
-    document_tokens: longer documents are cut into pieces of so many tokens (of bytes, whatever the tokenizer), and each piece goes to
-    train or validation by itself.
-    A single file thus has a validation split and enough documents to average over: one of 1.2 MB gives about 75 of them, as many
-    as the evaluation asks for. 4096 is twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths.
+    path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *,
+    ? and **. document_tokens: longer documents are cut into pieces of so many tokens (of bytes,
+    whatever the tokenizer), and each piece goes to train or validation by itself. A single file
+    thus has a validation split and enough documents to average over: one of 1.2 MB gives about 75
+    of them, as many as the evaluation asks for. 4096 is twice what evaluation at 16 x 64 tokens
+    reads; raise it for longer lengths.
     """
 
     path: str
@@ -56,7 +58,9 @@ class Files(Source):
             if _kind(path) == "json":
                 check_nesting(path)
             for i, row in enumerate(rows(_kind(path), [path])):
-                yield from self._pieces(f"{path.relative_to(root).as_posix()}#{i}", self._text(path, row))
+                yield from self._pieces(
+                    f"{path.relative_to(root).as_posix()}#{i}", self._text(path, row)
+                )
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
@@ -67,25 +71,49 @@ class Files(Source):
 
     def _text(self, path: Path, row: dict) -> str:
         if not isinstance(text := row.get(self.column), str):
-            texts = ", ".join(column for column, value in row.items() if isinstance(value, str)) or "none"
-            raise UserError(f"data.corpus.column={self.column}: no text of that name in {path}; its columns of text: {texts}")
+            texts = (
+                ", ".join(column for column, value in row.items() if isinstance(value, str))
+                or "none"
+            )
+            raise UserError(
+                f"data.corpus.column={self.column}: no text of that name in {path}; its columns of text: {texts}"
+            )
         return text
 
     def _files(self) -> tuple[Path, list[Path]]:
-        """The folder that names are relative to and the files with something in them, in the order of their names."""
+        """The folder that names are relative to and the files with something in them, in the order
+        of their names.
+        """
         path = Path(self.path)
-        if any(len(os.fsencode(part)) > 255 for part in path.parts) or len(os.fsencode(path)) > 4095:
-            raise UserError(f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a shorter one, or a pattern")
+        if (
+            any(len(os.fsencode(part)) > 255 for part in path.parts)
+            or len(os.fsencode(path)) > 4095
+        ):
+            raise UserError(
+                f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a shorter one, or a pattern"
+            )
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():
             root, found = path, list(path.rglob("*"))
         else:
             found = [Path(p) for p in glob(self.path, recursive=True)]
-            root = Path(*path.parts[: next((i for i, part in enumerate(path.parts) if _magic(part)), len(path.parts))])
-        named = {p.relative_to(root).as_posix(): p for p in found if p.is_file() and p.stat().st_size}
+            root = Path(
+                *path.parts[
+                    : next(
+                        (i for i, part in enumerate(path.parts) if _magic(part)), len(path.parts)
+                    )
+                ]
+            )
+        named = {
+            p.relative_to(root).as_posix(): p for p in found if p.is_file() and p.stat().st_size
+        }
         if path.is_dir():
-            named = {name: p for name, p in named.items() if not any(part.startswith(".") for part in Path(name).parts)}
+            named = {
+                name: p
+                for name, p in named.items()
+                if not any(part.startswith(".") for part in Path(name).parts)
+            }
         if not named:
             said = "empty" if path.exists() else "no such file or folder"
             raise UserError(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from extrap.data.corpora.reader import line, streamed
 from extrap.data.corpora.base import Source, cut
+from extrap.data.corpora.reader import line, streamed
 from extrap.utils.errors import UserError
 
 PATIENCE = 10.0  # seconds for the one question asked before anything is read
@@ -14,13 +14,14 @@ PATIENCE = 10.0  # seconds for the one question asked before anything is read
 class Hub(Source):
     """Rows of `column` of a hub data set, each a document; https://huggingface.co/datasets.
 
-    dataset, config, split, revision: as `datasets.load_dataset(dataset, config, split=split, revision=revision)` takes them.
-    join: for sets whose rows are lines of one long text, what stands between them; null where a row is a document.
-    document_tokens: longer documents are cut into pieces of so many tokens. limit: tokens read, from the start of the split. Both
-    count bytes, whatever the tokenizer.
+    dataset, config, split, revision: as `datasets.load_dataset(dataset, config, split=split,
+    revision=revision)` takes them. join: for sets whose rows are lines of one long text, what
+    stands between them; null where a row is a document. document_tokens: longer documents are cut
+    into pieces of so many tokens. limit: tokens read, from the start of the split. Both count
+    bytes, whatever the tokenizer.
 
-    A set is read once: later changes on the hub are not noticed, and no network is needed, until `revision` or another option
-    changes. Which text it was stands in every row as its hash.
+    A set is read once: later changes on the hub are not noticed, and no network is needed, until
+    `revision` or another option changes. Which text it was stands in every row as its hash.
     """
 
     name: str = "Salesforce/wikitext"
@@ -65,23 +66,35 @@ class Hub(Source):
             yield from _joined(self._rows(), self.join.encode(), self.document_tokens)
 
     def _rows(self) -> Iterator[bytes]:
-        """The text of every row that has some. Raises UserError, in one line, for whatever the hub or `datasets` cannot give."""
+        """The text of every row that has some. Raises UserError, in one line, for whatever the hub
+        or `datasets` cannot give.
+        """
         try:
-            with streamed(self.name, name=self.config, split=self.split, revision=self._commit()) as rows:
+            with streamed(
+                self.name, name=self.config, split=self.split, revision=self._commit()
+            ) as rows:
                 for row in rows:
                     if self.column not in row:
                         raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
                     if text := row[self.column]:
                         yield str(text).encode()
         except (ValueError, OSError) as error:
-            raise UserError(f"{self.option}: {line(error)}; set config, split, column or revision of data.corpus") from None
+            raise UserError(
+                f"{self.option}: {line(error)}; set config, split, column or revision of data.corpus"
+            ) from None
 
     def _commit(self) -> str | None:
-        """The commit `revision` stands for now. Asked once with a time limit: `datasets` would try for 23 s without network."""
+        """The commit `revision` stands for now. Asked once with a time limit: `datasets` would try
+        for 23 s without network.
+        """
         import huggingface_hub
 
         try:
-            return huggingface_hub.HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE).sha
+            return (
+                huggingface_hub.HfApi()
+                .dataset_info(self.name, revision=self.revision, timeout=PATIENCE)
+                .sha
+            )
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
             raise UserError(
                 f"{self.option}: the hub does not give it ({line(error)}); without network use data/corpus=torch (embedded) "

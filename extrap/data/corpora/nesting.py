@@ -1,4 +1,6 @@
-"""How deep and how long the JSON of a file is: what is nested thousands deep keeps the reading library busy for ever."""
+"""How deep and how long the JSON of a file is: what is nested thousands deep keeps the reading
+library busy for ever.
+"""
 
 import gzip
 import re
@@ -15,14 +17,17 @@ OPEN, CLOSE = b"[{", b"]}"
 
 
 def check_nesting(path: Path) -> None:
-    """Raises UserError, naming file and line, for JSON nested deeper than DEEPEST and for a line longer than LONGEST bytes.
+    """Raises UserError, naming file and line, for JSON nested deeper than DEEPEST and for a line
+    longer than LONGEST bytes.
 
     What is no JSON at all, or cannot be unpacked, is left to whoever reads it.
     """
     depth = 0
     for number, line in enumerate(_lines(path), 1):
         if len(line) > LONGEST:
-            raise UserError(f"data.corpus.path={path}:{number}: a line of more than {LONGEST // 2**20} MiB; give one record a line")
+            raise UserError(
+                f"data.corpus.path={path}:{number}: a line of more than {LONGEST // 2**20} MiB; give one record a line"
+            )
         bare = STRING.sub(b"", line)
         deepest, depth = _depths(bare, depth)
         if deepest > DEEPEST:

@@ -1,8 +1,10 @@
-"""Flat memory maps of tokens: every document of a split one after the other, with the offsets between them.
+"""Flat memory maps of tokens: every document of a split one after the other, with the offsets
+between them.
 
-A map lives in `<cache>/<content hash>/` and never changes. It is written under a temporary name and renamed when it is whole,
-so that a reader sees all of it or nothing, and two writers of the same text end with one map. A reader believes a map only where
-its files still have the hashes that were noted when they were written: what damaged it, or whoever edited it, it is built again.
+A map lives in `<cache>/<content hash>/` and never changes. It is written under a temporary name and
+renamed when it is whole, so that a reader sees all of it or nothing, and two writers of the same
+text end with one map. A reader believes a map only where its files still have the hashes that were
+noted when they were written: what damaged it, or whoever edited it, it is built again.
 """
 
 import fcntl
@@ -23,19 +25,22 @@ from typing import BinaryIO
 
 import numpy as np
 
-from extrap.utils import files as atomic
 from extrap.data.encoder import BYTES, Encoder
+from extrap.utils import files as atomic
 
 SPLITS = ("train", "validation")
 FORMAT = 2
 """Of about.json. Maps of another are built again; 1 had no hashes of its files."""
 
-LEFT = 86400.0  # seconds after which a map that nobody goes on writing is taken for that of a dead process
+# seconds after which a map that nobody goes on writing is taken for that of a dead process
+LEFT = 86400.0
 
 
 @dataclass(frozen=True)
 class Stream:
-    """tokens (N,) unsigned; offsets (documents + 1,) int64; sizes (N,) bytes of text behind each token, None where all are 1."""
+    """tokens (N,) unsigned; offsets (documents + 1,) int64; sizes (N,) bytes of text behind each
+    token, None where all are 1.
+    """
 
     tokens: np.ndarray
     offsets: np.ndarray
@@ -43,14 +48,17 @@ class Stream:
 
 
 def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder = BYTES) -> str:
-    """Writes (split, text) pairs as a token map below `cache`; returns its content hash, a SHA-256 in hex.
+    """Writes (split, text) pairs as a token map below `cache`; returns its content hash, a SHA-256
+    in hex.
 
     The hash covers the encoder and, in order, the split, length and bytes of every document.
     """
     atomic.make_folder(cache)
     _remove_left(cache)
     folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
-    folder.chmod(0o755)  # mkdtemp closes it to everyone else, who could then not read a shared cache
+    folder.chmod(
+        0o755
+    )  # mkdtemp closes it to everyone else, who could then not read a shared cache
     try:
         sha256 = _fill(folder, documents, encoder)
         _publish(folder, cache / sha256)
@@ -64,7 +72,9 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     with ExitStack() as stack:
         files = {split: stack.enter_context(_settled(folder / f"{split}.bin")) for split in SPLITS}
         if encoder.sized:
-            sizes = {split: stack.enter_context(_settled(folder / f"{split}.sizes")) for split in SPLITS}
+            sizes = {
+                split: stack.enter_context(_settled(folder / f"{split}.sizes")) for split in SPLITS
+            }
         for split, text in documents:
             digest.update(struct.pack("<BQ", SPLITS.index(split), len(text)))
             digest.update(text)
@@ -77,19 +87,28 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
         with _settled(folder / f"{split}.offsets") as file:
             file.write(np.array(offsets[split], "<i8").tobytes())
     hashes = {path.name: _digest(path) for path in sorted(folder.iterdir())}
-    about = {"format": FORMAT, "sha256": digest.hexdigest(), "encoder": encoder.name, "files": hashes}
+    about = {
+        "format": FORMAT,
+        "sha256": digest.hexdigest(),
+        "encoder": encoder.name,
+        "files": hashes,
+    }
     with _settled(folder / "about.json") as file:
         file.write(json.dumps(about).encode())
     return digest.hexdigest()
 
 
 def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream] | None:
-    """The map of that content hash, read-only and not loaded; None where there is none or it is not as it was written."""
+    """The map of that content hash, read-only and not loaded; None where there is none or it is not
+    as it was written.
+    """
     folder = cache / sha256
     try:
         if not re.fullmatch("[0-9a-f]{64}", sha256):
             raise ValueError("not a hash")
-        if not all(path.is_file() for path in folder.iterdir()):  # a pipe or a device would be read for ever
+        if not all(
+            path.is_file() for path in folder.iterdir()
+        ):  # a pipe or a device would be read for ever
             raise ValueError("not files")
         about = json.loads((folder / "about.json").read_text())
         if (about["format"], about["sha256"], about["encoder"]) != (FORMAT, sha256, encoder.name):
@@ -112,7 +131,12 @@ def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> 
 
     tokens, offsets = array("bin", encoder.dtype), np.array(array("offsets", "<i8"))
     sizes = array("sizes", "<u4") if encoder.sized else None
-    if offsets[0] or offsets[-1] != len(tokens) or (np.diff(offsets) < 0).any() or (sizes is not None and len(sizes) != len(tokens)):
+    if (
+        offsets[0]
+        or offsets[-1] != len(tokens)
+        or (np.diff(offsets) < 0).any()
+        or (sizes is not None and len(sizes) != len(tokens))
+    ):
         raise ValueError("the files do not belong together")
     if len(tokens) and int(tokens.max()) >= encoder.ids:
         raise ValueError("tokens that the encoder does not have")
@@ -121,7 +145,9 @@ def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> 
 
 @lru_cache(maxsize=64)
 def _digest_of(path: str, size: int, modified: int, inode: int) -> str:
-    """The hash of a file, computed once as long as it looks the same: a sweep reads the same map in every check."""
+    """The hash of a file, computed once as long as it looks the same: a sweep reads the same map in
+    every check.
+    """
     return _digest(Path(path))
 
 
@@ -132,7 +158,9 @@ def _digest(path: Path) -> str:
 
 @contextmanager
 def _settled(path: Path) -> Iterator[BinaryIO]:
-    """A new file, on disk when closed: the rename of its folder must not reach the disk before its bytes do."""
+    """A new file, on disk when closed: the rename of its folder must not reach the disk before its
+    bytes do.
+    """
     try:
         with open(path, "xb") as file:
             yield file
@@ -144,7 +172,9 @@ def _settled(path: Path) -> Iterator[BinaryIO]:
 
 
 def _publish(folder: Path, target: Path) -> None:
-    """Renames a whole map to its name, one process at a time. A map that is there already and damaged makes way."""
+    """Renames a whole map to its name, one process at a time. A map that is there already and
+    damaged makes way.
+    """
     atomic.sync_folder(folder)
     cache = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -165,8 +195,14 @@ def _whole(folder: Path) -> bool:
         if not all(path.is_file() for path in folder.iterdir()):
             return False
         about = json.loads((folder / "about.json").read_text())
-        hashes = {path.name: _digest(path) for path in folder.iterdir() if path.name != "about.json"}
-        return about["format"] == FORMAT and about["sha256"] == folder.name and about["files"] == hashes
+        hashes = {
+            path.name: _digest(path) for path in folder.iterdir() if path.name != "about.json"
+        }
+        return (
+            about["format"] == FORMAT
+            and about["sha256"] == folder.name
+            and about["files"] == hashes
+        )
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return False
 

@@ -1,4 +1,6 @@
-"""The embedded corpus: torch's own Python source, read in place. Every installation has it and the torch version fixes it."""
+"""The embedded corpus: torch's own Python source, read in place. Every installation has it and the
+torch version fixes it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,16 +8,18 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from extrap.data.corpora.reader import stamps, texts
 from extrap.data.corpora.base import Source
+from extrap.data.corpora.reader import stamps, texts
 
 
 @dataclass(frozen=True, kw_only=True)
 class Torch(Source):
-    """Every `torch/**/*.py` of `smallest` bytes or more outside folders named `testing`, each a document, by relative path.
+    """Every `torch/**/*.py` of `smallest` bytes or more outside folders named `testing`, each a
+    document, by relative path.
 
-    Whole files are long documents whose far context carries information. Small ones are left out because they teach little
-    and because one of them, version.py, differs between builds of the same version. Licence of the text: BSD-3-Clause.
+    Whole files are long documents whose far context carries information. Small ones are left out
+    because they teach little and because one of them, version.py, differs between builds of the
+    same version. Licence of the text: BSD-3-Clause.
     """
 
     smallest: int = 1024
@@ -37,6 +41,14 @@ class Torch(Source):
         return stamps(self._files()[1])
 
     def _files(self) -> tuple[Path, list[Path]]:
-        root = Path(find_spec("torch").submodule_search_locations[0])  # found without importing torch
-        named = {p.relative_to(root).as_posix(): p for p in root.rglob("*.py") if "testing" not in p.relative_to(root).parts}
-        return root, [named[name] for name in sorted(named) if named[name].stat().st_size >= self.smallest]
+        root = Path(
+            find_spec("torch").submodule_search_locations[0]
+        )  # found without importing torch
+        named = {
+            p.relative_to(root).as_posix(): p
+            for p in root.rglob("*.py")
+            if "testing" not in p.relative_to(root).parts
+        }
+        return root, [
+            named[name] for name in sorted(named) if named[name].stat().st_size >= self.smallest
+        ]

@@ -1,1 +1,3 @@
-"""Test contexts, a pure function of (seed, length, depth, item), one kind per file; training data lies beside this folder."""
+"""Test contexts, a pure function of (seed, length, depth, item), one kind per file; training data
+lies beside this folder.
+"""

@@ -6,24 +6,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from extrap.data.trials.checksum import checksum
 from extrap.data.vocabulary import Vocabulary
-from extrap.data.trials.digest import Placed
+
+DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
-class Questions(Placed):
+class Questions:
     """n questions of one length and depth whose answers have a tokens.
 
-    tokens (n, length) int64: what is read, the contexts and all but the last token of each answer, so that the last a predictions
-    are the answer; answers (n, a); values (n, records, w): those of all records, w tokens each, the last w of an answer being one;
-    index: of the gold record among the records, from 0; distance: tokens from the gold record to the last query.
+    tokens (n, length) int64: what is read, the contexts and all but the last token of each answer,
+    so that the last a predictions are the answer; answers (n, a); values (n, records, w): those of
+    all records, w tokens each, the last w of an answer being one; index: of the gold record among
+    the records, from 0; distance: tokens from the gold record to the last query, their mean where
+    it differs by question.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
     values: np.ndarray
     index: int
-    distance: int
+    distance: float
+
+    @property
+    def places(self) -> dict[str, float]:
+        """What is the same in all of them, and which ones they are: items of a cell."""
+        return {
+            "index": self.index,
+            "distance": self.distance,
+            "drawn": checksum(self.tokens, self.answers),
+        }
 
 
 class Form(ABC):
@@ -35,21 +48,45 @@ class Form(ABC):
 
     @abstractmethod
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        """Raises UserError, naming the option, where a question of that length cannot be made."""
+        """Raises UserError, naming the option, where a question of that length cannot be made.
+
+        option: the task, such as task.kv; the form's own parameters are options of it.
+        """
 
     @abstractmethod
     def questions(
-        self, vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, depth: float, items: Iterable[int]
+        self,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        seed: int,
+        length: int,
+        depth: float,
+        items: Iterable[int],
     ) -> Questions:
-        """The questions numbered `items` at a length and a depth in [0, 1]: a pure function of the arguments.
+        """The questions numbered `items` at a length and a depth in [0, 1]: a pure function of the
+        arguments.
 
         The other records and the filler are the same at every depth, token for token.
         """
 
-    @abstractmethod
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Expected accuracy of answering with a record at random."""
+        return guess(self.records(length), vocabulary.values)
 
     def chance(self, vocabulary: Vocabulary) -> float:
         """Accuracy of naming an answer at random."""
         return 1 / vocabulary.values
+
+
+def guess(records: int, values: int) -> float:
+    """Expected accuracy of naming the value of a record at random: 1/k + (1 - 1/k)/values with k
+    records.
+    """
+    return 1 / records + (1 - 1 / records) / values
+
+
+def guess_in_turn(records: int, queries: int, values: int) -> float:
+    """The same of several queries of one context, on average, where each leaves out the records
+    whose values were told before it: the mean of `guess` of k, k - 1, ... records.
+    """
+    return sum(guess(records - j, values) for j in range(queries)) / queries

@@ -1,7 +1,8 @@
-"""Key-value retrieval in text: JSON records and the prompts they make, generated here or read by extrap.data.trials.published.
+"""Key-value retrieval in text: JSON records and the prompts they make, generated here or read by
+extrap.data.trials.published.
 
-The record asked for is taken out and put back at any index; the others keep their order. The words of a prompt are our own, its layout
-is that of arXiv 2307.03172:
+The record asked for is taken out and put back at any index; the others keep their order. The words
+of a prompt are our own, its layout is that of arXiv 2307.03172:
 
     Below is a JSON object. Find the key that is asked for and give the value that belongs to it.
 
@@ -19,14 +20,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-INSTRUCTION = "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
+INSTRUCTION = (
+    "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
+)
 CODE = 40  # keeps the random draws apart from those of other test sets
 UUID = 36  # characters
 
 
 @dataclass(frozen=True)
 class Example:
-    """distractors: (key, value) pairs in their order, the gold record not among them; key, value: of the gold record."""
+    """distractors: (key, value) pairs in their order, the gold record not among them; key, value:
+    of the gold record.
+    """
 
     distractors: tuple[tuple[str, str], ...]
     key: str
@@ -42,11 +47,19 @@ class Example:
         return replace(self, distractors=self.distractors[: records - 1])
 
     def prompt(self, index: int, aware: bool) -> tuple[str, int]:
-        """The prompt with the gold record at an index from 0, and where that record begins, in characters.
+        """The prompt with the gold record at an index from 0, and where that record begins, in
+        characters.
 
         aware: the question stands in front of the data as well (query-aware contextualisation).
         """
-        records = [_record(*pair) for pair in (*self.distractors[:index], (self.key, self.value), *self.distractors[index:])]
+        records = [
+            _record(*pair)
+            for pair in (
+                *self.distractors[:index],
+                (self.key, self.value),
+                *self.distractors[index:],
+            )
+        ]
         question = f"Key: {_quoted(self.key)}"
         front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * aware + "JSON data:\n{"
         at = len(front) + sum(len(record) + len(",\n ") for record in records[:index])
@@ -62,12 +75,16 @@ def _record(key: str, value: str) -> str:
 
 
 def most(characters: int) -> int:
-    """Records that `generate` makes of ids of so many characters: half of the ids stay free, so that drawing comes to an end."""
+    """Records that `generate` makes of ids of so many characters: half of the ids stay free, so
+    that drawing comes to an end.
+    """
     return 16 ** min(characters, 8) // 4
 
 
 def generate(pairs: int, characters: int, seed: int, item: int) -> Example:
-    """Example `item` of `pairs` records, keys and values the first `characters` (1 ... 36) of random UUIDs, no two alike."""
+    """Example `item` of `pairs` records, keys and values the first `characters` (1 ... 36) of
+    random UUIDs, no two alike.
+    """
     rng = np.random.default_rng((seed, CODE, pairs, item))
     made: dict[str, None] = {}
     while len(made) < 2 * pairs:

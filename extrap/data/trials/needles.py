@@ -1,11 +1,15 @@
 """Several needles in running text, at equal distances from each other over the whole context.
 
-    several values    BOS text K v1 text K v2 text K v3   K                one key, all of its values are wanted
-    several queries   BOS text a va text b vb text c vc   b vb c vc a      every key is asked, one after the other
+    several values    BOS text K v1 text K v2 text K v3   K                one key, all of its
+                      values are wanted
+    several queries   BOS text a va text b vb text c vc   b vb c vc a      every key is asked, one
+                      after the other
 
-Needle i of m stands at depth i / (m - 1): its key is token round(depth (last - first)) counted from the first place, slot 1, to the
-last, right before the queries. Passkey contexts have one needle in a sentence that says nothing, over and over. Sources: RULER, arXiv
-2404.06654 (several), Landmark Attention, arXiv 2305.16300, and Position Interpolation, arXiv 2306.15595 (passkey).
+Needle i of m stands at depth i / (m - 1): its key is token round(depth (last - first)) counted from
+the first place, slot 1, to the last, right before the queries. Passkey contexts have one needle in
+a sentence that says nothing, over and over. Sources: RULER, arXiv
+2404.06654 (several), Landmark Attention, arXiv 2305.16300, and Position Interpolation, arXiv
+2306.15595 (passkey).
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,9 +26,11 @@ VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 
 @dataclass(frozen=True)
 class Needles:
-    """n trials. tokens (n, length); answers (n, m) value ids, of the needles in the order of their places; distances (m,): tokens from
-    the key of each needle to the query that asks for it, on average where the order is random; asked (n, m): which needle each query
-    asks, empty where one query wants all."""
+    """n trials. tokens (n, length); answers (n, m) value ids, of the needles in the order of their
+    places; distances (m,): tokens from the key of each needle to the query that asks for it, on
+    average where the order is random; asked (n, m): which needle each query asks, empty where one
+    query wants all.
+    """
 
     tokens: np.ndarray
     answers: np.ndarray
@@ -38,7 +44,9 @@ class Needles:
 
 
 def places(length: int, m: int, queries: int) -> np.ndarray:
-    """Slots of the keys of m needles before `queries` queries, answered but for the last; length >= least(m, queries)."""
+    """Slots of the keys of m needles before `queries` queries, answered but for the last; length >=
+    least(m, queries).
+    """
     last = length - 2 * queries - 1
     return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
 
@@ -48,20 +56,32 @@ def least(m: int, queries: int) -> int:
     return 2 * m + 2 * queries
 
 
-def several_values(vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]) -> Needles:
-    """One key with m different values. Trial i of a length is the same whatever other trials are asked for."""
+def several_values(
+    vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]
+) -> Needles:
+    """One key with m different values. Trial i of a length is the same whatever other trials are
+    asked for.
+    """
     at, rows, answers = places(length, m, 1), [], []
     for i in items:
         rng = np.random.default_rng((seed, VALUES, length, i))
         key = vocabulary.key(rng.integers(vocabulary.keys))
         values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
-        rows.append(_context(rng, vocabulary, stream, length, at, np.full(m, key), values, np.array([key])))
+        rows.append(
+            _context(rng, vocabulary, stream, length, at, np.full(m, key), values, np.array([key]))
+        )
         answers.append(values)
-    return Needles(np.stack(rows), np.stack(answers), length - 1 - at, np.empty((len(rows), 0), int))
+    return Needles(
+        np.stack(rows), np.stack(answers), length - 1 - at, np.empty((len(rows), 0), int)
+    )
 
 
-def several_queries(vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]) -> Needles:
-    """m keys with a value each, asked in a random order; the answers of all but the last query stand in the context."""
+def several_queries(
+    vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]
+) -> Needles:
+    """m keys with a value each, asked in a random order; the answers of all but the last query
+    stand in the context.
+    """
     at, rows, answers, order = places(length, m, m), [], [], []
     for i in items:
         rng = np.random.default_rng((seed, QUERIES, length, i))
@@ -81,7 +101,12 @@ def _context(rng, vocabulary, stream, length, at, keys, values, queries) -> np.n
     text = np.ones(length, bool)
     text[[0, *at, *(at + 1)]] = False
     text[length - len(queries) :] = False
-    row[0], row[at], row[at + 1], row[length - len(queries) :] = vocabulary.bos, keys, values, queries
+    row[0], row[at], row[at + 1], row[length - len(queries) :] = (
+        vocabulary.bos,
+        keys,
+        values,
+        queries,
+    )
     row[text] = windows(rng, stream, 1, int(text.sum()))[0]
     return row
 
@@ -93,14 +118,18 @@ def noise(vocabulary: Vocabulary, length: int) -> np.ndarray:
 
 
 def passkey_distances(length: int, distances: int) -> list[int]:
-    """Distances in tokens from the key to the query, spread evenly from the nearest, 2, to the farthest, length - 2."""
+    """Distances in tokens from the key to the query, spread evenly from the nearest, 2, to the
+    farthest, length - 2.
+    """
     return sorted({int(k) for k in np.round(np.linspace(2, length - 2, distances))})
 
 
 def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:
-    """The largest distance k such that at every distance up to k at least that share of the trials succeeds; 0 where there is none.
+    """The largest distance k such that at every distance up to k at least that share of the trials
+    succeeds; 0 where there is none.
 
-    distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to rounding.
+    distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
+    rounding.
     """
     order = np.argsort(distances)
     reached = (np.asarray(success)[..., order] >= share - 1e-9).cumprod(-1).sum(-1)

@@ -1,4 +1,5 @@
-"""Records of key-value retrieval as they are published with arXiv 2307.03172, read from a file that may be packed with gzip.
+"""Records of key-value retrieval as they are published with arXiv 2307.03172, read from a file that
+may be packed with gzip.
 
 A line is one example: {"ordered_kv_records": [[key, value], ...], "key": key, "value": value}.
 """
@@ -19,10 +20,11 @@ FIELDS = ("ordered_kv_records", "key", "value")
 
 
 def read(option: str, path: str, at_most: int) -> list[Example]:
-    """The first `at_most` examples of a jsonl or jsonl.gz file, all with the same number of records.
+    """The first `at_most` examples of a jsonl or jsonl.gz file, all with the same number of
+    records.
 
-    Raises UserError, naming file and line, for a file or a line that is not of this format: missing fields, no records, a key that
-    occurs twice or not at all, another value than the record has.
+    Raises UserError, naming file and line, for a file or a line that is not of this format: missing
+    fields, no records, a key that occurs twice or not at all, another value than the record has.
     """
     examples: list[Example] = []
     for number, line in enumerate(_lines(f"{option}={path}", Path(path)), 1):
@@ -39,7 +41,9 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
         if len(examples) == at_most:
             break
     if not examples:
-        raise UserError(f"{option}={path}: no example in it; every line is a JSON object with {', '.join(FIELDS)}")
+        raise UserError(
+            f"{option}={path}: no example in it; every line is a JSON object with {', '.join(FIELDS)}"
+        )
     return examples
 
 
@@ -52,11 +56,15 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
             while line := file.readline(LONGEST + 1):
                 if len(line) > LONGEST:
-                    raise UserError(f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one example")
+                    raise UserError(
+                        f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one example"
+                    )
                 yield line
     except (OSError, EOFError, zlib.error, ValueError) as error:
         why = getattr(error, "strerror", None) or "damaged"
-        raise UserError(f"{where}: cannot be read ({why}); give a jsonl or jsonl.gz file, or null for generated records") from None
+        raise UserError(
+            f"{where}: cannot be read ({why}); give a jsonl or jsonl.gz file, or null for generated records"
+        ) from None
 
 
 def _example(line: bytes) -> Example:
@@ -70,8 +78,12 @@ def _example(line: bytes) -> Example:
     if missing := [name for name in FIELDS if name not in found]:
         raise ValueError(f"{missing[0]} is missing; a line has {', '.join(FIELDS)}")
     records, key, value = (found[name] for name in FIELDS)
-    if not isinstance(records, list) or not all(isinstance(r, list) and len(r) == 2 and all(map(_is_text, r)) for r in records):
-        raise ValueError("ordered_kv_records must be a list of [key, value], both text that is not empty")
+    if not isinstance(records, list) or not all(
+        isinstance(r, list) and len(r) == 2 and all(map(_is_text, r)) for r in records
+    ):
+        raise ValueError(
+            "ordered_kv_records must be a list of [key, value], both text that is not empty"
+        )
     if not records:
         raise ValueError("ordered_kv_records is empty; at least the record asked for must be in it")
     known: dict[str, str] = {}
@@ -88,4 +100,6 @@ def _example(line: bytes) -> Example:
 
 def _is_text(found: Any) -> bool:
     """Whether this is text that is not empty and can be written as UTF-8."""
-    return isinstance(found, str) and bool(found) and not any("\ud800" <= c <= "\udfff" for c in found)
+    return (
+        isinstance(found, str) and bool(found) and not any("\ud800" <= c <= "\udfff" for c in found)
+    )

@@ -1,12 +1,14 @@
-"""One question, asked after the records, before and after, or before alone: the same records on the same slots in all three.
+"""One question, asked after the records, before and after, or before alone: the same records on the
+same slots in all three.
 
     last    BOS  t  k v ... K V ... k v  t    K        answer  V
     both    BOS  K  k v ... K V ... k v  t    K        answer  V
     first   BOS  K  k v ... K V ... k v  BOS           answer  K V
 
-t is a token of running text; where the length is odd, one more stands before the records. The records, their order, the text and
-the distance to the query are the same in all forms, so that forms are compared question by question. Source: arXiv 2307.03172,
-sections 3.1 (last) and 4.2 (both). The training data: extrap.data.query.
+t is a token of running text; where the length is odd, one more stands before the records. The
+records, their order, the text and the distance to the query are the same in all forms, so that
+forms are compared question by question. Source: arXiv 2307.03172, sections 3.1 (last) and 4.2
+(both). The training data: extrap.data.query.
 """
 
 from collections.abc import Iterable
@@ -16,13 +18,13 @@ import numpy as np
 
 from extrap.data.keyvalue import check_keys
 from extrap.data.query import most_asked_first
-from extrap.data.trials.base import Form, Questions
 from extrap.data.text import windows
+from extrap.data.trials.base import Form, Questions
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 FORMS = ("last", "both", "first")
-CODE = 2  # keeps the random draws apart from those of the layouts in extrap.data.trials.keyvalue
+CODE = 2  # keeps the random draws apart from those of the forms in extrap.data.trials.keyvalue
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,19 @@ class QueryForm(Form):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.records(length) < 2:
-            raise UserError(f"{option}: {length} tokens hold no two records next to two queries; give at least 8 tokens")
+            raise UserError(
+                f"{option}: {length} tokens hold no two records next to two queries; give at least 8 tokens"
+            )
         check_keys(vocabulary, self.records(length), length)
 
     def questions(
-        self, vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, depth: float, items: Iterable[int]
+        self,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        seed: int,
+        length: int,
+        depth: float,
+        items: Iterable[int],
     ) -> Questions:
         n, index = self.records(length), round(depth * (self.records(length) - 1))
         rows, answers, all_values = [], [], []
@@ -53,17 +63,31 @@ class QueryForm(Form):
             keys = vocabulary.key(rng.permutation(vocabulary.keys)[:n])
             values = vocabulary.value(rng.integers(vocabulary.values, size=n))
             text = windows(rng, stream, 1, 3)[0]
-            asked, others = np.array([keys[0], values[0]]), np.stack([keys[1:], values[1:]], 1).ravel()
+            asked, others = (
+                np.array([keys[0], values[0]]),
+                np.stack([keys[1:], values[1:]], 1).ravel(),
+            )
             front = text[0] if self.form == "last" else keys[0]
             end = vocabulary.bos if self.form == "first" else text[1]
-            head, body = [vocabulary.bos, front, *text[2 : 2 + length % 2]], np.insert(others, 2 * index, asked)
+            head, body = (
+                [vocabulary.bos, front, *text[2 : 2 + length % 2]],
+                np.insert(others, 2 * index, asked),
+            )
             rows.append([*head, *body, end, keys[0]])
             answers.append(asked if self.form == "first" else asked[1:])
             all_values.append(values[:, None])
-        return Questions(np.array(rows), np.array(answers), np.array(all_values), index, distance=2 * (n - index) + 1)
+        return Questions(
+            np.array(rows),
+            np.array(answers),
+            np.array(all_values),
+            index,
+            distance=2 * (n - index) + 1,
+        )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        by_luck = 0 if self.form == "first" else 1 / vocabulary.values  # there the key has to be right as well
+        by_luck = (
+            0 if self.form == "first" else 1 / vocabulary.values
+        )  # there the key has to be right as well
         return 1 / self.records(length) + (1 - 1 / self.records(length)) * by_luck
 
     def chance(self, vocabulary: Vocabulary) -> float:

@@ -1,1 +1,3 @@
-"""Figures that need no run: each file has `data()`, what follows from formulas, and `draw() -> Figure`, what it looks like."""
+"""Figures that need no run: each file has `data()`, what follows from formulas, and `draw() ->
+Figure`, what it styles like.
+"""

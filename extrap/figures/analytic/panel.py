@@ -1,4 +1,6 @@
-"""What analytic figures share: panels with their own names, lines named beside their ends or in a legend."""
+"""What analytic figures share: panels with their own names, lines named beside their ends or in a
+legend.
+"""
 
 from collections.abc import Sequence
 
@@ -6,14 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from extrap.figures.drawing.layout import entitle, panels
-from extrap.figures.drawing.style import BLUE, ORANGE, PURPLE, RED, SLATE, YELLOW
-
-INKS = (BLUE, ORANGE, PURPLE, RED, YELLOW, SLATE)
+from extrap.figures.drawing.style import INKS as INKS
 
 
-def framed(titles: Sequence[str], title: str, note: str, size=(3.0, 2.2), right=0.3, gap=0.62) -> tuple[Figure, list[Axes]]:
+def framed(
+    titles: Sequence[str], title: str, note: str, size=(3.0, 2.2), right=0.3, gap=0.62, left=0.62
+) -> tuple[Figure, list[Axes]]:
     """A row of panels with their titles, the title of the figure over them and a note under them."""
-    figure, axes = panels((1, len(titles)), size, right=right, gap=gap)
+    figure, axes = panels((1, len(titles)), size, right=right, gap=gap, left=left)
     for panel, name in zip(axes[0], titles, strict=True):
         panel.set_title(name)
     entitle(figure, title, note)

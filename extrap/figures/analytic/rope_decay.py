@@ -1,7 +1,9 @@
-"""RoPE's upper bound of a score against distance, (2/d) sum_j |S_j|: the decay that its paper proves.
+"""RoPE's upper bound of a score against distance, (2/d) sum_j |S_j|: the decay that its paper
+proves.
 
-S_j = sum_{p<j} e^(i n theta_p), j = 1 .. d/2; Abel summation bounds a score by max |h_(p+1) - h_p| sum_j |S_j|. A loose bound, not
-monotone, and none for what trained heads do: figure rope_scores. arXiv 2104.09864, section 3.4.3 and figure 2.
+S_j = sum_{p<j} e^(i n theta_p), j = 1 .. d/2; Abel summation bounds a score by max |h_(p+1) - h_p|
+sum_j |S_j|. A loose bound, not monotone, and none for what trained heads do: figure rope_scores.
+arXiv 2104.09864, section 3.4.3 and figure 2.
 """
 
 import numpy as np
@@ -21,11 +23,17 @@ def data(width: int = 128, base: float = 1e4, distances: int = DISTANCES) -> np.
 
 
 def draw():
-    note = "(2/d) times the sum over j of |S_j|, S_j the sum of e^(i n theta_p) over the first j pairs"
-    figure, axes = framed([f"d = {width}" for width in WIDTHS], "RoPE: the bound on a score falls with distance", note)
+    note = (
+        "(2/d) times the sum over j of |S_j|, S_j the sum of e^(i n theta_p) over the first j pairs"
+    )
+    figure, axes = framed(
+        [f"d = {width}" for width in WIDTHS], "RoPE: the bound on a score falls with distance", note
+    )
     for panel, width in zip(axes, WIDTHS, strict=True):
         for base, ink in zip(BASES, INKS, strict=False):
             panel.plot(data(width, base), color=ink, linewidth=1.2, label=f"base {base:g}")
-        panel.set(xlabel="distance (tokens)", ylabel="bound" if panel is axes[0] else "", ylim=(0, 34))
+        panel.set(
+            xlabel="distance (tokens)", ylabel="bound" if panel is axes[0] else "", ylim=(0, 34)
+        )
         named(panel)
     return figure

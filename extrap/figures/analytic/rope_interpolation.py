@@ -1,6 +1,8 @@
-"""Why interpolation is safe and extrapolation is not: a score fitted inside the training length, read beyond it and between its points.
+"""Why interpolation is safe and extrapolation is not: a score fitted inside the training length,
+read beyond it and between its points.
 
-a(s) = sum_p b_p sin(s theta_p) + c_p cos(s theta_p), least squares to N(0, 1) targets at s = 0 .. L - 1. arXiv 2306.15595, figure 2.
+a(s) = sum_p b_p sin(s theta_p) + c_p cos(s theta_p), least squares to N(0, 1) targets at s = 0 .. L
+- 1. arXiv 2306.15595, figure 2.
 """
 
 import numpy as np
@@ -14,7 +16,9 @@ DETAIL = (25, 75, 0.125)
 
 
 def data(seed: int = 0) -> dict[str, np.ndarray]:
-    """targets (L,); fitted (L,) at the points of the fit; beyond (2L,); between: s from 25 to 75 in eighths."""
+    """targets (L,); fitted (L,) at the points of the fit; beyond (2L,); between: s from 25 to 75 in
+    eighths.
+    """
     theta = frequencies(WIDTH, BASE).numpy()
 
     def features(s: np.ndarray) -> np.ndarray:
@@ -22,7 +26,11 @@ def data(seed: int = 0) -> dict[str, np.ndarray]:
 
     targets = np.random.default_rng(seed).standard_normal(LENGTH)
     weights = np.linalg.lstsq(features(np.arange(LENGTH)), targets, rcond=SINGLE)[0]
-    found = {"fitted": np.arange(LENGTH), "beyond": np.arange(2 * LENGTH), "between": np.arange(*DETAIL)}
+    found = {
+        "fitted": np.arange(LENGTH),
+        "beyond": np.arange(2 * LENGTH),
+        "between": np.arange(*DETAIL),
+    }
     return {name: features(s) @ weights for name, s in found.items()} | {"targets": targets}
 
 
@@ -31,7 +39,10 @@ def draw():
     note = f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}; targets N(0, 1) at whole s below L; dotted: L, and whole s in the detail"
     titles = ["inside the training length", "beyond it", "between whole positions"]
     figure, (inside, beyond, between) = framed(
-        titles, "A score that is fitted inside L explodes beyond it, not between", note, size=(2.4, 2.0)
+        titles,
+        "A score that is fitted inside L explodes beyond it, not between",
+        note,
+        size=(2.4, 2.0),
     )
     inside.plot(found["targets"], ".", color="#cccccc", markersize=1)
     inside.plot(found["fitted"], color=INKS[0], linewidth=0.6)

@@ -1,4 +1,6 @@
-"""Axes that several figures share: lengths in tokens (log2) with r = length / L above, perplexities (log), the training length."""
+"""Axes that several figures share: lengths in tokens (log2) with r = length / L above, perplexities
+(log), the training length.
+"""
 
 import numpy as np
 import pandas as pd
@@ -8,18 +10,26 @@ QUIET = "#666666"
 
 
 def length_axis(axes, lengths, train_lengths) -> None:
-    """log2 x axis in tokens with a tick at every whole power of two of the training length and, where that is one, r on top."""
+    """log2 x axis in tokens with a tick at every whole power of two of the training length and,
+    where that is one, r on top.
+    """
     lengths, base = np.unique(np.asarray(lengths, float)), float(min(train_lengths))
-    powers = [length for length in lengths if float(np.log2(length / base)).is_integer()] or list(lengths)
+    powers = [length for length in lengths if float(np.log2(length / base)).is_integer()] or list(
+        lengths
+    )
     axes.set_xscale("log", base=2)
     axes.set_xlim(lengths.min() / 1.15, lengths.max() * 1.06)
     axes.xaxis.set_major_locator(FixedLocator(powers))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda length, _: f"{length:g}"))
-    axes.xaxis.set_minor_locator(FixedLocator([length for length in lengths if length not in powers]))
+    axes.xaxis.set_minor_locator(
+        FixedLocator([length for length in lengths if length not in powers])
+    )
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("evaluation length (tokens)")
     if len(train_lengths) == 1:
-        above = axes.secondary_xaxis("top", functions=(lambda x: np.asarray(x) / base, lambda r: np.asarray(r) * base))
+        above = axes.secondary_xaxis(
+            "top", functions=(lambda x: np.asarray(x) / base, lambda r: np.asarray(r) * base)
+        )
         above.xaxis.set_major_locator(FixedLocator([length / base for length in powers]))
         above.xaxis.set_minor_locator(NullLocator())
         above.xaxis.set_major_formatter(FuncFormatter(lambda r, _: f"{r:g}x"))
@@ -29,8 +39,23 @@ def length_axis(axes, lengths, train_lengths) -> None:
 def mark_training(axes, train_lengths) -> None:
     """A dotted vertical line at the training length."""
     for length in train_lengths:
-        axes.axvline(length, color="#222222", linestyle=(0, (1, 1.6)), linewidth=0.9, zorder=1.5, label="training length")
-        axes.annotate("L", (length, 1), (2.5, -2), xycoords=("data", "axes fraction"), textcoords="offset points", va="top", fontsize=7)
+        axes.axvline(
+            length,
+            color="#222222",
+            linestyle=(0, (1, 1.6)),
+            linewidth=0.9,
+            zorder=1.5,
+            label="training length",
+        )
+        axes.annotate(
+            "L",
+            (length, 1),
+            (2.5, -2),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            va="top",
+            fontsize=7,
+        )
 
 
 def perplexity_axis(axes) -> None:
@@ -41,6 +66,12 @@ def perplexity_axis(axes) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
+def decades(axis) -> None:
+    """Ticks of a log axis written as plain numbers: text of figures is never read as TeX."""
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
 def note(rows: pd.DataFrame) -> str:
     """Study, training length and number of seeds, for the line under a figure."""
     seeds = rows["seed"].nunique()
@@ -49,7 +80,9 @@ def note(rows: pd.DataFrame) -> str:
 
 
 def spread_note(rows: pd.DataFrame, interval: str) -> str:
-    """`note`, and what lines and intervals are: those of the rows for one seed, over seeds for several."""
+    """`note`, and what lines and intervals are: those of the rows for one seed, over seeds for
+    several.
+    """
     if rows.groupby(["scheme", "data", "extension", "status"])["run"].nunique().max() == 1:
         return f"{note(rows)} · {interval}"
     return f"{note(rows)} · thin: seeds, thick: their mean; 95 % t-interval over seeds from 3 on; single seeds: {interval}"

@@ -1,10 +1,12 @@
-"""What figures of the task `diagnostics` share: which rows are of which state, and lines of all series of one data set."""
+"""What figures of the task `diagnostics` share: which rows are of which state, and lines of all
+series of one data set.
+"""
 
 import pandas as pd
 
 from extrap.figures.drawing.axes import QUIET
 from extrap.figures.drawing.layout import End, thin_lines
-from extrap.figures.drawing.style import look
+from extrap.figures.drawing.style import style_of
 from extrap.results.series import CONTROLS, Series, seeds, series, spread
 
 STATES = ("untrained", "trained")
@@ -12,7 +14,9 @@ STATES = ("untrained", "trained")
 
 def of_state(rows: pd.DataFrame, state: str) -> pd.DataFrame:
     """Rows of a trained or untrained model that read records; text where no records were read."""
-    protocol = next((p for p in (f"{state}_records", f"{state}_text") if p in set(rows["protocol"])), "")
+    protocol = next(
+        (p for p in (f"{state}_records", f"{state}_text") if p in set(rows["protocol"])), ""
+    )
     return rows[rows["protocol"] == protocol]
 
 
@@ -22,9 +26,11 @@ def datasets(rows: pd.DataFrame) -> list[str]:
 
 
 def once(rows: pd.DataFrame) -> pd.DataFrame:
-    """Untrained models know nothing of their data: those of one data set for every scheme, extension and seed."""
-    first = rows.groupby(["scheme", "extension", "seed", "train_length"])["run"].transform("min")
-    return rows[rows["run"] == first]
+    """Untrained models know nothing of their data: those of the first data set by name for every
+    scheme, extension and seed.
+    """
+    first = rows.groupby(["scheme", "extension", "seed", "train_length"])["data"].transform("min")
+    return rows[rows["data"] == first]
 
 
 def short(s: Series) -> str:
@@ -32,19 +38,37 @@ def short(s: Series) -> str:
     return s.label.replace(f" ({CONTROLS.get(s.data, s.data)})", "")
 
 
-def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, across: float = 1.0, shift: float = 0.0) -> list[End]:
-    """A line with its band per series of these rows, scale times each value at across x + shift; the ends, to be named beside."""
+def lines(
+    panel, rows: pd.DataFrame, by: str, scale: float = 1.0, across: float = 1.0, shift: float = 0.0
+) -> list[End]:
+    """A line with its band per series of these rows, scale times each value at across x + shift;
+    the ends, to be named beside.
+    """
     ends = []
     for s in series(rows):
-        style, curve, table = look(s), spread(s.rows, by).astype(float) * scale, seeds(s.rows, by) * scale
+        style, curve, table = (
+            style_of(s),
+            spread(s.rows, by).astype(float) * scale,
+            seeds(s.rows, by) * scale,
+        )
         curve.index, table.index = curve.index * across + shift, table.index * across + shift
         thin_lines(panel, table, style)
-        panel.fill_between(curve.index, curve["low"], curve["high"], color=style.colour, alpha=0.12, linewidth=0)
-        panel.plot(curve.index, curve["value"], label=s.label, zorder=3, **style.stroke | {"markersize": 2.4, "linewidth": 1.1})
+        panel.fill_between(
+            curve.index, curve["low"], curve["high"], color=style.colour, alpha=0.12, linewidth=0
+        )
+        panel.plot(
+            curve.index,
+            curve["value"],
+            label=s.label,
+            zorder=3,
+            **style.stroke | {"markersize": 2.4, "linewidth": 1.1},
+        )
         ends.append(End(short(s), style, curve.index[-1], curve["value"].iloc[-1]))
     return ends
 
 
 def level(panel, height: float, label: str) -> None:
     """A dotted horizontal line that is a reference and no data."""
-    panel.axhline(height, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, zorder=1.5, label=label)
+    panel.axhline(
+        height, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, zorder=1.5, label=label
+    )

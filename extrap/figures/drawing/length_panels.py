@@ -1,17 +1,24 @@
 """A number against evaluation length, a panel per protocol: what figures of accuracy share."""
 
 from extrap.figures.drawing.axes import length_axis, mark_training, spread_note
-from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.lines import curve
 from extrap.results.series import series
 
 
 def length_figure(rows, protocols: dict[str, str], what: str, title: str, interval: str):
-    """A panel for each of the protocols (its words) that rows hold, one scale from 0 to 1; interval: what that of one seed is."""
+    """A panel for each of the protocols (its words) that rows hold, one scale from 0 to 1;
+    interval: what that of one seed is.
+    """
     shown = [p for p in protocols if p in set(rows["protocol"])]
-    found, train_lengths = series(rows[rows["protocol"].isin(shown)]), sorted(rows["train_length"].unique())
+    found, train_lengths = (
+        series(rows[rows["protocol"].isin(shown)]),
+        sorted(rows["train_length"].unique()),
+    )
     room = label_room([f"{s.label} (to 64)" for s in found])
-    figure, axes = panels((1, len(shown)), (2.6, label_height(len(found), 2.5)), right=room, gap=0.25, top=0.86)
+    figure, axes = panels(
+        (1, len(shown)), (2.6, label_height(len(found), 2.5)), right=room, gap=0.25, top=0.86
+    )
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
         ends = [curve(panel, s, part, "length", within=(0, 1)) for s, part in parts if len(part)]

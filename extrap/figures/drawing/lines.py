@@ -5,16 +5,27 @@ import math
 import numpy as np
 
 from extrap.figures.drawing.layout import End, thin_lines
-from extrap.figures.drawing.style import look
+from extrap.figures.drawing.style import style_of
 from extrap.results.series import seeds, spread
 
 
-def curve(panel, s, rows, by: str, bars: bool = False, through=None, within: tuple[float, float] = (-math.inf, math.inf), **more) -> End:
-    """Draws `rows` of the series s over the column `by`; returns where the line ends, y nan where this panel has none of it.
+def curve(
+    panel,
+    s,
+    rows,
+    by: str,
+    bars: bool = False,
+    through=None,
+    within: tuple[float, float] = (-math.inf, math.inf),
+    **more,
+) -> End:
+    """Draws `rows` of the series s over the column `by`; returns where the line ends, y nan where
+    this panel has none of it.
 
-    through: what turns values and means into what is drawn (np.exp of a loss); within: where intervals end; more: arguments of `plot`.
+    through: what turns values and means into what is drawn (np.exp of a loss); within: where
+    intervals end; more: arguments of `plot`.
     """
-    style = look(s)
+    style = style_of(s)
     if rows.empty:
         return End(s.label, style, s.rows[by].max(), math.nan)
     table, middle = seeds(rows, by), spread(rows, by)
@@ -25,7 +36,16 @@ def curve(panel, s, rows, by: str, bars: bool = False, through=None, within: tup
     thin_lines(panel, table, style)
     if bars:
         error = np.abs([low - middle["value"], high - middle["value"]])
-        panel.errorbar(middle.index, middle["value"], error, fmt="none", ecolor=style.colour, elinewidth=0.8, alpha=0.7, zorder=order)
+        panel.errorbar(
+            middle.index,
+            middle["value"],
+            error,
+            fmt="none",
+            ecolor=style.colour,
+            elinewidth=0.8,
+            alpha=0.7,
+            zorder=order,
+        )
     else:
         panel.fill_between(middle.index, low, high, color=style.colour, alpha=0.15, linewidth=0)
     panel.plot(middle.index, middle["value"], label=s.label, zorder=order, **style.stroke | more)

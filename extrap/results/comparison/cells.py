@@ -1,6 +1,8 @@
-"""What can be compared of a study: one value per cell and seed from rows, and one per item behind it where items are at hand.
+"""What can be compared of a study: one value per cell and seed from rows, and one per item behind
+it where items are at hand.
 
-A cell is (task, protocol, length, metric): a loss, an accuracy over depths, a summary of a curve over depths.
+A cell is (task, protocol, length, metric): a loss, an accuracy over depths, a summary of a curve
+over depths.
 """
 
 from pathlib import Path
@@ -10,14 +12,27 @@ import numpy as np
 import pandas as pd
 
 from extrap.results import rows
-from extrap.utils.errors import UserError
 from extrap.results.series import Series, judged, series
 from extrap.results.stats.intervals import depth_contrasts
+from extrap.utils.errors import UserError
 
 SUMMARIES = ("primacy", "recency", "u_depth", "tilt")
-COMPARED = ("nll", "accuracy", "restricted", "format", "substring", "recall", "all", "gain", "k_max", *SUMMARIES)
+COMPARED = (
+    "nll",
+    "accuracy",
+    "restricted",
+    "format",
+    "substring",
+    "recall",
+    "all",
+    "gain",
+    "k_max",
+    *SUMMARIES,
+)
 WHOLE = {"nll_sum": "nll", "correct": "accuracy"}
-"""Items that are sums over the scored tokens of a document, and the metric that they make over `tokens`."""
+"""Items that are sums over the scored tokens of a document, and the metric that they make over
+`tokens`.
+"""
 DRAWN = "drawn"
 """The item that is a digest of what was read and asked."""
 
@@ -33,7 +48,9 @@ class Cell(NamedTuple):
 
 
 class Items(NamedTuple):
-    """ids (items,), sums and counts (items,) of one cell of one run; drawn: digests of its questions by depth, None in older files."""
+    """ids (items,), sums and counts (items,) of one cell of one run; drawn: digests of its
+    questions by depth, None in older files.
+    """
 
     ids: pd.Index
     sums: np.ndarray
@@ -42,33 +59,50 @@ class Items(NamedTuple):
 
 
 def opened(study: Path) -> list[Series]:
-    """The series of a study whatever they came to: `mark` holds the status of a row, `file` the stem of its file."""
-    parts = [rows.frame(rows.records([file])).assign(file=file.stem) for file in sorted((study / "rows").glob("*.csv"))]
+    """The series of a study whatever they came to: `mark` holds the status of a row, `file` the
+    stem of its file.
+    """
+    parts = [
+        rows.frame(rows.records([file])).assign(file=file.stem)
+        for file in sorted((study / "rows").glob("*.csv"))
+    ]
     together = pd.concat(parts, ignore_index=True)
     return series(together.assign(mark=judged(together), status="ok"))
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """{cell: {seed: value}} of a series; what has depths or indices of records is the mean over them.
+    """{cell: {seed: value}} of a series; what has depths or indices of records is the mean over
+    them.
 
     Curves along another axis are no cells.
     """
     rows = found.rows
-    kept = rows[rows["metric"].isin(COMPARED) & rows["value"].notna() & rows["layer"].isna() & (rows["task"] != "train")]
+    kept = rows[
+        rows["metric"].isin(COMPARED)
+        & rows["value"].notna()
+        & rows["layer"].isna()
+        & (rows["task"] != "train")
+    ]
     out: dict[Cell, dict[int, float]] = {}
-    for (*at, seed), group in kept.assign(length=kept["length"].fillna(0)).groupby(["task", "protocol", "length", "metric", "seed"]):
+    for (*at, seed), group in kept.assign(length=kept["length"].fillna(0)).groupby(
+        ["task", "protocol", "length", "metric", "seed"]
+    ):
         task, protocol, length, metric = at
         for part in (group[group["depth"].notna()], group[group["axis"] == ""], group):
             if len(part):
                 break
         if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:
             continue
-        out.setdefault(Cell(task, protocol, int(length), metric), {})[int(seed)] = float(part["value"].mean())
+        out.setdefault(Cell(task, protocol, int(length), metric), {})[int(seed)] = float(
+            part["value"].mean()
+        )
     return out
 
 
 def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], list[str]]:
-    """({cell: {seed: its items}}, tasks whose items are not on this disk). Raises UserError for items that are not those of the rows."""
+    """({cell: {seed: its items}}, tasks whose items are not on this disk). Raises UserError for
+    items that are not those of the rows.
+    """
     said, out, lacking = measured(found), {}, set()
     for (file, task, seed), _ in found.rows.groupby(["file", "task", "seed"]):
         path = study / "items" / f"{file}.csv"
@@ -82,23 +116,39 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
             if value is None:
                 continue
             if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
-                raise UserError(f"{path}: not the items of its rows ({cell}); delete both files and evaluate the run again")
+                raise UserError(
+                    f"{path}: not the items of its rows ({cell}); delete both files and evaluate the run again"
+                )
             out.setdefault(cell, {})[int(seed)] = scores
     return out, sorted(lacking)
 
 
 def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
     out, scores = {}, scores.assign(length=scores["length"].fillna(0))
-    asked = scores[scores["metric"] == DRAWN].sort_values(["depth", "item"]).groupby(["protocol", "length"])["value"].agg(tuple)
-    for (protocol, length), part in scores[(scores["item"] != "all") & (scores["metric"] != DRAWN)].groupby(["protocol", "length"]):
+    asked = (
+        scores[scores["metric"] == DRAWN]
+        .sort_values(["depth", "item"])
+        .groupby(["protocol", "length"])["value"]
+        .agg(tuple)
+    )
+    for (protocol, length), part in scores[
+        (scores["item"] != "all") & (scores["metric"] != DRAWN)
+    ].groupby(["protocol", "length"]):
         at, drawn = (task, protocol, int(length)), asked.get((protocol, length))
         plain = _trials(part[part["depth"].isna()])
         for metric, column in plain.items():
             values = column.dropna()
             if metric in WHOLE:
-                out[Cell(*at, WHOLE[metric])] = Items(values.index, values.to_numpy(), plain.loc[values.index, "tokens"].to_numpy(), drawn)
+                out[Cell(*at, WHOLE[metric])] = Items(
+                    values.index,
+                    values.to_numpy(),
+                    plain.loc[values.index, "tokens"].to_numpy(),
+                    drawn,
+                )
             elif metric != "tokens":
-                out[Cell(*at, metric)] = Items(values.index, values.to_numpy(), np.ones(len(values)), drawn)
+                out[Cell(*at, metric)] = Items(
+                    values.index, values.to_numpy(), np.ones(len(values)), drawn
+                )
         for metric, curve in part[part["depth"].notna()].groupby("metric"):
             table = curve.pivot(index="item", columns="depth", values="value")
             for name, values in _curves(metric, table).items():
@@ -107,7 +157,9 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
 
 
 def _trials(plain: pd.DataFrame) -> pd.DataFrame:
-    """(items, metrics) of what has no depth. What is named place:trial, as by kv-serial, is the mean over places: they share a context."""
+    """(items, metrics) of what has no depth. What is named place:trial, as by kv-serial, is the
+    mean over places: they share a context.
+    """
     names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
     return plain.assign(item=names).pivot_table(index="item", columns="metric", values="value")
 
@@ -118,7 +170,11 @@ def _curves(metric: str, table: pd.DataFrame) -> dict[str, np.ndarray]:
     found = {metric: values.mean(1)}
     if metric == "accuracy":
         try:
-            found |= {name: values @ contrast for name, contrast in depth_contrasts(table.columns).items() if name in SUMMARIES}
+            found |= {
+                name: values @ contrast
+                for name, contrast in depth_contrasts(table.columns).items()
+                if name in SUMMARIES
+            }
         except ValueError:
             return found
     return found

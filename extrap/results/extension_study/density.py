@@ -1,4 +1,6 @@
-"""The density limit of interpolation: by how much angles may be packed, within the training length, before reading suffers."""
+"""The density limit of interpolation: by how much angles may be packed, within the training length,
+before reading suffers.
+"""
 
 import pandas as pd
 
@@ -16,14 +18,17 @@ ALL = -1
 
 
 def costs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1 in the same runs, mean over seeds.
+    """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1 in the same
+    runs, mean over seeds.
 
-    Loss: windows of the training length; accuracy: records, mean over depths. From rows of extension=pi-pair.
-    Raises UserError for mixed corpora.
+    Loss: windows of the training length; accuracy: records, mean over depths. From rows of
+    extension=pi-pair. Raises UserError for mixed corpora.
     """
     rows, found = one_corpus(rows), []
     said = rows["extension"].str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
-    probes = rows[rows["extension"].str.startswith("pi-pair")].assign(pair=said.replace("null", str(ALL)).fillna("0").astype(int))
+    probes = rows[rows["extension"].str.startswith("pi-pair")].assign(
+        pair=said.replace("null", str(ALL)).fillna("0").astype(int)
+    )
     for metric, asked in ASKED.items():
         part = select(probes, **asked)
         part = part[part["length"] == part["train_length"]]
@@ -32,13 +37,19 @@ def costs(rows: pd.DataFrame) -> pd.DataFrame:
         part["cost"] = (part["value"] - part["run"].map(plain)) * (1 if metric == "nll" else -1)
         means = part.groupby(["pair", "factor"], as_index=False)["cost"].mean()
         ones = pd.DataFrame({"pair": means["pair"].unique(), "factor": 1.0, "cost": 0.0})
-        means = pd.concat([ones[~ones["pair"].isin(means.loc[means["factor"] == 1, "pair"])], means])
-        found.append(means.rename(columns={"factor": "k"}).assign(metric=metric).sort_values(["pair", "k"]))
+        means = pd.concat(
+            [ones[~ones["pair"].isin(means.loc[means["factor"] == 1, "pair"])], means]
+        )
+        found.append(
+            means.rename(columns={"factor": "k"}).assign(metric=metric).sort_values(["pair", "k"])
+        )
     return pd.concat(found, ignore_index=True)
 
 
 def greatest(rows: pd.DataFrame, metric: str) -> str:
-    """Of the costs of one pair in one metric: the greatest measured k up to which it stays within what is allowed."""
+    """Of the costs of one pair in one metric: the greatest measured k up to which it stays within
+    what is allowed.
+    """
     rows = rows.sort_values("k")
     within = rows["cost"] < ALLOWED[metric]
     if within.all():
@@ -47,10 +58,17 @@ def greatest(rows: pd.DataFrame, metric: str) -> str:
 
 
 def least(rows: pd.DataFrame) -> dict[str, str]:
-    """{"all", "pair 0", ...: the greatest k that costs less than is allowed, in loss and in accuracy, as text}."""
+    """{"all", "pair 0", ...: the greatest k that costs less than is allowed, in loss and in
+    accuracy, as text}.
+    """
     found = costs(rows)
-    names = {pair: "all pairs" if pair == ALL else f"pair {pair}" for pair in found["pair"].unique()}
+    names = {
+        pair: "all pairs" if pair == ALL else f"pair {pair}" for pair in found["pair"].unique()
+    }
     return {
-        name: ", ".join(f"{metric} {greatest(part, metric)}" for metric, part in found[found["pair"] == pair].groupby("metric"))
+        name: ", ".join(
+            f"{metric} {greatest(part, metric)}"
+            for metric, part in found[found["pair"] == pair].groupby("metric")
+        )
         for pair, name in names.items()
     }

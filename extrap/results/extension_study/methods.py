@@ -1,16 +1,11 @@
-"""Methods of reading further, as the figures of a study of extensions compare them: told apart from training, tuning and factor."""
+"""Methods of reading further, as the figures of a study of extensions compare them: told apart from
+training, tuning and factor.
+"""
 
 import pandas as pd
 
 from extrap.results.rows import one_corpus
 from extrap.results.series import judged, spread
-
-NAMES = {
-    "direct": "plain", "crop": "crop", "window": "window", "streaming-llm": "StreamingLLM", "lm-infinite": "LM-Infinite", "nbce": "NBCE",
-    "pi": "PI", "ntk": "NTK", "ntk-su-old": "NTK old", "ntk-su-fixed": "NTK fixed", "ntk-su-mixed": "NTK mixed", "yarn": "YaRN",
-    "self-extend": "Self-Extend", "leaky-rerope": "Leaky ReRoPE", "rerope": "ReRoPE",
-}  # fmt: skip
-"""On paper, in the order of tables; others follow under their own names."""
 
 LOG_N = "-log-n"
 TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
@@ -21,13 +16,16 @@ PROBES = ("pi-pair",)
 def methods(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of methods with these columns beside their own. Raises UserError for mixed corpora.
 
-    parent     the scheme that was trained; tuned: the train factor of fine-tuning, nan without; tuned_with: the extension then
-    method     the extension without its options and without log-n at test; log_n: whether that is there
+    parent     the scheme that was trained; tuned: the train factor of fine-tuning, nan without;
+               tuned_with: the extension then
+    method     the extension without its options and without log-n at test; log_n: whether that is
+               there
     options    `width=16`, or nothing
     set_for    the factor; 1 where there is none or where it follows the text
     multiple   length over training length
 
-    Only rows of schemes and data that extensions were read on, where any were. Whether a run was trained is said by `series.judged`.
+    Only rows of schemes and data that extensions were read on, where any were. Whether a run was
+    trained is said by `series.judged`.
     """
     rows = one_corpus(rows).copy()
     label = rows["scheme"].str.extract(f"^{TUNED}$")
@@ -36,12 +34,16 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
     if len(extended := rows[rows["extension"] != "direct"]):
         kinds = {*zip(extended["parent"], extended["data"], strict=True)}
-        rows = rows[[kind in kinds for kind in zip(rows["parent"], rows["data"], strict=True)]].copy()
+        rows = rows[
+            [kind in kinds for kind in zip(rows["parent"], rows["data"], strict=True)]
+        ].copy()
     name, rows["options"] = (rows["extension"].str.partition(",")[part] for part in (0, 2))
     rows["log_n"] = name.str.endswith(LOG_N) | (name == LOG_N[1:])
     rows["method"] = name.str.removesuffix(LOG_N).replace(LOG_N[1:], "direct")
     rows["set_for"] = rows["factor"].fillna(1.0)
-    following = rows.groupby(["run", "extension", "task", "config"])["set_for"].transform("nunique").gt(1)
+    following = (
+        rows.groupby(["run", "extension", "task", "config"])["set_for"].transform("nunique").gt(1)
+    )
     rows.loc[following, "set_for"] = 1.0
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
@@ -49,7 +51,8 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
-    """Rows of `methods` that stand beside each other in a table: without tuning, options and probes, set for the same factor.
+    """Rows of `methods` that stand beside each other in a table: without tuning, options and
+    probes, set for the same factor.
 
     factor: the greatest that some method was set for if not said.
     """
@@ -63,13 +66,13 @@ def target(rows: pd.DataFrame) -> float:
 
 
 def order(names) -> list[str]:
-    """Methods in the order of tables."""
-    known = list(NAMES)
-    return sorted(set(names), key=lambda name: (known.index(name) if name in known else len(known), name))
+    """Methods in the order of tables: the plain reader, then by name."""
+    return sorted(set(names), key=lambda name: (name != "direct", name))
 
 
 def title(method: str) -> str:
-    return NAMES.get(method, method)
+    """A method on paper: as it is typed, and what `direct` is."""
+    return "plain" if method == "direct" else method
 
 
 def value(rows: pd.DataFrame) -> tuple[float, float, float] | None:

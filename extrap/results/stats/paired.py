@@ -1,18 +1,24 @@
-"""Differences between two schemes on the same items, and what is left of them when several contrasts are declared."""
+"""Differences between two schemes on the same items, and what is left of them when several
+contrasts are declared.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.results.stats.multilevel import MANY, resampled, scheme_mean
-from extrap.results.stats.intervals import bootstrap_mean, t_interval, times_drawn, two_sided
+from extrap.results.stats.crossed import Mean, over_both, over_seeds
+from extrap.results.stats.intervals import FEW, bootstrap_mean, ratio_interval, student, times_drawn
 
 SAMPLES = 2000
 
 
 @dataclass(frozen=True)
 class Difference:
-    """a - b with its 95 % interval and two-sided p (None where nothing supports them), and what it rests on."""
+    """a - b with its 95 % interval, two-sided p and minimum detectable effect (None where nothing
+    supports them), and what it rests on.
+
+    fixed_low, fixed_high: the interval over seeds alone, which speaks about these items only.
+    """
 
     value: float
     low: float | None
@@ -20,13 +26,24 @@ class Difference:
     p: float | None
     seeds: int
     items: int | None
+    detectable: float | None = None
+    fixed_low: float | None = None
+    fixed_high: float | None = None
 
 
 def paired_difference(a, b, counts=None, samples: int = SAMPLES, seed: int = 0):
-    """(difference, low, high) of the means of a and b over the same documents or trials, resampled in pairs: one run against one.
+    """(difference, low, high) of the means of a and b over the same documents or trials, resampled
+    in pairs: one run against one.
 
-    a, b, counts: (documents, ...); counts are the scored tokens of a document, 1 where left out (accuracies). The interval is narrower
-    than that of two independent means as far as a and b agree on what is hard. Raises ValueError where the shapes differ.
+    The interval is narrower than that of two independent means as far as a and b agree on what is
+    hard.
+
+    Args:
+        a, b: (documents, ...).
+        counts: (documents, ...), the scored tokens of a document, 1 where left out (accuracies).
+        samples, seed: of the resamples.
+    Raises:
+        ValueError: where the shapes differ.
     """
     a, b = _same(a, b)
     counts = np.ones_like(a) if counts is None else np.asarray(counts, float)
@@ -36,47 +53,44 @@ def paired_difference(a, b, counts=None, samples: int = SAMPLES, seed: int = 0):
 
 
 def by_items(a, b, counts=None) -> Difference:
-    """a - b of sums (seeds, items) over counts (seeds, items), seed s of a beside seed s of b, item i the same in all.
+    """a - b of sums (seeds, items) over counts (seeds, items), seed s of a beside seed s of b, item
+    i the same in all.
 
-    One seed: `paired_difference` over items, which speaks about these two models; one item of one seed supports nothing. From two on:
-    Student's t over the paired mean of each seed; from 10 on the two-level bootstrap of `levels.two_level`.
-
-    p is that of t = difference / (sd sqrt(n / (n - 1))), sd of the resampled differences, n - 1 degrees, n the seeds (items of one seed).
-    The interval is cut from the same resamples where a normal distribution of them has |t| = student(n - 1) (stats.expanded), so both say
-    the same up to the skew of the resamples. A share of resamples beyond 0 would have a floor, 1 of 2000 and .0123 once it is expanded for
-    ten seeds, under which Holm could not reject any of several contrasts however large. From ten seeds on both err to the safe side: what
-    is of one seed and one item alone counts three times (weights of variance 1 multiplied: 2 x 2 - 1; doi.org/10.1214/07-AOAS122).
+    One seed: `paired_difference` over items, which speaks about these two models; its p is that of
+    t = difference / (sd sqrt(n / (n - 1))), sd of the resampled differences, n items; one item
+    supports nothing. From two seeds on: `crossed.over_both`, which speaks about seeds and items
+    that were not drawn; beside it stands the interval over seeds alone.
     """
     a, b = _same(a, b)
     counts = np.ones_like(a) if counts is None else np.asarray(counts, float)
     seeds, items = a.shape
-    if seeds == 1:
-        value, low, high = paired_difference(a[0], b[0], counts[0])
-        if items == 1:
-            return Difference(value, None, None, None, 1, 1)
-        drawn = times_drawn(items, SAMPLES, 0)
-        return Difference(value, low, high, _p(value, _error(drawn @ (a - b)[0] / (drawn @ counts[0]), items), items - 1), 1, items)
-    if seeds < MANY:
-        return by_seeds((a - b).sum(1) / counts.sum(1), items)
-    value, low, high = scheme_mean(a - b, counts, SAMPLES)
-    error = _error(resampled(a - b, counts, SAMPLES), seeds)
-    return Difference(value, low, high, _p(value, error, seeds - 1), seeds, items)
+    if seeds > 1:
+        both = over_both(a - b, counts)
+        fixed = over_seeds((a - b).sum(1) / counts.sum(1)).interval
+        return _difference(both, seeds, items, *both.interval, *fixed)
+    value, low, high = paired_difference(a[0], b[0], counts[0])
+    if items == 1:
+        return Difference(value, None, None, None, 1, 1)
+    return _difference(Mean(value, (_error((a - b)[0], counts[0]),)), 1, items, low, high)
 
 
-def by_seeds(differences, items: int | None = None) -> Difference:
-    """The mean of paired differences (seeds,), one per seed, with Student's t interval and p; one seed alone supports neither."""
+def by_seeds(differences) -> Difference:
+    """The mean of paired differences (seeds,), one per seed, with Student's t interval and p; one
+    seed alone supports neither. It speaks about the items that were read.
+    """
     d = np.asarray(differences, float)
     if len(d) < 2:
-        return Difference(float(d.mean()), None, None, None, len(d), items)
-    value, (low, high) = float(d.mean()), t_interval(d)
-    error = float(d.std(ddof=1) / np.sqrt(len(d)))
-    return Difference(value, low, high, _p(value, error, len(d) - 1), len(d), items)
+        return Difference(float(d.mean()), None, None, None, len(d), None)
+    found = over_seeds(d)
+    return _difference(found, len(d), None, *found.interval, *found.interval)
 
 
 def holm(p) -> np.ndarray:
-    """p values (contrasts,) adjusted so that the chance of any false one among them stays below the level, whatever their dependence.
+    """p values (contrasts,) adjusted so that the chance of any false one among them stays below the
+    level, whatever their dependence.
 
-    In ascending order, adjusted_k = max over i <= k of (m - i) p_i with i from 0, at most 1. Source: Holm 1979, jstor.org/stable/4615733.
+    In ascending order, adjusted_k = max over i <= k of (m - i) p_i with i from 0, at most 1.
+    Source: Holm 1979, jstor.org/stable/4615733.
     """
     p = np.asarray(p, float)
     order = np.argsort(p, kind="stable")
@@ -86,18 +100,26 @@ def holm(p) -> np.ndarray:
     return out
 
 
-def _error(resampled, n: int) -> float:
-    """Standard error from resampled means of n values, whose spread is too narrow by sqrt((n - 1) / n)."""
-    return float(np.std(resampled) * np.sqrt(n / (n - 1)))
+def _difference(found: Mean, seeds, items, low, high, *fixed) -> Difference:
+    return Difference(found.value, low, high, found.p, seeds, items, found.detectable, *fixed)
 
 
-def _p(value: float, error: float, degrees: int) -> float:
-    """Where nothing varies, a difference is certain and none is none."""
-    return two_sided(value / error, degrees) if error else float(value == 0)
+def _error(sums, counts) -> tuple[float, int]:
+    """(variance, degrees) of a mean over the items of one seed, as its interval has them."""
+    n = len(sums)
+    if n < FEW:
+        low, high = ratio_interval(sums, counts)
+        return ((high - low) / 2 / student(n - 1)) ** 2, n - 1
+    drawn = times_drawn(n, SAMPLES, 0)
+    # The spread of resampled means of n values is too narrow by sqrt((n - 1) / n).
+    return float(np.var(drawn @ sums / (drawn @ counts))) * n / (n - 1), n - 1
 
 
 def _same(a, b):
-    a, b = np.asarray(a, float), np.asarray(b, float)
+    a = np.asarray(a, float)
+    b = np.asarray(b, float)
     if a.shape != b.shape:
-        raise ValueError(f"paired_difference needs the same items twice, got {a.shape} and {b.shape}")
+        raise ValueError(
+            f"paired_difference needs the same items twice, got {a.shape} and {b.shape}"
+        )
     return a, b

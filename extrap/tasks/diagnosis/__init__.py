@@ -1,1 +1,3 @@
-"""Numbers that tell what attention and gradients do, as functions of tensors; the task `diagnostics` measures them on a run."""
+"""Numbers that tell what attention and gradients do, as functions of tensors; the task
+`diagnostics` measures them on a run.
+"""

@@ -1,4 +1,6 @@
-"""Attention weights and gradients boiled down. a (..., T, T) are weights of queries (rows) and keys; profiles are (..., T) over keys."""
+"""Attention weights and gradients boiled down. a (..., T, T) are weights of queries (rows) and
+keys; profiles are (..., T) over keys.
+"""
 
 import math
 
@@ -10,11 +12,15 @@ SINK = 0.3  # mean attention to token 0 from which a head counts as a sink, arXi
 
 
 def uniform(n: int, first: int = FIRST) -> Tensor:
-    """(n,) what `mass` is when every query looks at all it sees alike: the mean over rows i of 1[j <= i] / (i + 1).
+    """(n,) what `mass` is when every query looks at all it sees alike: the mean over rows i of 1[j
+    <= i] / (i + 1).
 
     It falls with j by itself, so that no column mean means anything unless it is divided by this.
     """
-    rows = torch.ones(n, n, dtype=torch.float64).tril() / torch.arange(1, n + 1, dtype=torch.float64)[:, None]
+    rows = (
+        torch.ones(n, n, dtype=torch.float64).tril()
+        / torch.arange(1, n + 1, dtype=torch.float64)[:, None]
+    )
     return mass(rows, first)
 
 
@@ -24,18 +30,24 @@ def mass(a: Tensor, first: int = FIRST) -> Tensor:
 
 
 def entropy(a: Tensor) -> Tensor:
-    """(..., T): H_i = -sum_j a_ij ln a_ij in nats, 0 ln 0 = 0. What a row lacks to 1 went to a sink and counts as one event."""
+    """(..., T): H_i = -sum_j a_ij ln a_ij in nats, 0 ln 0 = 0. What a row lacks to 1 went to a sink
+    and counts as one event.
+    """
     nowhere = (1 - a.sum(-1, keepdim=True)).clamp(min=0)
     return torch.special.entr(torch.cat([a, nowhere.where(nowhere > 1e-6, 0.0)], -1)).sum(-1)
 
 
 def relative_entropy(a: Tensor, visible: Tensor) -> Tensor:
-    """(..., len(visible)): H / ln m of the rows that see m keys, m >= 2; 1 is uniform attention, 0 a single key."""
+    """(..., len(visible)): H / ln m of the rows that see m keys, m >= 2; 1 is uniform attention, 0
+    a single key.
+    """
     return entropy(a[..., visible - 1, :]) / visible.log()
 
 
 def rollout(a: Tensor) -> Tensor:
-    """(B, T): the last row of the product over layers of (A + I) / 2, A (layers, B, H, T, T) averaged over heads. arXiv 2005.00928."""
+    """(B, T): the last row of the product over layers of (A + I) / 2, A (layers, B, H, T, T)
+    averaged over heads. arXiv 2005.00928.
+    """
     row = torch.zeros(a.shape[1], 1, a.shape[-1], dtype=a.dtype, device=a.device)
     row[..., -1] = 1
     for layer in a.mean(2).flip(0):
@@ -44,9 +56,14 @@ def rollout(a: Tensor) -> Tensor:
 
 
 def ends(profile: Tensor) -> dict[str, Tensor]:
-    """primacy, recency (...,): mean of the first and of the last tenth of the keys over that of the rest; u: mean of the two."""
+    """primacy, recency (...,): mean of the first and of the last tenth of the keys over that of the
+    rest; u: mean of the two.
+    """
     width = max(1, round(profile.shape[-1] / 10))
-    first, middle, last = (part.mean(-1) for part in (profile[..., :width], profile[..., width:-width], profile[..., -width:]))
+    first, middle, last = (
+        part.mean(-1)
+        for part in (profile[..., :width], profile[..., width:-width], profile[..., -width:])
+    )
     return {"primacy": first / middle, "recency": last / middle, "u": (first + last) / (2 * middle)}
 
 
@@ -56,12 +73,16 @@ def share(norms: Tensor) -> Tensor:
 
 
 def cumulated(norms: Tensor) -> Tensor:
-    """(..., T): share of the norms within distance d of the last position, d = 0 .. T - 1. arXiv 2212.10356."""
+    """(..., T): share of the norms within distance d of the last position, d = 0 .. T - 1. arXiv
+    2212.10356.
+    """
     return share(norms).flip(-1).cumsum(-1)
 
 
 def reach(norms: Tensor, at_least: float) -> Tensor:
-    """(...,): the least distance in tokens within which a share of the norms lies; at .99 the empirical receptive field."""
+    """(...,): the least distance in tokens within which a share of the norms lies; at .99 the
+    empirical receptive field.
+    """
     return (cumulated(norms) < at_least - 1e-9).sum(-1).clamp(max=norms.shape[-1] - 1)
 
 
@@ -77,5 +98,7 @@ def spread_over(n: int, places: int) -> Tensor:
 
 def probes(count: int, width: int, seed: int = 0) -> Tensor:
     """(min(count, width), width) random orthonormal rows."""
-    drawn = torch.randn(width, min(count, width), generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    drawn = torch.randn(
+        width, min(count, width), generator=torch.Generator().manual_seed(seed), dtype=torch.float64
+    )
     return torch.linalg.qr(drawn).Q.T

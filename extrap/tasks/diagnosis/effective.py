@@ -1,55 +1,73 @@
-"""What an extension made of a scheme, as rows: wrong effective frequencies are a known cause of results nobody can repeat.
+"""What an extension made of a scheme, as rows: wrong effective frequencies are a known cause of
+results nobody can repeat.
 
 metric   axis       at                    protocol
-theta    pair       p, over all parts     trained | used    radians per token
+theta    pair       p, over all parts     trained | used    radians per token; of each layer
+                                                            where layers differ
 turns    pair       p                     trained | used    full circles within `length` tokens
 bias     distance   0, 1, 2, 4, ..        trained | used    added logit, of each layer and head
 
 `length` is the least of L, 2 L, 4 L, .. tokens from which a row holds.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from math import pi
 
 import torch
+from torch import Tensor
 
 from extrap.model.scheme import OutOfRange, Scheme
 from extrap.model.spectrum import frequencies_used
+from extrap.tasks.scoring.recorder import Recorder
 
 
 def used(trained: Scheme, extended: Scheme, doublings: int = 4) -> list[dict]:
-    """Rows of both schemes up to L * 2**doublings tokens; [] where there are neither pairs that turn nor a bias of the distance."""
-    L = trained.shape.length
-    rows = []
-    for protocol, asked, lengths in (("trained", trained, [L]), ("used", extended, [L * 2**i for i in range(doublings + 1)])):
-        scheme = deepcopy(asked).cpu().eval()
-        for found in (_frequencies(scheme, lengths), _bias(scheme, lengths)):
+    """Rows of both schemes up to L * 2**doublings tokens; [] where there are neither pairs that
+    turn nor a bias of the distance.
+    """
+    L, recorder = trained.shape.length, Recorder()
+    for protocol, original, lengths in (
+        ("trained", trained, [L]),
+        ("used", extended, [L * 2**i for i in range(doublings + 1)]),
+    ):
+        scheme = deepcopy(original).cpu().eval()
+        for measure in (_frequencies, _bias):
             with suppress(OutOfRange):
-                rows.extend({"protocol": protocol, "status": "ok"} | row for row in found)
-    return rows
+                measure(recorder.at(protocol=protocol), scheme, lengths)
+    return recorder.result().rows
 
 
-def _frequencies(scheme: Scheme, lengths: list[int]) -> Iterator[dict]:
-    last = None
+def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
+    """Rows of all layers at once where they are alike, else of each layer in which something turns."""
+    layers = range(scheme.shape.layers)
+    last: list[Tensor | None] | None = None
     for n in lengths:
-        theta = frequencies_used(scheme, n)
-        if theta is None or (last is not None and torch.equal(theta, last)):
+        each = [frequencies_used(scheme, n, layer) for layer in layers]
+        if last is not None and all(_same(*two) for two in zip(each, last, strict=True)):
             continue
-        last = theta
-        for p, value in enumerate(theta.tolist()):
-            where = {"length": n, "axis": "pair", "at": float(p)}
-            yield where | {"metric": "theta", "value": value}
-            yield where | {"metric": "turns", "value": n * value / (2 * pi)}
+        last = each
+        alike = all(_same(theta, each[0]) for theta in each)
+        for layer, theta in enumerate(each[:1] if alike else each):
+            here = recorder.at(length=n) if alike else recorder.at(length=n, layer=layer)
+            for p, value in enumerate([] if theta is None else theta.tolist()):
+                pair = here.at(axis="pair", at=float(p))
+                pair.value("theta", value)
+                pair.value("turns", n * value / (2 * pi))
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return torch.equal(one, other)
 
 
 @torch.no_grad()
-def _bias(scheme: Scheme, lengths: list[int]) -> Iterator[dict]:
+def _bias(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     d = torch.tensor([0] + [2**i for i in range(lengths[-1].bit_length())], dtype=torch.float64)
+    at = recorder.at(length=lengths[0], axis="distance")
     for layer in range(scheme.shape.layers):
         bias = scheme.distance_bias(d, layer)
         for head, values in enumerate([] if bias is None else bias.double().tolist()):
-            for at, value in zip(d.tolist(), values, strict=True):
-                where = {"length": lengths[0], "axis": "distance", "at": at, "layer": layer, "head": head}
-                yield where | {"metric": "bias", "value": value}
+            for distance, value in zip(d.tolist(), values, strict=True):
+                at.value("bias", value, at=distance, layer=layer, head=head)

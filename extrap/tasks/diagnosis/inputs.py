@@ -1,4 +1,6 @@
-"""What a model reads while it is looked into: text, or records one of which is asked for at the end."""
+"""What a model reads while it is looked into: text, or records one of which is asked for at the
+end.
+"""
 
 from dataclasses import dataclass
 
@@ -22,12 +24,19 @@ class Inputs:
     targets: Tensor
 
 
-def read(content: str, stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int) -> Inputs:
-    """`count` sequences of text, or of records: the one asked for at depths spread evenly over the sequences."""
+def read(
+    content: str, stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int
+) -> Inputs:
+    """`count` sequences of text, or of records: the one asked for at depths spread evenly over the
+    sequences.
+    """
     if content == "text":
         return text(stream, vocabulary, length, count)
     depths = np.linspace(0, 1, count)
-    each = [records(stream, vocabulary, length, depth, range(i, i + 1)) for i, depth in enumerate(depths)]
+    each = [
+        records(stream, vocabulary, length, depth, range(i, i + 1))
+        for i, depth in enumerate(depths)
+    ]
     return Inputs(torch.cat([one.tokens for one in each]), torch.cat([one.targets for one in each]))
 
 
@@ -38,10 +47,14 @@ def text(stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int) ->
     return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
 
 
-def records(stream: np.ndarray, vocabulary: Vocabulary, length: int, depth: float, items: range) -> Inputs:
-    """A context full of records, the one at `depth` asked for; random keys and values, so that contents are permuted over slots."""
-    trials = Records().trials(vocabulary, stream, SEED, length, depth, items)
-    return Inputs(torch.from_numpy(trials.tokens), torch.from_numpy(trials.answers))
+def records(
+    stream: np.ndarray, vocabulary: Vocabulary, length: int, depth: float, items: range
+) -> Inputs:
+    """A context full of records, the one at `depth` asked for; random keys and values, so that
+    contents are permuted over slots.
+    """
+    made = Records().questions(vocabulary, stream, SEED, length, depth, items)
+    return Inputs(torch.from_numpy(made.tokens), torch.from_numpy(made.answers[:, 0]))
 
 
 def slot(length: int, depth: float) -> int:
@@ -50,16 +63,22 @@ def slot(length: int, depth: float) -> int:
 
 
 def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
-    """tokens with a record nobody asks for at slot `at` in place of the one asked for. Needs a key that is not in the context."""
+    """tokens with a record nobody asks for at slot `at` in place of the one asked for. Needs a key
+    that is not in the context.
+    """
     tokens = inputs.tokens.numpy().copy()
     first = 1 + tokens.shape[1] % 2 + 2 * at
     for i, row in enumerate(tokens):
         free = np.setdiff1d(vocabulary.key_ids, row)
         row[first] = free[i % len(free)]
-        row[first + 1] = vocabulary.value((row[first + 1] - vocabulary.value_ids.start + 1) % vocabulary.values)
+        row[first + 1] = vocabulary.value(
+            (row[first + 1] - vocabulary.value_ids.start + 1) % vocabulary.values
+        )
     return torch.from_numpy(tokens)
 
 
 def slots(row: Tensor) -> Tensor:
-    """(..., n) attention of the query -> (..., records): what its key and its value receive together."""
+    """(..., n) attention of the query -> (..., records): what its key and its value receive
+    together.
+    """
     return row[..., 1 + row.shape[-1] % 2 : -1].unflatten(-1, (-1, 2)).sum(-1)

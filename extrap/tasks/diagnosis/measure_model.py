@@ -1,4 +1,6 @@
-"""A model looked into: attention and gradients on the same inputs, as rows (the metrics of extrap.tasks.diagnostics)."""
+"""A model looked into: attention and gradients on the same inputs, as rows (the metrics of
+extrap.tasks.diagnostics).
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,93 +10,131 @@ import torch
 from torch import Tensor
 
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Inside, batches
 from extrap.tasks.diagnosis import attention_stats as measures
 from extrap.tasks.diagnosis.inputs import Inputs, records, slot, slots, with_dummy
-from extrap.tasks.diagnosis.recorder import Told
-from extrap.tasks.base import Inside, batches
+from extrap.tasks.scoring.recorder import Recorder
 
 KEYS = 16
 SHARES = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True)
-class Look:
-    """places: positions that are told; probes: directions of the Jacobian; batch_tokens: tokens per forward."""
+class ModelMeasures:
+    """places: positions that are recorded; probes: directions of the Jacobian; batch_tokens: tokens per
+    forward.
+    """
 
     places: int
     probes: int
     batch_tokens: int
 
-    def attention(self, told: Told, glass: Inside, asked: Inputs) -> None:
-        n = asked.tokens.shape[1]
+    def attention(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
+        n = inputs.tokens.shape[1]
         seen, keys, at = measures.doublings(n), min(KEYS, n), measures.spread_over(n, self.places)
 
         def measure(tokens: Tensor) -> list[Tensor]:
-            a = glass.attention(tokens).double()
+            a = model.attention(tokens).double()
             mass = measures.mass(a)
-            found = mass[..., 0], mass[..., :keys].mean(2), measures.relative_entropy(a, seen.to(a.device)).mean(2)
+            found = (
+                mass[..., 0],
+                mass[..., :keys].mean(2),
+                measures.relative_entropy(a, seen.to(a.device)).mean(2),
+            )
             return [f.transpose(0, 1) for f in found] + [measures.rollout(a)]
 
-        sink, mass, entropy, rollout = self._all(measure, asked.tokens)
+        sink, mass, entropy, rollout = self._all(measure, inputs.tokens)
         uniform = measures.uniform(n)
-        told.value("sink_uniform", uniform[0])
-        told.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean())
+        recorder.value("sink_uniform", uniform[0])
+        recorder.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean())
         for layer, head in np.ndindex(sink.shape[1:]):
-            told.mean("sink", sink[:, layer, head], layer=layer, head=head)
+            recorder.mean("sink", sink[:, layer, head], layer=layer, head=head)
         for layer in range(mass.shape[1]):
-            told.along("mass", mass[:, layer], "key", range(keys), layer=layer)
-            told.along("entropy", entropy[:, layer], "keys", seen.tolist(), layer=layer)
+            recorder.along("mass", mass[:, layer], "key", range(keys), layer=layer)
+            recorder.along("entropy", entropy[:, layer], "keys", seen.tolist(), layer=layer)
         for key in range(keys):
-            told.value("mass_uniform", uniform[key], axis="key", at=float(key))
-        _profile(told, "rollout", rollout, at)
+            recorder.value("mass_uniform", uniform[key], axis="key", at=float(key))
+        _profile(recorder, "rollout", rollout, at)
 
-    def gradients(self, told: Told, glass: Inside, asked: Inputs) -> None:
-        self.influence(told, glass, asked)
-        (norms,) = self._all(lambda tokens, targets: [glass.gradient(tokens, targets)], asked.tokens, asked.targets)
+    def gradients(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
+        self.influence(recorder, model, inputs)
+        (norms,) = self._all(
+            lambda tokens, targets: [model.gradient(tokens, targets)], inputs.tokens, inputs.targets
+        )
         n = norms.shape[1]
-        distances = torch.cat([torch.tensor([0, 1]), measures.doublings(n)[:-1], torch.tensor([n - 1])]).unique()
-        told.along("gradient", measures.cumulated(norms)[:, distances], "distance", distances.tolist())
+        distances = torch.cat(
+            [torch.tensor([0, 1]), measures.doublings(n)[:-1], torch.tensor([n - 1])]
+        ).unique()
+        recorder.along(
+            "gradient", measures.cumulated(norms)[:, distances], "distance", distances.tolist()
+        )
         for share in SHARES:
-            told.mean("reach", measures.reach(norms, share).double(), axis="share", at=share)
+            recorder.mean("reach", measures.reach(norms, share).double(), axis="share", at=share)
 
-    def influence(self, told: Told, glass: Inside, asked: Inputs) -> None:
-        probes = measures.probes(self.probes, glass.width)
-        (norms,) = self._all(lambda tokens: [glass.jacobian(tokens, probes)], asked.tokens)
-        _profile(told, "influence", measures.share(norms), measures.spread_over(norms.shape[1], self.places))
+    def influence(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
+        probes = measures.probes(self.probes, model.width)
+        (norms,) = self._all(lambda tokens: [model.jacobian(tokens, probes)], inputs.tokens)
+        _profile(
+            recorder,
+            "influence",
+            measures.share(norms),
+            measures.spread_over(norms.shape[1], self.places),
+        )
 
-    def slots(self, told: Told, glass: Inside, stream: np.ndarray, vocabulary: Vocabulary, n: int, count: int, places: int) -> None:
-        """Three readings of each gold slot share their contents: of all slots, of the record asked for, of a dummy in its place."""
+    def slots(
+        self,
+        recorder: Recorder,
+        model: Inside,
+        stream: np.ndarray,
+        vocabulary: Vocabulary,
+        n: int,
+        count: int,
+        places: int,
+    ) -> None:
+        """Three readings of each gold slot share their contents: of all slots, of the record asked
+        for, of a dummy in its place.
+        """
         depths = np.linspace(0, 1, places)
         at = list(dict.fromkeys(slot(n, depth) for depth in depths))
 
         def attended(tokens: Tensor) -> Tensor:
             """(N, layers, records)."""
-            return self._all(lambda t: [slots(glass.attention(t)[..., -1, :].double()).mean(2).transpose(0, 1)], tokens)[0]
+            return self._all(
+                lambda t: [slots(model.attention(t)[..., -1, :].double()).mean(2).transpose(0, 1)],
+                tokens,
+            )[0]
 
         every = []
         for depth, place in {slot(n, depth): depth for depth in depths}.items():
-            asked = records(stream, vocabulary, n, place, range(count))
-            gold, dummy = attended(asked.tokens), attended(with_dummy(asked, depth, vocabulary))
+            inputs = records(stream, vocabulary, n, place, range(count))
+            gold, dummy = attended(inputs.tokens), attended(with_dummy(inputs, depth, vocabulary))
             found, other = gold.mean(1)[:, depth], dummy.mean(1)[:, depth]
             every.append(gold[..., at])
-            for metric, values in (("gold_mass", found), ("dummy_mass", other), ("calibrated", found - other)):
-                told.mean(metric, values, axis="slot", at=float(depth))
+            for metric, values in (
+                ("gold_mass", found),
+                ("dummy_mass", other),
+                ("calibrated", found - other),
+            ):
+                recorder.mean(metric, values, axis="slot", at=float(depth))
         each = torch.stack(every).mean(0)
-        told.along("slot_mass", each.mean(1), "slot", at)
+        recorder.along("slot_mass", each.mean(1), "slot", at)
         for layer in range(each.shape[1]):
-            told.along("slot_mass", each[:, layer], "slot", at, layer=layer)
-        told.value("slot_mass_uniform", 2 / n)
+            recorder.along("slot_mass", each[:, layer], "slot", at, layer=layer)
+        recorder.value("slot_mass_uniform", 2 / n)
 
     def _all(self, measure: Callable[..., Sequence[Tensor]], *inputs: Tensor) -> list[Tensor]:
-        """What `measure` tells of a batch, each (N, ...), for all inputs."""
+        """What `measure` returns for a batch, each (N, ...), for all inputs."""
         rows = batches(len(inputs[0]), inputs[0].shape[1], self.batch_tokens)
-        parts = [[found.double().cpu() for found in measure(*(each[here] for each in inputs))] for here in rows]
+        parts = [
+            [found.double().cpu() for found in measure(*(each[here] for each in inputs))]
+            for here in rows
+        ]
         return [torch.cat(found) for found in zip(*parts, strict=True)]
 
 
-def _profile(told: Told, metric: str, profile: Tensor, at: Tensor) -> None:
-    """profile (N, n) over positions, told at some of them, and how its ends stand out."""
-    told.along(metric, profile[:, at], "position", at.tolist())
+def _profile(recorder: Recorder, metric: str, profile: Tensor, at: Tensor) -> None:
+    """profile (N, n) over positions, at some of them, and how its ends stand out."""
+    recorder.along(metric, profile[:, at], "position", at.tolist())
     for end, values in measures.ends(profile).items():
         if values.isfinite().all():  # a window leaves the middle without any share
-            told.mean(f"{metric}_{end}", values)
+            recorder.mean(f"{metric}_{end}", values)

@@ -1,7 +1,9 @@
-"""Numbers of a scheme without any input: turns of its pairs, phases that training covered, biases of the distance.
+"""Numbers of a scheme without any input: turns of its pairs, phases that training covered, biases
+of the distance.
 
 turns     r_p = n theta_p / (2 pi): full circles of pair p within n tokens
-coverage  min(1, r_p(L) as trained) / min(1, r_p(n)): share of the phases met in n tokens that training met; below 1 some are new
+coverage  min(1, r_p(L) as trained) / min(1, r_p(n)): share of the phases met in n tokens that
+          training met; below 1 some are new
 bias      added logit at a distance, per layer and head; all layers alike where the scheme shares it
 """
 
@@ -11,37 +13,41 @@ from math import ceil, log2
 
 import torch
 
-from extrap.tasks.diagnosis.recorder import Told
 from extrap.model.scheme import OutOfRange, Scheme
 from extrap.model.spectrum import turns
+from extrap.tasks.scoring.recorder import Recorder
 
 
-def tell_scheme(told: Told, scheme: Scheme, plain: Scheme, lengths: list[int]) -> None:
-    """Rows of a scheme at these lengths; plain: the same as trained, without an extension. None where nothing turns or is added."""
+def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: list[int]) -> None:
+    """Rows of a scheme at these lengths; plain: the same as trained, without an extension. None
+    where nothing turns or is added.
+    """
     scheme, plain = deepcopy(scheme).cpu().eval(), deepcopy(plain).cpu().eval()
     with suppress(OutOfRange):
         trained = turns(plain, plain.shape.length)
         for n in lengths:
-            _turns(told.at(length=n, axis="pair"), trained, turns(scheme, n))
+            _turns(recorder.at(length=n, axis="pair"), trained, turns(scheme, n))
     with suppress(OutOfRange), torch.no_grad():
-        _bias(told.at(length=lengths[-1], axis="distance"), scheme, lengths[-1])
+        _bias(recorder.at(length=lengths[-1], axis="distance"), scheme, lengths[-1])
 
 
-def _turns(told: Told, trained: torch.Tensor | None, now: torch.Tensor | None) -> None:
+def _turns(recorder: Recorder, trained: torch.Tensor | None, now: torch.Tensor | None) -> None:
     if trained is None or now is None:
         return
     for p, (r, before) in enumerate(zip(now.tolist(), trained.tolist(), strict=True)):
-        told.value("turns", r, at=float(p))
+        recorder.value("turns", r, at=float(p))
         if r:
-            told.value("coverage", min(1.0, min(1.0, before) / min(1.0, r)), at=float(p))
+            recorder.value("coverage", min(1.0, min(1.0, before) / min(1.0, r)), at=float(p))
 
 
-def _bias(told: Told, scheme: Scheme, n: int) -> None:
-    """At every distance up to 8, then at four places per doubling, which tells logarithmic buckets apart."""
+def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
+    """At every distance up to 8, then at four places per doubling, which tells logarithmic buckets
+    apart.
+    """
     far = {round(8 * 2 ** (i / 4)) for i in range(4 * max(0, ceil(log2(n / 8))) + 1)}
     distances = sorted({*range(min(8, n)), *(d for d in far if d < n), n - 1})
     for layer in range(scheme.shape.layers):
         bias = scheme.distance_bias(torch.tensor(distances, dtype=torch.float64), layer)
         for head, values in enumerate([] if bias is None else bias.double().tolist()):
             for d, value in zip(distances, values, strict=True):
-                told.value("bias", value, at=float(d), layer=layer, head=head)
+                recorder.value("bias", value, at=float(d), layer=layer, head=head)

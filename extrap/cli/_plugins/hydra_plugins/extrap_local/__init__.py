@@ -1,1 +1,3 @@
-"""Hydra's way to `extrap.cli.sweep`; found because `extrap._plugins` lies on the import path as a part of the namespace `hydra_plugins`."""
+"""Hydra's way to `extrap.cli.sweep`; found because `extrap.cli._plugins` is on the import path, in
+the namespace `hydra_plugins`.
+"""

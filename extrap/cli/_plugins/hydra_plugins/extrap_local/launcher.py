@@ -11,31 +11,43 @@ from hydra.types import HydraContext, TaskFunction
 from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig
 
-from extrap.utils.errors import UserError
 from extrap.cli.sweep import pool
 from extrap.cli.sweep.cores import cores
-from extrap.cli.sweep.process import State
 from extrap.cli.sweep.display import status, summary
+from extrap.cli.sweep.process import State
+from extrap.utils.errors import UserError
 
 
 class LocalLauncher(Launcher):
     """At most `n_jobs` jobs side by side; None: as many as can have `threads` cores each.
 
-    A job that takes longer than `timeout_min` minutes is stopped and counts as failed; None: it may take as long as it likes.
+    A job that takes longer than `timeout_min` minutes is stopped and counts as failed; None: it may
+    take as long as it likes.
     """
 
     def __init__(self, n_jobs: int | None, timeout_min: float | None = None) -> None:
         self.n_jobs, self.timeout_min = n_jobs, timeout_min
 
-    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
         self.reader = Reader(hydra_context, task_function, config)
         self.folder = Path(str(config.hydra.sweep.dir))
 
-    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Runs the jobs. Raises UserError with a line per mistake before the first job starts, SystemExit(1) in the end if any failed."""
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Runs the jobs. Raises UserError with a line per mistake before the first job starts,
+        SystemExit(1) in the end if any failed.
+        """
         self._check()
         began = time.monotonic()
-        read, jobs = zip(*self.reader.jobs(job_overrides, self.folder, self.timeout_min and 60 * self.timeout_min), strict=True)
+        read, jobs = zip(
+            *self.reader.jobs(
+                job_overrides, self.folder, self.timeout_min and 60 * self.timeout_min
+            ),
+            strict=True,
+        )
         n_jobs = self.n_jobs or max(1, cores() // max(job.threads for job in read))
         pool.run(list(jobs), n_jobs, status(list(jobs), n_jobs))
         print(summary(list(jobs), time.monotonic() - began), file=sys.stderr)
@@ -45,7 +57,11 @@ class LocalLauncher(Launcher):
 
     def _check(self) -> None:
         if self.n_jobs is not None and (type(self.n_jobs) is not int or self.n_jobs < 1):
-            raise UserError(f"hydra.launcher.n_jobs={self.n_jobs}: must be a whole number from 1, or null for cores // threads")
+            raise UserError(
+                f"hydra.launcher.n_jobs={self.n_jobs}: must be a whole number from 1, or null for cores // threads"
+            )
         limit = self.timeout_min
         if limit is not None and (type(limit) not in (int, float) or not limit > 0):
-            raise UserError(f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null for no limit")
+            raise UserError(
+                f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null for no limit"
+            )

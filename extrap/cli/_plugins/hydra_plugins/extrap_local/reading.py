@@ -1,4 +1,6 @@
-"""Reads the jobs of a sweep as they will read themselves: every mistake is told before the first starts."""
+"""Reads the jobs of a sweep as they will read themselves: every mistake is told before the first
+starts.
+"""
 
 import hashlib
 import os
@@ -14,18 +16,28 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.cli.app import Work
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
+from extrap.utils.errors import NotApplicable, UserError
 
 # What concerns the sweep and not its jobs: a job runs once, and starts no sweep.
-OF_THE_SWEEP = ("hydra.mode=", "hydra/launcher=", "hydra.launcher.", "hydra/sweeper=", "hydra.sweeper.", "hydra.sweep.")
+OF_THE_SWEEP = (
+    "hydra.mode=",
+    "hydra/launcher=",
+    "hydra.launcher.",
+    "hydra/sweeper=",
+    "hydra.sweeper.",
+    "hydra.sweep.",
+)
 
 
 @dataclass(frozen=True)
 class Read:
-    """A job that was read. state: WAITING or SKIPPED; reason: why it makes no sense; entry: how its study knows it, if it does."""
+    """A job that was read. state: WAITING or SKIPPED; reason: why it makes no sense; entry: how its
+    study knows it, if it does.
+    """
 
     overrides: list[str]
     threads: int
@@ -44,7 +56,8 @@ class Reader:
     def read(self, batch: Sequence[Sequence[str]]) -> list[Read]:
         """Every job that differs from those before it; each is then written down in its study.
 
-        A job that makes no sense is skipped, with its reason, as long as others do. Raises UserError with a line per mistake.
+        A job that makes no sense is skipped, with its reason, as long as others do. Raises
+        UserError with a line per mistake.
         """
         found: dict[str, Read] = {}
         wrong: dict[str, None] = {}
@@ -52,14 +65,19 @@ class Reader:
             try:
                 with self._composed(overrides) as cfg:
                     self.program.read(cfg)
-                    state, reason = self._state(cfg)
-                    entry = None if reason else self.program.entry(cfg, typed())
+                    work = self.program.prepare(cfg)
+                    state, reason = _state(work)
+                    entry = None if reason else work.entry(typed())
                 threads = int(OmegaConf.select(cfg, "threads", default=1))
-                found.setdefault(OmegaConf.to_yaml(cfg), Read(overrides, threads, state, reason, entry))
+                found.setdefault(
+                    OmegaConf.to_yaml(cfg), Read(overrides, threads, state, reason, entry)
+                )
             except UserError as error:
                 wrong[str(error)] = None
             except Exception as error:
-                raise RuntimeError(f"a bug met while reading the job {' '.join(overrides)}") from error
+                raise RuntimeError(
+                    f"a bug met while reading the job {' '.join(overrides)}"
+                ) from error
         jobs = list(found.values())
         if not wrong and jobs and all(job.reason for job in jobs):
             wrong = {job.reason: None for job in jobs}
@@ -70,14 +88,30 @@ class Reader:
                 job.entry.write()
         return jobs
 
-    def jobs(self, batch: Sequence[Sequence[str]], folder: Path, limit: float | None = None) -> list[tuple[Read, Process]]:
-        """Every job with its process, not yet started; output goes where the study keeps it, or below `folder`."""
+    def jobs(
+        self, batch: Sequence[Sequence[str]], folder: Path, limit: float | None = None
+    ) -> list[tuple[Read, Process]]:
+        """Every job with its process, not yet started; output goes where the study keeps it, or
+        below `folder`.
+        """
         read = self.read(batch)
-        logs = folder / hashlib.sha256(repr([job.overrides for job in read]).encode()).hexdigest()[:8]
+        logs = (
+            folder / hashlib.sha256(repr([job.overrides for job in read]).encode()).hexdigest()[:8]
+        )
         out = []
-        for number, (label, job) in enumerate(zip(labels([job.overrides for job in read]), read, strict=True), 1):
+        for number, (label, job) in enumerate(
+            zip(labels([job.overrides for job in read]), read, strict=True), 1
+        ):
             log = job.entry.log if job.entry else logs / file_name(number, label)
-            process = Process(label, self._command(job.overrides), log, job.state, job.reason, look=partial(self._look, job), limit=limit)
+            process = Process(
+                label,
+                self._command(job.overrides),
+                log,
+                job.state,
+                job.reason,
+                look=partial(self._look, job),
+                limit=limit,
+            )
             if job.entry:
                 process.failed = job.entry.fail
             out.append((job, process))
@@ -90,33 +124,38 @@ class Reader:
         if job.entry.busy():
             return State.HELD
         with self._composed(job.overrides) as cfg:
-            return State.SKIPPED if self.program.finished(cfg) else State.WAITING
+            return State.SKIPPED if self.program.prepare(cfg).finished() else State.WAITING
 
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
         hydra_node = self.config.hydra
-        folders = {s.provider: s.path if s.schema == "file" else f"{s.schema}://{s.path}" for s in hydra_node.runtime.config_sources}
+        folders = {
+            s.provider: s.path if s.schema == "file" else f"{s.schema}://{s.path}"
+            for s in hydra_node.runtime.config_sources
+        }
         where = ["--config-path", folders["main"], "--config-name", hydra_node.job.config_name]
         if "command-line" in folders:
             where += ["--config-dir", folders["command-line"]]
-        # -m puts the working folder first on the import path, -P does not: as it is for this process.
-        path = [] if os.getcwd() in sys.path else ["-P"]
+        # -m puts the working folder first on the import path, -P does not: as it is for this
+        # process.
+        path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
         own = [o for o in hydra_node.overrides.hydra if not o.startswith(OF_THE_SWEEP)]
-        return [sys.executable, *path, "-m", self.program.module, *where, *own, *overrides, "hydra.mode=RUN"]
-
-    def _state(self, cfg: DictConfig) -> tuple[State, str]:
-        """Whether a job is to run, and why not if it makes no sense."""
-        if self.program.finished(cfg):
-            return State.SKIPPED, ""
-        try:
-            self.program.check(cfg)
-        except NotApplicable as error:
-            return State.SKIPPED, error.why
-        return State.WAITING, ""
+        return [
+            sys.executable,
+            *path,
+            "-m",
+            self.program.module,
+            *where,
+            *own,
+            *overrides,
+            "hydra.mode=RUN",
+        ]
 
     @contextmanager
     def _composed(self, overrides: list[str]) -> Iterator[DictConfig]:
-        """The configuration the job will see; inside, `${hydra:...}` resolves as it will there. Raises UserError."""
+        """The configuration the job will see; inside, `${hydra:...}` resolves as it will there.
+        Raises UserError.
+        """
         try:
             cfg = self.loader.load_sweep_config(self.config, overrides)
         except Exception as error:
@@ -131,3 +170,14 @@ class Reader:
             yield cfg
         finally:
             HydraConfig.instance().cfg = before
+
+
+def _state(work: Work) -> tuple[State, str]:
+    """Whether a job is to run, and why not if it makes no sense."""
+    if work.finished():
+        return State.SKIPPED, ""
+    try:
+        work.check()
+    except NotApplicable as error:
+        return State.SKIPPED, error.why
+    return State.WAITING, ""

@@ -1,6 +1,8 @@
-"""The launcher `slurm`: reads and checks every job of a sweep, then queues those that are left as one array of a SLURM cluster.
+"""The launcher `slurm`: reads and checks every job of a sweep, then queues those that are left as
+one array of a SLURM cluster.
 
-What is on the disk decides, so a job that is queued again (preempted, out of time, or by the same command) goes on where it stopped.
+What is on the disk decides, so a job that is queued again (preempted, out of time, or by the same
+command) goes on where it stopped.
 """
 
 import sys
@@ -15,26 +17,37 @@ from hydra.types import HydraContext, TaskFunction
 from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.utils.errors import UserError
+from extrap.cli.sweep.display import Lines, summary
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.display import Lines, summary
+from extrap.utils.errors import UserError
 
 PAUSE = 1.0  # seconds between two looks at the jobs
 
 
 class SlurmLauncher(Launcher):
-    """The options are those of hydra-submitit-launcher; `cpus_per_task` is the threads of a job unless given."""
+    """The options are those of hydra-submitit-launcher; `cpus_per_task` is the threads of a job
+    unless given.
+    """
 
     def __init__(self, **options: Any) -> None:
-        self.options = {key: OmegaConf.to_container(o, resolve=True) if OmegaConf.is_config(o) else o for key, o in options.items()}
+        self.options = {
+            key: OmegaConf.to_container(o, resolve=True) if OmegaConf.is_config(o) else o
+            for key, o in options.items()
+        }
 
-    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
         self.reader = Reader(hydra_context, task_function, config)
         self.folder = Path(str(config.hydra.sweep.dir))
 
-    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Queues the jobs and waits for them. Raises UserError for mistakes, SystemExit(1) in the end if any failed."""
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Queues the jobs and waits for them. Raises UserError for mistakes, SystemExit(1) in the
+        end if any failed.
+        """
         began = time.monotonic()
         jobs = self.reader.jobs(job_overrides, self.folder)
         left = [(read, job) for read, job in jobs if job.state is State.WAITING]
@@ -42,7 +55,10 @@ class SlurmLauncher(Launcher):
             threads = max(read.threads for read, _ in left)
             executor = self._executor(threads)
             with executor.batch():  # one array
-                queued = [executor.submit(Work(job.label, job.command, job.log, read.entry)) for read, job in left]
+                queued = [
+                    executor.submit(Work(job.label, job.command, job.log, read.entry))
+                    for read, job in left
+                ]
             self._wait([job for _, job in left], queued)
         print(summary([job for _, job in jobs], time.monotonic() - began), file=sys.stderr)
         if any(job.state is State.FAILED for _, job in jobs):
@@ -54,7 +70,9 @@ class SlurmLauncher(Launcher):
             import submitit
             from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
         except ImportError:
-            raise UserError("hydra/launcher=slurm: needs submitit; pip install 'extrap[slurm]'") from None
+            raise UserError(
+                "hydra/launcher=slurm: needs submitit; pip install 'extrap[slurm]'"
+            ) from None
         options = dict(self.options)
         folder, most = options.pop("submitit_folder"), options.pop("max_num_timeout")
         options["cpus_per_task"] = options.get("cpus_per_task") or threads
@@ -62,13 +80,20 @@ class SlurmLauncher(Launcher):
         try:
             executor = submitit.AutoExecutor(folder, cluster="slurm", slurm_max_num_timeout=most)
         except RuntimeError as error:
-            raise UserError(f"hydra/launcher=slurm: {error}; start the sweep where `sbatch` works") from None
-        executor.update_parameters(**{key if key in shared else f"slurm_{key}": value for key, value in options.items()})
+            raise UserError(
+                f"hydra/launcher=slurm: {error}; start the sweep where `sbatch` works"
+            ) from None
+        executor.update_parameters(
+            **{key if key in shared else f"slurm_{key}": value for key, value in options.items()}
+        )
         return executor
 
     def _wait(self, jobs: list[Process], queued: list[Any]) -> None:
         """Until every job has ended, with a line for each. Ctrl-C leaves them in the queue."""
-        status, left = Lines(jobs), dict(zip(range(len(jobs)), zip(jobs, queued, strict=True), strict=True))
+        status, left = (
+            Lines(jobs),
+            dict(zip(range(len(jobs)), zip(jobs, queued, strict=True), strict=True)),
+        )
         for job in jobs:
             job.state, job.began = State.RUNNING, time.monotonic()
             status.started(job)
@@ -83,7 +108,10 @@ class SlurmLauncher(Launcher):
                 time.sleep(PAUSE)
         except KeyboardInterrupt:
             numbers = ", ".join(sorted({slurm.job_id.split("_")[0] for slurm in queued}))
-            print(f"extrap: the jobs stay with the cluster as {numbers}; scancel ends them, extrap-status tells of them", file=sys.stderr)
+            print(
+                f"extrap: the jobs stay with the cluster as {numbers}; scancel ends them, extrap-status tells of them",
+                file=sys.stderr,
+            )
             raise
 
 

@@ -1,4 +1,6 @@
-"""The sweeper `local`: every combination of the values given, unread: the launcher reads them all and lists every mistake."""
+"""The sweeper `local`: every combination of the values given, unread: the launcher reads them all
+and lists every mistake.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,21 +16,33 @@ from extrap.utils.errors import UserError
 
 
 class LocalSweeper(Sweeper):
-    """`params`: what an experiment sweeps over, option -> values written as on the command line, which has the last word.
+    """`params`: what an experiment sweeps over, option -> values written as on the command line,
+    which has the last word.
 
-    A list of such is swept one after the other: {scheme: "rope,alibi"} and then {scheme: rope, data: "text,retrieval"}.
+    A list of such is swept one after the other: {scheme: "rope,alibi"} and then {scheme: rope,
+    data: "text,retrieval"}.
     """
 
     def __init__(self, params: Mapping[str, str] | Sequence[Mapping[str, str]] | None) -> None:
         self.grids = [params] if isinstance(params, Mapping) else list(params or [{}])
 
-    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
         self.loader: Any = hydra_context.config_loader
-        self.launcher = Plugins.instance().instantiate_launcher(hydra_context=hydra_context, task_function=task_function, config=config)
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Launches one job per combination; raises UserError for an option whose values match nothing."""
-        jobs = [job for grid in self.grids for job in self._jobs([*(f"{key}={value}" for key, value in grid.items()), *arguments])]
+        """Launches one job per combination; raises UserError for an option whose values match
+        nothing.
+        """
+        jobs = [
+            job
+            for grid in self.grids
+            for job in self._jobs([*(f"{key}={value}" for key, value in grid.items()), *arguments])
+        ]
         results = self.launcher.launch(jobs, initial_job_idx=0)
         return [result.return_value for result in results]
 
@@ -36,8 +50,12 @@ class LocalSweeper(Sweeper):
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
         for override in overrides:
             if override.is_sweep_override() and not override.is_discrete_sweep():
-                raise UserError(f"{override.input_line}: values without end; list them, or give a range with a step")
+                raise UserError(
+                    f"{override.input_line}: values without end; list them, or give a range with a step"
+                )
             if override.is_discrete_sweep() and not list(override.sweep_string_iterator()):
-                raise UserError(f"{override.input_line}: matches none of {', '.join(self.loader.get_group_options(override.key_or_group))}")
+                raise UserError(
+                    f"{override.input_line}: matches none of {', '.join(self.loader.get_group_options(override.key_or_group))}"
+                )
         [jobs] = BasicSweeper.split_arguments(overrides, None)
         return jobs

@@ -1,0 +1,126 @@
+"""The tables of conf/scheme, conf/extension and conf/task, made from the files themselves."""
+
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from extrap.audit.subject import DEFAULT_SHAPE
+from extrap.model.card import card, kind, parts
+from extrap.model.scheme import HOOKS, Scheme
+from extrap.runs.build import build
+from extrap.utils.paths import conf_dir
+
+SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
+
+
+def schemes() -> pd.DataFrame:
+    """One row per scheme: name, kind, where it acts, models that use it, parameters, past L, source."""
+    return _table("scheme", _scheme)
+
+
+def extensions() -> pd.DataFrame:
+    """One row per extension: name, what it does, its options and their defaults, source."""
+    return _table("extension", _extension)
+
+
+def tasks() -> pd.DataFrame:
+    """One row per task: name, what it asks, its options and their defaults, source."""
+    return _table("task", _task)
+
+
+TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+    "scheme": schemes,
+    "extension": extensions,
+    "task": tasks,
+}
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    """A table whose names lead to their files."""
+    frame = frame.map(lambda text: text.replace("|", "\\|"))
+    frame.iloc[:, 0] = [f"[{name}]({name}.yaml)" for name in frame.iloc[:, 0]]
+    head = ["| " + " | ".join(frame.columns) + " |", "|" + " --- |" * len(frame.columns)]
+    rows = ["| " + " | ".join(values) + " |" for values in frame.itertuples(index=False)]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def inserted(text: str, group: str, table: str) -> str:
+    """A text with a table between the marks of its group."""
+    begin, end = f"<!-- {group} -->", f"<!-- /{group} -->"
+    return text[: text.index(begin) + len(begin)] + f"\n{table}" + text[text.index(end) :]
+
+
+def _table(group: str, row: Callable[[dict[str, Any], str], dict[str, str]]) -> pd.DataFrame:
+    rows = []
+    for path in sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda p: p.stem):
+        text = path.read_text(encoding="utf-8")
+        rows.append({group: path.stem} | row(yaml.safe_load(text), text))
+    return pd.DataFrame(rows)
+
+
+def _scheme(node: dict[str, Any], text: str) -> dict[str, str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
+        scheme: Scheme = build(node, "scheme", shape=DEFAULT_SHAPE)
+    single = parts(scheme)
+    cards = [card(part) for part in single]
+
+    def of_parts(field: str) -> str:
+        """What the cards of the parts say, each text once. Parts without a position are left out
+        where others have one.
+        """
+        heard = [c[field] for c in cards if c["Kind"] != "none" or len(cards) == 1]
+        return "; ".join(dict.fromkeys(text for text in heard if text != "-")) or "-"
+
+    acts_at = ", ".join(hook.acts_at for name, hook in HOOKS.items() if scheme.uses(name))
+    return {
+        "kind": kind(scheme),
+        "acts at": acts_at or "nothing",
+        "used by": of_parts("Used by") if len(single) == 1 else "-",
+        "parameters": f"{sum(p.numel() for p in scheme.parameters()):,}",
+        "past L": of_parts("Past L"),
+        "source": of_parts("Source"),
+    }
+
+
+def _extension(node: dict[str, Any], text: str) -> dict[str, str]:
+    comment = text.splitlines()[0].removeprefix("#").strip()
+    return {"what it does": comment, "options": _options(node), "source": _sources(node)}
+
+
+def _task(node: dict[str, Any], text: str) -> dict[str, str]:
+    first = re.split(r"\.\s", _module(node).strip().split("\n\n")[0])[0]
+    asks = " ".join(first.split()).rstrip(".")
+    return {"what it asks": asks, "options": _options(node), "source": _sources(node)}
+
+
+def _module(node: dict[str, Any]) -> str:
+    """The docstring of the module that the class of a configuration stands in."""
+    return import_module(node["_target_"].rpartition(".")[0]).__doc__ or ""
+
+
+def _options(node: dict[str, Any]) -> str:
+    """`name=default` of every option that is no object of its own."""
+    plain = {k: v for k, v in node.items() if k != "_target_" and not isinstance(v, dict)}
+    shown = (f"{k}={'null' if v is None else v}".replace(" ", "") for k, v in plain.items())
+    return ", ".join(f"`{option}`" for option in shown) or "-"
+
+
+def _sources(node: dict[str, Any]) -> str:
+    """What the docstrings of the classes and modules of a configuration name as sources."""
+    return "; ".join(dict.fromkeys(_named(node))) or "-"
+
+
+def _named(node: dict[str, Any]) -> list[str]:
+    module, _, name = node["_target_"].rpartition(".")
+    texts = [_module(node), getattr(sys.modules[module], name).__doc__ or ""]
+    found = [source for text in texts for source in SOURCE.findall(" ".join(text.split()))]
+    inner = (v for v in node.values() if isinstance(v, dict) and "_target_" in v)
+    return [*found, *(source for part in inner for source in _named(part))]

@@ -1,0 +1,58 @@
+"""Tables of text in the terminal: columns that are as wide as their widest cell."""
+
+from collections.abc import Sequence
+
+WIDTH = 120
+"""Characters of a line, beyond which a table goes on in another block."""
+
+
+def aligned(lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
+    """The lines of cells as text, two spaces between columns.
+
+    Args:
+        lines: as many cells in each; a title is a cell like others.
+        left: columns that begin at the left; the others end at the right.
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return ["  ".join(cell.ljust(width) if place in left else cell.rjust(width)
+                      for place, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+            for line in lines]  # fmt: skip
+
+
+def grouped(groups: Sequence[tuple[str, Sequence[Sequence[str]]]], left: Sequence[str] = ()):
+    """`aligned` lines under titles of groups: each group is a block of columns, one space apart.
+
+    Args:
+        groups: (title, columns), a column its cells with the header first.
+        left: headers of columns that begin at the left.
+    """
+    blocks = []
+    begin = [0]
+    for title, columns in groups:
+        if all(column[0] in left for column in columns):
+            begin.append(len(blocks))
+        wide = [max(map(len, column)) for column in columns]
+        lines = [" ".join(cell.ljust(width) if column[0] in left else cell.rjust(width)
+                          for cell, width, column in zip(line, wide, columns, strict=True))
+                 for line in zip(*columns, strict=True)]  # fmt: skip
+        blocks.append([title, *lines])
+    return aligned(list(zip(*blocks, strict=True)), left=begin)
+
+
+def wrapped(
+    first: Sequence[str], columns: Sequence[Sequence[str]], width: int = WIDTH
+) -> list[str]:
+    """`aligned` columns in as many blocks as the width asks for, each led by the first column."""
+    blocks = []
+    start = 0
+    while start < len(columns):
+        end = start + 1
+        block = aligned([*zip(first, *columns[start:end], strict=True)])
+        while end < len(columns):
+            wider = aligned([*zip(first, *columns[start : end + 1], strict=True)])
+            if max(map(len, wider)) > width:
+                break
+            block, end = wider, end + 1
+        blocks.append(block)
+        start = end
+    return [line for block in blocks for line in ("", *block)][1:]

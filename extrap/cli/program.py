@@ -1,0 +1,159 @@
+"""`extrap`: one configuration trained, then evaluated. `extrap --help` lists the options."""
+
+import os
+import sys
+import traceback
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from extrap.cli import app as cli
+from extrap.cli import schema as config
+from extrap.cli.sweep.names import typed
+from extrap.runs.layout import DIRECT
+from extrap.runs.study import Entry
+from extrap.utils import progress
+from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
+
+
+def job(cfg: DictConfig):
+    """The Job of a composed configuration. Imports torch, which --help and --cfg job must not wait
+    for.
+    """
+    from hydra.core.hydra_config import HydraConfig
+
+    from extrap.runs.job import Job
+
+    hydra_node = HydraConfig.get() if HydraConfig.initialized() else cfg.hydra
+    choices = dict(hydra_node.runtime.choices)
+    plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
+    plain.pop("hydra", None)
+    for name in (option.name for option in fields(config.Config)):
+        group = (Path(conf_dir()) / name).is_dir()
+        if name not in plain or (group and plain[name] is None and name not in choices):
+            raise UserError(f"{name}: removed from the configuration; drop ~{name}")
+    if plain["plugins"] and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # last, so that nothing there takes the place of a library
+    return Job(plain, choices, opened)
+
+
+def opened(source: Any) -> Any:
+    """The corpus of a source, opened once however many jobs of a sweep read it."""
+    return _opened(source, source.place)
+
+
+@cache
+def _opened(source: Any, place: str) -> Any:
+    return source.open()
+
+
+class Experiment:
+    """The work of `extrap` for one job: train, then evaluate."""
+
+    def __init__(self, job, in_sweep: bool):
+        self.job = job
+        self.in_sweep = in_sweep
+
+    def finished(self) -> bool:
+        return done(self.job)
+
+    def check(self) -> None:
+        from extrap.runs import validate
+
+        validate.check(self.job)
+        if self.job.run.trained:
+            return
+        from extrap.runs import train  # imports lightning, which evaluation does without
+
+        train.check(self.job, self.in_sweep)
+
+    def entry(self, command: str) -> Entry:
+        return noted(self.job, command)
+
+    def run(self) -> None:
+        import torch
+
+        from extrap.runs.training import devices
+
+        torch.set_num_threads(self.job.config["threads"])
+        devices.settle(self.job.trainer)
+        if not devices.first():  # it helps to train what the first process holds the lock of
+            from extrap.runs.train import train
+
+            return train(self.job)
+        with self.job.run.alone():
+            if progress.FILE not in os.environ:  # a sweep has written down its jobs
+                noted(self.job, typed()).write()
+            if done(self.job):
+                progress.skipped(f"{self.job.run.name}: nothing left to do")
+            else:
+                work(self.job)
+
+
+def prepare(cfg: DictConfig) -> Experiment:
+    from hydra.core.hydra_config import HydraConfig
+    from hydra.types import RunMode
+
+    in_sweep = HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
+    return Experiment(job(cfg), in_sweep)
+
+
+def done(this) -> bool:
+    from extrap.runs.evaluate import evaluated
+
+    return this.run.trained and (this.stage == "train" or evaluated(this))
+
+
+def noted(this, command: str) -> Entry:
+    from extrap.runs.evaluate import planned
+
+    tasks = {} if this.stage == "train" else planned(this)
+    return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
+
+
+def _note_parent(this) -> None:
+    """Notes that the study of a tuned run uses its parent, too."""
+    parent = Entry(this.study, this.course.parent.run.name, DIRECT, {})
+    if not parent.path.exists():
+        parent.write()
+
+
+def work(this) -> None:
+    from extrap.runs.evaluate import evaluate
+
+    this.run.fail(None)
+    code = 1
+    try:
+        if this.stage != "evaluate" and this.course.parent is not None:
+            _note_parent(this)
+        if this.stage != "evaluate" and not this.run.trained:
+            from extrap.runs.train import train
+
+            train(this)
+        if this.stage != "train":
+            evaluate(this)
+            if this.refused:
+                raise UserError(
+                    "\n".join(
+                        f"{error}; the other tasks were asked" for error in this.refused.values()
+                    )
+                )
+        code = 0
+    except Exception as error:
+        this.run.fail(
+            str(error)
+            if isinstance(error, UserError)
+            else traceback.format_exception_only(error)[-1]
+        )
+        raise
+    finally:
+        this.dashboard.finish(code)
+
+
+def main() -> None:
+    config.register()
+    cli.main(cli.Program(prepare))

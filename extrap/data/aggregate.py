@@ -1,0 +1,130 @@
+"""Questions about all of a context, none of which any one place answers: as training data and as a
+test.
+
+    BOS  [text]  2 0 1 1 0 1 ...   M 1   H 0   C0 6   C1 ...     labels, then questions
+
+    majority     M       the label that stands most often
+    first-half   H       the label that stands most often in the first half, rounded down
+    count        C<y>    how often label y stands, modulo `modulus`
+
+Labels are value ids 0 ... labels - 1, counts the value ids after them; M, H, C0, C1, .. are key
+ids. The label that is asked for is the only one that stands so often. Sources: aggregation of RULER
+(arXiv 2404.06654) and OOLONG (arXiv 2511.02817) in miniature. One sequence of 24 tokens, 12 of 4
+labels, counts modulo 4, `_` a blank, k0 the mark M, k1 H, k3 C1:
+
+    <bos> _ b r v0 v3 v3 v3 v0 v3 v3 v2 v3 v3 v3 v0 k0 v3 k1 v3 k1 v3 k3 v4
+"""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Annotated, ClassVar, Literal, get_args
+
+import numpy as np
+from annotated_types import Interval
+
+from extrap.data.scene import Scene, SceneForm, ScenePart
+from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
+
+Kind = Literal["majority", "first-half", "count"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MAJORITY, HALF, COUNT = range(3)  # key ids; from COUNT on one for each label
+Few = Annotated[int, Interval(ge=2, le=32)]
+
+
+@dataclass(frozen=True)
+class AggregateForm(SceneForm):
+    """labels: different ones; modulus: of counts; kind: what a test asks. Depth means nothing here,
+    and every question is about the whole context.
+    """
+
+    labels: int = 4
+    modulus: int = 4
+    kind: Kind = "majority"
+
+    code: ClassVar[int] = 62
+    width: ClassVar[int] = 1
+
+    def keys(self, records: int) -> int:
+        return COUNT + self.labels
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        super().check(option, vocabulary, length)
+        if self.labels + self.modulus > vocabulary.values:
+            raise UserError(
+                f"{option}.labels={self.labels}: labels and {option}.modulus={self.modulus} counts "
+                f"need a value id each, but data.vocabulary.values={vocabulary.values}; give fewer"
+            )
+
+    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
+        labels = self._draw(rng, records, (MAJORITY, HALF))
+        asked = np.arange(COUNT + self.labels)
+        answers = np.array([self._answer(labels, mark) for mark in asked.tolist()])
+        return self._scene(vocabulary, labels, asked, answers)
+
+    def tested(
+        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
+    ) -> Scene:
+        mark = KINDS.index(self.kind)
+        labels = self._draw(rng, records, (mark,))
+        mark += int(rng.integers(self.labels)) if mark == COUNT else 0
+        return self._scene(
+            vocabulary, labels, np.array([mark]), np.array([self._answer(labels, mark)])
+        )
+
+    def _draw(self, rng: np.random.Generator, n: int, marks: tuple[int, ...]) -> np.ndarray:
+        """n labels, drawn again until what these marks ask for has one answer."""
+        while True:
+            labels = rng.integers(self.labels, size=n)
+            if all(self._answer(labels, mark) >= 0 for mark in marks):
+                return labels
+
+    def _answer(self, labels: np.ndarray, mark: int) -> int:
+        """Number of the value that is the answer; -1 where two labels stand most often."""
+        if mark >= COUNT:
+            return self.labels + int((labels == mark - COUNT).sum()) % self.modulus
+        part = labels[: len(labels) // 2] if mark == HALF else labels
+        often = np.bincount(part, minlength=self.labels)
+        return int(often.argmax()) if (often == often.max()).sum() == 1 else -1
+
+    def _scene(
+        self, vocabulary: Vocabulary, labels: np.ndarray, marks: np.ndarray, answers: np.ndarray
+    ) -> Scene:
+        candidates = np.arange(self.labels)
+        if self.kind == "count":
+            candidates = self.labels + np.arange(self.modulus)
+        return Scene(
+            vocabulary.value(labels)[:, None],
+            vocabulary.key(marks)[:, None],
+            vocabulary.value(answers)[:, None],
+            vocabulary.value(candidates)[:, None],
+        )
+
+    def most_frequent(self, length: int) -> float:
+        """Accuracy of always saying the most frequent answer: 1 / labels; of count
+        max_r sum_(j = r mod m) C(n, j) p^j (1 - p)^(n - j), p = 1 / labels, n labels.
+        """
+        if self.kind != "count":
+            return 1 / self.labels
+        n, p = self.records(length), 1 / self.labels
+        shares = [comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(n + 1)]
+        return max(sum(shares[r :: self.modulus]) for r in range(self.modulus))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate(ScenePart):
+    """Training sequences in which all kinds of questions follow the same labels.
+
+    Args:
+        size: sequences per step
+        weight: of the mean loss of their answers in the sum
+        labels: different ones
+        modulus: of counts
+    """
+
+    labels: Few = 4
+    modulus: Few = 4
+
+    @property
+    def form(self) -> AggregateForm:
+        return AggregateForm(self.labels, self.modulus)

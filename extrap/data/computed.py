@@ -1,0 +1,141 @@
+"""Strings whose answer has to be computed: parity, sorting, addition, products of permutations.
+
+    parity      BOS  filler   #  x1 ... xn  #    answer  v1 where the number of v1 among the bits is
+                odd, else v0
+    sort        BOS  filler   #  x1 ... xn  #    answer  the symbols in the order of their ids  #
+    addition    BOS  filler   #  a1 ... an  +  b1 ... bn  =    answer  s1 ... s(n+1), digits v0 ...
+                v9 from the lowest
+    s5          BOS  filler   #  g1 ... gn  #    answer  where g1, then g2, ..., then gn take five
+                things, a value for each
+
+#, +, =, and the two permutations are key ids; the rest is as in extrap.data.strings. Sources: arXiv
+2310.16028 (addition from the lowest digit, parity, sort), arXiv 2404.08819 (S5 as the word problem
+that state tracking is measured by; here over two generators, the exchange of the first two and the
+cycle of all five). One of each, 3 symbols, no filler:
+
+    k7 v1 v1 v1 k7 v1
+    k8 v46 v60 v56 k8 v46 v56 v60 k8
+    k9 v7 v9 v8 k10 v5 v9 v9 k11 v2 v9 v8 v1
+    k12 k14 k14 k14 k12 v3 v4 v0 v1 v2
+"""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from extrap.data.algorithmic import Algorithmic, String
+from extrap.data.vocabulary import Vocabulary
+
+PARITY, SORT, ADDITION, PLUS, EQUALS, S5, EXCHANGE, CYCLE = range(7, 15)  # key ids
+GENERATORS = {EXCHANGE: (1, 0, 2, 3, 4), CYCLE: (1, 2, 3, 4, 0)}
+"""Place that each thing is taken to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Computed(Algorithmic):
+    """A string whose last `answer_width(n)` tokens are its answer."""
+
+    marks: ClassVar[int] = CYCLE + 1
+
+    def _string(self, tokens: list, n: int) -> String:
+        whole = np.array(tokens)
+        return String(whole, np.arange(len(whole)) >= len(whole) - self.answer_width(n))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parity(Computed):
+    """Bits; the answer is whether the number of ones is odd."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        bits, mark = rng.integers(2, size=n), vocabulary.key(PARITY)
+        answer = vocabulary.value(int(bits.sum() % 2))
+        return self._string([mark, *vocabulary.value(bits), mark, answer], n)
+
+    def width(self, n: int) -> int:
+        return n + 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sort(Computed):
+    """x1 ... xn from all symbols; the answer is the same in the order of their ids."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
+        mark = vocabulary.key(SORT)
+        return self._string([mark, *symbols, mark, *np.sort(symbols), mark], n)
+
+    def width(self, n: int) -> int:
+        return 2 * n + 3
+
+    def answer_width(self, n: int) -> int:
+        return n + 1
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        """n! / (m1! m2! ...) / values^n, the symbols as evenly often as they come."""
+        each, more = divmod(n, vocabulary.values)
+        orders = math.factorial(n) // (
+            math.factorial(each + 1) ** more * math.factorial(each) ** (vocabulary.values - more)
+        )
+        return orders / vocabulary.values**n
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition(Computed):
+    """Two numbers of n digits, lowest first; the answer is their sum in n + 1 digits."""
+
+    least_values: ClassVar[int] = 10
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        a, b = rng.integers(10, size=(2, n))
+        carry, digits = 0, []
+        for one in [*(a + b).tolist(), 0]:
+            carry, digit = divmod(one + carry, 10)
+            digits.append(vocabulary.value(digit))
+        first, plus, equals = (vocabulary.key(mark) for mark in (ADDITION, PLUS, EQUALS))
+        numbers = [first, *vocabulary.value(a), plus, *vocabulary.value(b), equals]
+        return self._string([*numbers, *digits], n)
+
+    def width(self, n: int) -> int:
+        return 3 * n + 4
+
+    def answer_width(self, n: int) -> int:
+        return n + 1
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        """Of saying 99 ... 9, the sum of most pairs of numbers: 10^n of 10^2n."""
+        return 10.0**-n
+
+
+@dataclass(frozen=True, kw_only=True)
+class PermutationProduct(Computed):
+    """n permutations of five things, one after the other; the answer is where they take each."""
+
+    least_values: ClassVar[int] = 5
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        drawn = rng.choice(list(GENERATORS), size=n)
+        at = np.arange(5)
+        for permutation in drawn.tolist():
+            at = np.array(GENERATORS[permutation])[at]
+        mark = vocabulary.key(S5)
+        return self._string([mark, *vocabulary.key(drawn), mark, *vocabulary.value(at)], n)
+
+    def width(self, n: int) -> int:
+        return n + 7
+
+    def answer_width(self, n: int) -> int:
+        return 5
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        """Share of the 2^n strings whose product is the most frequent one, by walking all of S5."""
+        ways = Counter({tuple(range(5)): 1.0})
+        for _ in range(n):
+            after: Counter = Counter()
+            for at, share in ways.items():
+                for permutation in GENERATORS.values():
+                    after[tuple(permutation[place] for place in at)] += share / 2
+            ways = after
+        return max(ways.values())

@@ -1,0 +1,133 @@
+"""The n-th of several records with one key: as training data and as a test.
+
+    BOS  [text]  a 5  b 2  a 7  b 9  a 1   +2 a  7   -1 b  9     marks count from the start or the end
+
+Every key of a scene stands several times, each time with another value. A mark says which of its
+records is asked for: +1 the first, +2 the second ..., -1 the last, -2 the one before ... Who finds
+the key alone has to guess among its records. MRCR (OpenAI, huggingface.co/datasets/openai/mrcr;
+arXiv 2409.12640) in miniature: several needles that are alike, the i-th of which is wanted. One
+sequence of 24 tokens, 2 keys of 3 records each, `_` a blank, k0, k1, .. the marks +1, +2, .. and
+k15, k14, .. the marks -1, -2, ..:
+
+    <bos> _ f k190 v40 k157 v47 k157 v31 k190 v62 k157 v58 k190 v19 k1 k157 v31 k13 k157 v47 k15
+    k190 v19
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Interval
+
+from extrap.data.scene import Scene, SceneForm, ScenePart
+from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
+
+MOST = 8
+"""Records of a key at most: key ids 0 ... 7 are the marks +1 ... +8, 8 ... 15 are -8 ... -1."""
+Copies = Annotated[int, Interval(ge=2, le=MOST)]
+
+
+def mark(rank: int, copies: int, from_end: bool) -> int:
+    """Key number of the mark that asks for record `rank` (0 the first) of `copies`."""
+    return 2 * MOST - copies + rank if from_end else rank
+
+
+@dataclass(frozen=True)
+class NthForm(SceneForm):
+    """copies: records of a key; count: from the `start` or from the `end`; a test asks for the
+    record of rank round(depth (copies - 1)), the records of its key spread evenly over all records.
+    """
+
+    copies: int = 5
+    count: Literal["start", "end"] = "start"
+
+    code: ClassVar[int] = 60
+    width: ClassVar[int] = 2
+    asking: ClassVar[int] = 2
+
+    def keys(self, records: int) -> int:
+        sizes = range(2, self.copies + 1)
+        return 2 * MOST + max(records // c + records % c for c in sizes)
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        super().check(option, vocabulary, length)
+        if self.copies > min(self.records(length), vocabulary.values):
+            raise UserError(
+                f"{option}.copies={self.copies}: {length} tokens hold {self.records(length)} "
+                f"records, and there are data.vocabulary.values={vocabulary.values}; give fewer"
+            )
+
+    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
+        copies = int(rng.integers(2, min(self.copies, records) + 1))
+        names, values = self._draw(rng, vocabulary, records, copies)
+        order = rng.permutation(records)
+        groups = records // copies
+        # the records of key g in the order in which they stand
+        stands = np.argsort(np.argsort(order)[: groups * copies].reshape(groups, copies), 1)
+        inside = np.take_along_axis(values[: groups * copies].reshape(groups, copies), stands, 1)
+        marks = [
+            mark(rank, copies, from_end) for from_end in (False, True) for rank in range(copies)
+        ]
+        queries = np.stack(
+            [
+                np.tile(vocabulary.key(np.array(marks)), groups),
+                names[: groups * copies : copies].repeat(2 * copies),
+            ],
+            1,
+        )
+        answers = np.concatenate([inside, inside], 1).reshape(-1, 1)
+        return Scene(np.stack([names, values], 1)[order], queries, answers, values[:, None])
+
+    def tested(
+        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
+    ) -> Scene:
+        names, values = self._draw(rng, vocabulary, records, self.copies)
+        pairs = np.stack([names, values], 1)
+        at = np.round(np.linspace(0, records - 1, self.copies)).astype(int)
+        placed = np.empty_like(pairs)
+        placed[at] = pairs[: self.copies]
+        others = self.copies + rng.permutation(records - self.copies)
+        placed[np.delete(np.arange(records), at)] = pairs[others]
+        rank = round(depth * (self.copies - 1))
+        query = vocabulary.key(mark(rank, self.copies, self.count == "end")), names[0]
+        return Scene(
+            placed, np.array([query]), values[None, rank : rank + 1], values[:, None], int(at[rank])
+        )
+
+    @staticmethod
+    def _draw(
+        rng: np.random.Generator, vocabulary: Vocabulary, records: int, copies: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Keys and values of all records, those of one key side by side and their values different;
+        what is left over has a key each.
+        """
+        groups = records // copies
+        left = records - groups * copies
+        names = 2 * MOST + rng.permutation(vocabulary.keys - 2 * MOST)[: groups + left]
+        values = rng.random((groups, vocabulary.values)).argsort(1)[:, :copies].ravel()
+        values = np.concatenate([values, rng.integers(vocabulary.values, size=left)])
+        sizes = np.array([copies] * groups + [1] * left)
+        return vocabulary.key(names.repeat(sizes)), vocabulary.value(values)
+
+    def guess(self, vocabulary: Vocabulary, length: int) -> float:
+        """Of naming the value of one of the records of the key, which are all different."""
+        return 1 / self.copies
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nth(ScenePart):
+    """Training sequences; every scene has a number of records of a key of its own, from 2 to
+    `copies`.
+
+    Args:
+        size: sequences per step
+        weight: of the mean loss of their answers in the sum
+        copies: records of a key at most
+    """
+
+    copies: Copies = 5
+
+    @property
+    def form(self) -> NthForm:
+        return NthForm(self.copies)

@@ -1,0 +1,78 @@
+"""Ms-PoE: heads are interpolated by factors of their own, those most that know positions least. arXiv
+2403.04797.
+
+t -> t / r_h,   r_h = least + (most - least) rank_h / H,   rank 0 .. H - 1
+aware_h = share of the keys to which the last query gives more than `times` the mean weight, before
+positions come in;   the head with the greatest share has rank 0
+Made against what is lost in the middle of texts within L. The ranks are those of each text and
+layer, so logits of a prefix change as it grows. The authors' code ranks so too, but reads the order
+of the heads where it needs their ranks; here they are ranks.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from torch import Tensor
+
+from extrap.extensions.base import SchemeExtension, replace_parts
+from extrap.model.card import parts
+from extrap.model.rotary import Rotary, phase, turn
+from extrap.model.scheme import Scheme, Where
+
+Ratios = Callable[[Tensor, Tensor, Where], Tensor]
+"""(queries, keys before rotation, place) -> r (B, H)."""
+
+
+class MsPoE(SchemeExtension):
+    """least, most: the range of r, 1.2 to 1.8 in the paper; times: above how many means a key counts.
+
+    Works with the RoPE family where pairs turn by theta_p per token. Changes the model inside L.
+    Raises ValueError unless 1 <= least < most and times is positive. Source: arXiv 2403.04797
+    """
+
+    def __init__(self, least: float = 1.2, most: float = 1.8, times: float = 4.0):
+        if not 1 <= least < most:
+            raise ValueError(f"least={least}, most={most}: 1 <= least < most")
+        if times <= 0:
+            raise ValueError(f"times={times}: above 0")
+        self.least, self.most, self.times = least, most, times
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        if scheme.shape.kv_heads not in (None, scheme.shape.heads):
+            raise self.refuse(scheme, "heads that share keys cannot be interpolated one by one")
+        if scheme.shape.heads < 2:
+            raise self.refuse(scheme, "one head cannot be interpolated otherwise than the others")
+        if not any(plain_rotary(part) for part in parts(scheme)):
+            raise self.refuse(scheme, "no queries and keys turn there by an angle per token")
+        return replace_parts(scheme, plain_rotary, partial(PerHead, self.ratios))
+
+    def ratios(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        last = (q[:, :, -1:] @ k.transpose(-1, -2) * at.scale).float().softmax(-1)  # (B, H, 1, T)
+        aware = (last > self.times / last.shape[-1]).double().mean((-1, -2))
+        rank = (-aware).argsort(dim=-1, stable=True).argsort(dim=-1)
+        return self.least + (self.most - self.least) * rank / q.shape[1]
+
+
+def plain_rotary(part: Scheme) -> bool:
+    """Whether a single part turns pairs by t theta_p and does nothing else."""
+    own = type(part)
+    return (
+        isinstance(part, Rotary)
+        and own.rotate is Rotary.rotate
+        and own.angle is Rotary.angle
+        and not part.uses("score", "mix")
+    )
+
+
+class PerHead(Scheme):
+    """A rotary scheme whose coordinates are divided by a ratio of each text and head."""
+
+    def __init__(self, ratios: Ratios, inner: Rotary):
+        super().__init__(inner.shape)
+        self.ratios, self.inner = ratios, inner
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        theta = self.inner.spectrum(at.length).to(at.q.device)
+        r = self.ratios(q, k, at)[..., None, None]
+        of_q, of_k = (phase(self.inner.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
+        return turn(q, of_q, self.inner.layout), turn(k, of_k, self.inner.layout)

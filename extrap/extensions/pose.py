@@ -1,0 +1,66 @@
+"""PoSE: skip-wise positions while tuning, so that windows of L tokens teach distances of factor L.
+arXiv 2309.10400.
+
+training: coordinates 0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2, u uniform in 0
+.. factor L - n, drawn anew for each forward and shared by the texts of a batch
+reading: coordinates as they are, under the method that it is tuned for, interpolation in the paper
+Neighbours stay neighbours in both chunks. The paper skips text as well, so that the second chunk comes
+from later in it; here the text stays whole.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.scheme import Scheme, Shape
+
+
+class Skipwise(Scheme):
+    """Coordinates of two chunks while training, below `most` in all. Draws from torch's CPU
+    generator.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; distances up to `most` were met in training
+    Source: arXiv 2309.10400
+    """
+
+    def __init__(self, shape: Shape, most: int):
+        super().__init__(shape)
+        self.most = most
+
+    def positions(self, t: Tensor) -> Tensor:
+        n = len(t)
+        if not self.training or n < 2 or n >= self.most:
+            return t
+        first = int(torch.randint(1, (n + 1) // 2 + 1, ()))
+        skipped = int(torch.randint(0, self.most - n + 1, ()))
+        return torch.where(torch.arange(n, device=t.device) < first, t, t + skipped)
+
+
+class PoSE(SchemeExtension):
+    """method: what the text is read with, set for as many times L as it is to be tuned for.
+
+    Tuned on windows of L tokens (tuned_at = 1) unless finetune.factor says otherwise; untuned it is
+    the method. Raises ValueError for a method that follows the length of the text, or is set for no
+    more than L. Source: arXiv 2309.10400
+    """
+
+    layers = "all"
+    tuned_at = 1.0
+
+    def __init__(self, method: SchemeExtension):
+        if method.factor is None or method.factor <= 1:
+            raise ValueError(
+                f"method.factor={method.factor}: give the number of training lengths to tune for, above 1"
+            )
+        self.method = method
+
+    def effective(self, n: int, length: int) -> float:
+        return self.method.effective(n, length)
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        assert self.method.factor is not None
+        most = round(self.method.factor * scheme.shape.length)
+        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, most))
+        return self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))

@@ -1,0 +1,27 @@
+"""STRING: distances that training met often stand in for those that it met seldom. arXiv 2410.18745.
+
+D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S
+The S - W farthest distances of training are left out and the others cover the text: of L tokens the
+farthest lies at L - 1 - S + W, and L + S - W tokens stay within the training range. The map is read
+off the authors' description of their code (shifted_offset, small_local_value).
+"""
+
+from extrap.extensions.distances import DistanceExtension, width_of
+from extrap.model.distance_maps import Shifted
+from extrap.model.scheme import Scheme
+
+
+class STRING(DistanceExtension):
+    """shift: S in tokens, at most L; null stands for L / 3. local: W, at most S; null stands for L /
+    16 (the authors: 128 of 131072).
+
+    It is made for texts within L, where it changes the model. Source: arXiv 2410.18745
+    """
+
+    def __init__(self, shift: int | None = None, local: int | None = None):
+        self.shift, self.local = shift, local
+
+    def map(self, scheme: Scheme) -> Shifted:
+        L = scheme.shape.length
+        S = width_of(self.shift, L // 3, L, "shift")
+        return Shifted(scheme.shape, scheme, S, width_of(self.local, min(L // 16, S), S, "local"))

@@ -1,0 +1,87 @@
+"""Colour and marker of every scheme and extension by name, the same in all figures.
+
+Colours are told apart under normal, protan, deutan and tritan vision, and have a contrast of at
+least 3 on white; the grey of what lies below the gate is none of them. The colour of a scheme or an
+extension stands in its file, as the line `Colour: blue` of a docstring, so that relatives share one;
+markers tell these apart. A name that is in no file has both by its hash.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from zlib import crc32
+
+import yaml
+
+import extrap
+from extrap.utils.paths import conf_dir
+
+COLOURS = {
+    "blue": "#0039e3", "azure": "#1881f2", "amber": "#c98400", "red": "#d83c3c", "plum": "#621097", "brown": "#5b2907",
+    "black": "#222222", "green": "#31a364", "olive": "#6f5f00", "magenta": "#c22a9c", "petrol": "#02495c",
+}  # fmt: skip
+BELOW_GATE = "#9a9a9a"
+MARKERS = "osD^vPX*<>phd8H"
+LINE = re.compile(r"^\s*Colour: (\w+)$", re.MULTILINE)
+
+
+def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
+    """Those of a scheme (or of group "extension") by the name of its YAML.
+
+    A label that goes on after a name and a hyphen, such as that of a tuned model, has the colour of
+    the longest name that begins it.
+    """
+    known = registered(group)
+    if name in known:
+        return known[name]
+    begun = [short for short in known if name.startswith(f"{short}-")]
+    if begun:
+        return known[max(begun, key=len)][0], _hashed(name, MARKERS)
+    return COLOURS[_hashed(name, list(COLOURS))], _hashed(name[::-1], MARKERS)
+
+
+@cache
+def registered(group: str) -> dict[str, tuple[str, str]]:
+    """{name: (colour, marker)} of the YAMLs of conf/<group>. Within a colour a marker is used twice
+    only when all are in use: a name whose own marker is taken by one before it in the alphabet has
+    the next free one.
+    """
+    taken: dict[str, list[str]] = {}
+    found = {}
+    for path in sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda path: path.stem):
+        targets = list(_targets(yaml.safe_load(path.read_text(encoding="utf-8"))))
+        colour = next(filter(None, map(_colour, targets)), None)
+        colour = colour or COLOURS[_hashed(targets[0] if targets else path.stem, list(COLOURS))]
+        used = taken.setdefault(colour, [])
+        wanted = MARKERS.index(_hashed(path.stem, MARKERS))
+        order = MARKERS[wanted:] + MARKERS[:wanted]
+        marker = min(order, key=used.count)
+        used.append(marker)
+        found[path.stem] = colour, marker
+    return found
+
+
+def _targets(node):
+    """Every _target_ of a configuration, from the outside to the inside."""
+    if isinstance(node, dict):
+        if "_target_" in node:
+            yield node["_target_"]
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            yield from _targets(child)
+
+
+@cache
+def _colour(target: str) -> str | None:
+    """The colour in the file of a class of this package; read as text, so that drawing needs no
+    torch.
+    """
+    parts = target.split(".")
+    file = Path(extrap.__file__).parents[1].joinpath(*parts[:-1]).with_suffix(".py")
+    line = LINE.search(file.read_text(encoding="utf-8")) if file.is_file() else None
+    return COLOURS[line.group(1)] if line else None
+
+
+def _hashed(name: str, choices):
+    return choices[crc32(name.encode()) % len(choices)]

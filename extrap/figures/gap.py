@@ -1,0 +1,33 @@
+"""Loss after a jump of the coordinates: to which distance can a model be trusted?
+
+Two pieces of text, the second moved away from the first; nats per token above no jump. Where the
+curve crosses the dashed line, what the model reads across the gap costs more than no context.
+"""
+
+from extrap.figures.drawing.axes import length_axis, mark_training, spread_note
+from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.lines import curve
+from extrap.results.series import select, series
+
+NEEDS = {"task": "gap", "metric": "change", "protocol": "jump", "seen": "text"}
+MAKE = " task=gap"
+
+
+def draw(rows):
+    alone = select(rows, **NEEDS | {"protocol": "alone"})["value"].mean()
+    rows = select(rows, **NEEDS)
+    found, lengths = series(rows), sorted(rows["train_length"].unique())
+    height = label_height(len(found), 2.5)
+    figure, ((panel,),) = panels(
+        (1, 1), (3.6, height), right=label_room([s.label for s in found]), gap=0, top=0.86
+    )
+    ends = [curve(panel, s, s.rows, "length") for s in found]
+    panel.axhline(alone, color="black", linestyle=(0, (4, 2)), linewidth=1.0, label="no context")
+    length_axis(panel, rows["length"], lengths)
+    mark_training(panel, lengths)
+    panel.set(xlabel="the second half begins at", ylabel="nats per token above no jump")
+    label_ends(panel, ends)
+    said = "dashed: without the first half, mean of the series"
+    interval = spread_note(rows, "bands: 95 % bootstrap over documents")
+    entitle(figure, "Loss after a jump of the coordinates", f"{interval} · {said}")
+    return figure

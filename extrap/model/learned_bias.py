@@ -1,0 +1,92 @@
+"""Attention under a bias of distance that learns, in memory linear in the length.
+
+    o_i = sum_j p_ij v_j,   p_ij = softmax_j(scale <q_i, k_j> + b[i - j]),   j <= i
+
+The fused kernels give a mask its gradient only by keeping all weights of all rows, quadratic in the
+length. Here nothing but q, k, v and the output is kept: the backward computes the weights again, by
+blocks of query rows. The gradient of b[m] is the sum of d loss / d logit_ij over the diagonal
+i - j = m, over the batch, and over the heads where they share b.
+"""
+
+# pyright: reportIncompatibleMethodOverride=false
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+BLOCK = 2**19
+"""Logits held at a time, of all heads and sequences, unless one row has more."""
+
+Forward = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+
+
+def learns(q: Tensor, b: Tensor) -> bool:
+    """Whether b asks for a gradient in a way that is computed here: on a CPU, uncompiled, in
+    float32 or float64.
+    """
+    if torch.compiler.is_compiling() or not (torch.is_grad_enabled() and b.requires_grad):
+        return False
+    return (
+        q.device.type == "cpu" and q.dtype == b.dtype and q.dtype in (torch.float32, torch.float64)
+    )
+
+
+class LearnedBias(torch.autograd.Function):
+    """(forward, q, k, v, b, scale) -> forward(q, k, v, b), with gradients to q, k, v and b.
+
+    q, k, v (B, H, T, D), rotated and heated; b (H or 1, T), the biases of distances T - 1 .. 0.
+    forward computes the formula of this page and needs no autograd.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, forward: Forward, q: Tensor, k: Tensor, v: Tensor, b: Tensor, scale: float
+    ) -> Tensor:
+        o = forward(q, k, v, b)
+        ctx.save_for_backward(q, k, v, b, o)
+        ctx.scale = scale
+        return o
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
+        """Rows come flipped, row a is token T - 1 - a: the bias of key j is then entry a + j of b,
+        an overlapping view, and diagonals become anti-diagonals.
+        """
+        q, k, v, b, o = ctx.saved_tensors
+        B, H, T, _ = q.shape
+        mean = (g * o).sum(-1, keepdim=True).flip(2)  # (B, H, T, 1) sum_j p_ij d p_ij
+        q, g, k, v = (q * ctx.scale).flip(2), g.flip(2), k.contiguous(), v.contiguous()
+        dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
+        n = max(1, min(T, BLOCK // max(1, B * H * T)))
+        w = F.pad(b, (0, n), value=-inf)  # keys after the query
+        db = torch.zeros_like(w)
+        for start in range(0, T, n):
+            rows = slice(start, min(start + n, T))
+            keys = T - start  # that the first of these rows sees
+            seen = w[:, start:]
+            view = seen.as_strided(
+                (len(w), rows.stop - start, keys), (w.stride(0), 1, 1), seen.storage_offset()
+            )
+            s = torch.matmul(q[:, :, rows], k[:, :, :keys].mT).add_(view)
+            p = s.softmax(-1)
+            dv[:, :, :keys] += torch.matmul(p.mT, g[:, :, rows])
+            ds = torch.matmul(g[:, :, rows], v[:, :, :keys].mT).sub_(mean[:, :, rows]).mul_(p)
+            dq[:, :, rows] = torch.matmul(ds, k[:, :, :keys])
+            dk[:, :, :keys] += torch.matmul(ds.mT, q[:, :, rows])
+            of_heads = ds.sum(0) if len(b) > 1 else ds.sum((0, 1))[None]
+            db[:, start : rows.stop + keys - 1] += antidiagonals(of_heads)
+        return None, dq.flip(2).mul_(ctx.scale), dk, dv, db[:, :T], None
+
+
+def antidiagonals(x: Tensor) -> Tensor:
+    """(H, n, K) -> (H, n + K - 1): entry m is the sum of x[h, a, j] over a + j = m."""
+    H, n, K = x.shape
+    # row a of n + K - 1 entries begins a entries later than in a matrix of n + K columns
+    skewed = F.pad(x, (0, n)).flatten(1)[:, : n * (n + K - 1)]
+    return skewed.view(H, n, n + K - 1).sum(1)

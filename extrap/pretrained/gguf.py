@@ -1,0 +1,174 @@
+"""GGUF, the single-file format of llama.cpp, unpacked once into a folder as transformers has it:
+config.json, model.safetensors, tokenizer.json.
+
+Quantised weights become float32 by the package gguf. The folder is named by the hash of the file
+and appears under its name when it is whole: it is written beside it and renamed, and what an
+interrupted attempt left is removed by the next one.
+
+In files of architecture `llama` the rows of query and key projections are permuted, such that pairs
+lie side by side: they are read as they are, under the layout `interleaved`. A tensor rope_freqs
+holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from extrap.pretrained.gguf_tokenizer import tokenizer
+from extrap.utils.errors import UserError
+
+LAYOUTS = {"llama": "interleaved", "qwen2": "half", "qwen3": "half"}
+TENSORS = {
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
+}
+IN_LAYER = {
+    "attn_norm": "input_layernorm",
+    "ffn_norm": "post_attention_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
+DIVISORS = "rope_freqs.weight"
+
+
+def unpacked(path: Path, cache: Path) -> Path:
+    """The folder of a GGUF file, made at the first call. Raises UserError for a file that cannot be
+    read.
+    """
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise UserError(f"{path}: does not begin as a GGUF file does")
+        file.seek(0)
+        name = hashlib.file_digest(file, "sha256").hexdigest()
+    folder = cache / name[:16]
+    if folder.is_dir():
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    for left in cache.glob(f".{folder.name}.*.tmp"):
+        if not _running(int(left.name.split(".")[2])):
+            shutil.rmtree(left, ignore_errors=True)
+    half = cache / f".{folder.name}.{os.getpid()}.tmp"
+    shutil.rmtree(half, ignore_errors=True)
+    half.mkdir()
+    try:
+        _unpack(path, half)
+        if not folder.is_dir():
+            os.rename(half, folder)
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+    return folder
+
+
+def _running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    try:
+        from gguf import GGUFReader, dequantize
+        from safetensors.torch import save_file
+    except ImportError:
+        raise UserError(
+            f"{path}: needs the packages gguf and safetensors; pip install 'extrap[pretrained]'"
+        ) from None
+    try:
+        reader = GGUFReader(path)
+        fields = {name: field.contents() for name, field in reader.fields.items()}
+        tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
+    except (ValueError, IndexError, KeyError, OSError, NotImplementedError, TypeError) as error:
+        raise UserError(f"{path}: cut short or damaged ({str(error)[:80]})") from None
+    config = _config(path, fields, tensors)
+    divisors = tensors.pop(DIVISORS, None)
+    if divisors is not None:
+        config["rope_parameters"] |= {
+            "rope_type": "longrope",
+            "long_factor": divisors.tolist(),
+            "short_factor": divisors.tolist(),
+            "attention_factor": 1.0,
+        }
+    named = {_named(path, name): torch.from_numpy(data.copy()) for name, data in tensors.items()}
+    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    made = tokenizer(path, fields)
+    (folder / "tokenizer.json").write_text(made.to_str(), encoding="utf-8")
+    save_file(named, folder / "model.safetensors")
+
+
+def _named(path: Path, name: str) -> str:
+    """The name of a tensor as transformers has it."""
+    stem, _, part = name.rpartition(".")
+    if stem in TENSORS:
+        return f"{TENSORS[stem]}.{part}"
+    inside = re.fullmatch(r"blk\.(\d+)\.(\w+)", stem)
+    if inside is None or inside[2] not in IN_LAYER:
+        raise UserError(f"{path}: tensor {name} is not one of a {', '.join(LAYOUTS)}")
+    return f"model.layers.{inside[1]}.{IN_LAYER[inside[2]]}.{part}"
+
+
+def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
+    """config.json from the keys of the file. Raises UserError for one that is missing or unknown."""
+    kind = fields.get("general.architecture")
+    if kind not in LAYOUTS:
+        raise UserError(
+            f"{path}: general.architecture={kind} is not supported; one of {', '.join(LAYOUTS)} is"
+        )
+
+    def value(key: str, *default: Any) -> Any:
+        found = fields.get(f"{kind}.{key}", *default)
+        if found is None and not default:
+            raise UserError(f"{path}: {kind}.{key} is missing, which the model needs")
+        return found
+
+    heads, dim = value("attention.head_count"), value("embedding_length")
+    head_dim = value("attention.key_length", dim // heads)
+    scaled = value("rope.scaling.type", "none")
+    if scaled not in SCALINGS:
+        raise UserError(f"{path}: {kind}.rope.scaling.type={scaled} is not supported")
+    turned = value("rope.dimension_count", head_dim)
+    if turned != head_dim:
+        raise UserError(
+            f"{path}: {kind}.rope.dimension_count={turned} of {head_dim} is not supported"
+        )
+    rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(value("rope.freq_base", 10000.0))}
+    if scaled != "none":
+        rope["factor"] = float(value("rope.scaling.factor"))
+        original = value("rope.scaling.original_context_length", None)
+        rope |= {} if original is None else {"original_max_position_embeddings": original}
+    return {
+        "model_type": kind,
+        "hidden_size": dim,
+        "num_hidden_layers": value("block_count"),
+        "num_attention_heads": heads,
+        "num_key_value_heads": value("attention.head_count_kv", heads),
+        "head_dim": head_dim,
+        "intermediate_size": value("feed_forward_length"),
+        "rms_norm_eps": float(value("attention.layer_norm_rms_epsilon")),
+        "max_position_embeddings": value("context_length"),
+        "vocab_size": len(tensors["token_embd.weight"]),
+        "hidden_act": "silu",
+        "tie_word_embeddings": "output.weight" not in tensors,
+        "rope_parameters": rope,
+        "extrap_layout": LAYOUTS[kind],
+        "bos_token_id": fields.get("tokenizer.ggml.bos_token_id"),
+        "eos_token_id": fields.get("tokenizer.ggml.eos_token_id"),
+    }

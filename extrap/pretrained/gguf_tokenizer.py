@@ -1,0 +1,71 @@
+"""The tokenizer inside a GGUF file, built from parts of the package tokenizers: byte-level BPE.
+
+How text is cut before pairs are merged is a name in the file, tokenizer.ggml.pre. `smollm` splits
+every digit from its neighbours before the pattern of GPT-2; a reader that does not know the name
+and takes GPT-2's merges digits that training never saw together.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from extrap.utils.errors import UserError
+
+CONTROL, USER_DEFINED = 3, 4
+QWEN2 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+LLAMA3 = QWEN2.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
+
+
+def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
+    """A tokenizers.Tokenizer. Raises UserError for a kind or a way of cutting that is not known."""
+    try:
+        from tokenizers import AddedToken, Tokenizer, decoders, models
+    except ImportError:
+        raise UserError(
+            f"{path}: needs the package tokenizers; pip install 'extrap[pretrained]'"
+        ) from None
+    kind = fields.get("tokenizer.ggml.model")
+    if kind != "gpt2":
+        raise UserError(
+            f"{path}: tokenizer.ggml.model={kind} is not supported; gpt2, byte-level BPE, is"
+        )
+    words = fields.get("tokenizer.ggml.tokens")
+    merges = fields.get("tokenizer.ggml.merges")
+    if not words or merges is None:
+        raise UserError(f"{path}: no tokenizer in it; tokenizer.ggml.tokens or merges is missing")
+    pairs = [tuple(merge.split(" ", 1)) for merge in merges]
+    made = Tokenizer(models.BPE({word: n for n, word in enumerate(words)}, pairs))
+    made.pre_tokenizer = _cut(path, fields.get("tokenizer.ggml.pre"))
+    made.decoder = decoders.ByteLevel()
+    kinds = fields.get("tokenizer.ggml.token_type") or []
+    special = [w for w, k in zip(words, kinds, strict=False) if k == CONTROL]
+    defined = [w for w, k in zip(words, kinds, strict=False) if k == USER_DEFINED]
+    made.add_special_tokens([AddedToken(word, normalized=False) for word in special])
+    made.add_tokens([AddedToken(word, normalized=False) for word in defined])
+    return made
+
+
+def _cut(path: Path, pre: str | None) -> Any:
+    from tokenizers import Regex, pre_tokenizers
+
+    plain = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    after = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+
+    def pattern(regex: str) -> Any:
+        split = pre_tokenizers.Split(Regex(regex), "isolated")
+        return pre_tokenizers.Sequence([split, after])
+
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    known = {
+        "gpt-2": plain,
+        "smollm": pre_tokenizers.Sequence([digits, plain]),
+        "qwen2": pattern(QWEN2),
+        "llama-bpe": pattern(LLAMA3),
+    }
+    if pre not in known:
+        raise UserError(
+            f"{path}: tokenizer.ggml.pre={pre} is not supported; one of {', '.join(known)} is"
+        )
+    return known[pre]

@@ -1,0 +1,56 @@
+"""The tokens of a published checkpoint: those of its tokenizer, and none for keys and values."""
+
+from pathlib import Path
+from typing import NoReturn
+
+from extrap.data.encoder import Encoder
+from extrap.data.tokenizer import encoder
+from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
+
+
+class PublishedVocabulary(Vocabulary):
+    """ids of a tokenizer, up to the size of the embedding; bos: what a window of text begins with.
+
+    folder: holds tokenizer.json. Raises UserError where it is missing or has more tokens than the
+    model. Keys and values have no ids of their own: tasks that ask for them are refused.
+    """
+
+    def __init__(self, folder: Path, size: int, bos: int, place: str):
+        if not (folder / "tokenizer.json").is_file():
+            raise UserError(f"{place}: no tokenizer.json in it, which text is read with")
+        if not 0 <= bos < size:
+            raise UserError(f"model.bos={bos}: an id from 0 to {size - 1}")
+        made = encoder(str(folder))
+        if made.ids > size:
+            raise UserError(f"{place}: a tokenizer of {made.ids} ids, a model of {size}")
+        for name, value in (("_encoder", made), ("_size", size), ("_bos", bos)):
+            object.__setattr__(self, name, value)  # the parent is frozen
+
+    @property
+    def encoder(self) -> Encoder:
+        return self._encoder
+
+    @property
+    def text(self) -> int:  # type: ignore[override]
+        return self._size
+
+    @property
+    def size(self) -> int:
+        return self._size
+
+    @property
+    def bos(self) -> int:
+        return self._bos
+
+    @property
+    def keys(self) -> NoReturn:  # type: ignore[override]
+        raise UserError(
+            "task: asks for keys and values that have ids of their own, which a published "
+            "checkpoint was not trained on; ask for task=[nll,gap,lost-in-the-middle]"
+        )
+
+    values = key_ids = value_ids = keys  # type: ignore[assignment]
+
+    def _word(self, i: int) -> str:
+        return self._encoder.word(i)

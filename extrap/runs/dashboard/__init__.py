@@ -1,0 +1,176 @@
+"""Weights & Biases is a view of the rows: written, never read. Offline unless asked, never asking
+anything itself.
+
+One W&B run per (study, run, extension), grouped by study. What is in it:
+extrap/runs/dashboard/view.py.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from extrap.runs.dashboard import view
+from extrap.runs.dashboard.online import obstacle
+from extrap.runs.dashboard.page import Page
+
+Mode = Literal["offline", "online"]
+
+UPLOAD = 120.0
+"""Seconds that sending may go on when a run is over; what has not gone by then stays on the disk
+for `wandb sync`.
+"""
+
+
+@runtime_checkable
+class Dashboard(Protocol):
+    def start(self, page: Page) -> None: ...
+
+    def lightning(self) -> Any: ...
+
+    def log(self, task: str, rows: Sequence[dict]) -> None: ...
+
+    def draw(self, files: Sequence[Path]) -> None: ...
+
+    def finish(self, code: int = 0) -> None: ...
+
+
+class NoDashboard:
+    """Shows nothing."""
+
+    def start(self, page: Page) -> None: ...
+
+    def lightning(self) -> bool:
+        return False
+
+    def log(self, task: str, rows: Sequence[dict]) -> None: ...
+
+    def draw(self, files: Sequence[Path]) -> None: ...
+
+    def finish(self, code: int = 0) -> None: ...
+
+
+class WandB:
+    """mode: offline writes below ./wandb and needs neither key nor network; online gives up after
+    `timeout` seconds and goes on offline with one warning. entity: the user or team that owns the
+    project; null: the one the key belongs to.
+    """
+
+    def __init__(
+        self,
+        project: str = "extrap",
+        entity: str | None = None,
+        mode: Mode = "offline",
+        timeout: int = 20,
+    ):
+        if timeout < 1:
+            raise ValueError(f"timeout={timeout}: at least 1 second")
+        if not project:
+            raise ValueError(f"project={project}: needs a name")
+        self.project, self.entity, self.mode, self.timeout = project, entity, mode, timeout
+        self.run: Any = None
+        self._seen_training = False
+
+    def start(self, page: Page, resume: str | None = "allow") -> None:
+        """Opens the page, or goes on with it. resume=None: what the server has of it is replaced."""
+        if self.run is not None:
+            return
+        if self.mode == "online" and (reason := obstacle(self.timeout)):
+            self._offline(reason)
+        try:
+            self.run = self._init(page, resume)
+        except Exception as error:  # every way in which the server can refuse ends here
+            if self.mode == "offline":
+                raise
+            self._offline(str(error).splitlines()[0] if str(error) else type(error).__name__)
+            self.run = self._init(page, resume)
+        for metric, axis in view.AXES.items():
+            self.run.define_metric(metric, step_metric=axis)
+
+    def _offline(self, reason: str) -> None:
+        self.mode = "offline"
+        print(
+            f"extrap: logger.mode=online: {reason}; going on offline, `wandb sync` sends the run later",
+            file=sys.stderr,
+        )
+
+    def _init(self, page: Page, resume: str | None) -> Any:
+        import wandb
+
+        patience = (
+            {"init_timeout": self.timeout} if self.mode == "online" else {}
+        )  # a server's; the disk has as long as it takes
+        quiet = wandb.Settings(
+            silent=True, console="off", quiet=True, finish_timeout=UPLOAD, **patience
+        )
+        where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
+        if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
+            where |= {"project": self.project, "entity": self.entity, "id": page.kept_id()}
+        what = {
+            "name": page.name,
+            "group": page.study,
+            "job_type": page.job_type,
+            "tags": page.tags,
+            "config": page.config,
+        }
+        return wandb.init(settings=quiet, **where, **what)
+
+    def lightning(self) -> Any:
+        from lightning.pytorch.loggers import Logger
+
+        run, self._seen_training = self.run, True
+
+        class ToRun(Logger):
+            name, version = "wandb", run.id
+
+            def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
+                if (
+                    step is not None and step >= run.step
+                ):  # a resumed run repeats steps that the page has
+                    run.log(metrics | {"train/step": step}, step=step, commit=True)
+
+            def log_hyperparams(self, *args: Any, **kwargs: Any) -> None: ...
+
+        return ToRun()
+
+    def log(self, task: str, rows: Sequence[dict]) -> None:
+        """Rows of one task: history, tables, summary scalars."""
+        import wandb
+
+        if not self._seen_training:
+            for point in view.curve(rows):
+                if (step := int(point["train/step"])) >= self.run.step:
+                    self.run.log(point, step=step, commit=True)
+        for point in (*view.by_length(task, rows), *view.by_depth(task, rows)):
+            self.run.log(point)
+        for name, (columns, data) in view.tables(task, rows).items():
+            self.run.log({name: wandb.Table(columns=columns, data=data)})
+        self.run.summary.update(view.summary(task, rows))
+
+    def draw(self, files: Sequence[Path]) -> None:
+        """Every figure that the rows in these files serve, as an image."""
+        import wandb
+        from PIL import Image
+
+        from extrap import figures
+        from extrap.results import rows
+
+        if self.run is None:
+            return
+        frame = rows.frame(rows.records(file for file in files if file.exists()))
+        for name, figure in figures.available().items():
+            if (drawn := figures.render(figure, frame)) is not None:
+                image = wandb.Image(
+                    Image.open(io.BytesIO(drawn["png"])), caption=figures.caption(figure)
+                )
+                self.run.log({f"figure/{name}": image})
+
+    def finish(self, code: int = 0) -> None:
+        """Closes the page; the next job of this process opens its own. code: 0 unless the job
+        failed.
+        """
+        if self.run is not None:
+            self.run.finish(exit_code=code)
+            self.run = None

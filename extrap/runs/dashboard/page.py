@@ -1,0 +1,73 @@
+"""What W&B shows of a job besides its numbers: names, groups, tags, configuration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from extrap.runs.folder import Named, fingerprint, read_json, write_json
+
+LONGEST_TAG, LONGEST_ID = 64, 64
+
+
+@dataclass(frozen=True)
+class Page:
+    """run: the name of the run folder; extension: its name in files; options: the configuration as
+    plain values.
+    """
+
+    study: str
+    run: str
+    extension: str
+    scheme: str
+    data: str
+    seed: int
+    train_length: int
+    tasks: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    job_type: str = "run"
+
+    @property
+    def id(self) -> str:
+        """The same whenever the same thing is shown, on whatever machine."""
+        return f"{self.run[-(LONGEST_ID - 13) :]}-{fingerprint([self.study, self.run, self.extension])}"
+
+    def kept_id(self) -> str:
+        """The id that stands beside the checkpoint, put there the first time: a resumed run goes on
+        with its page.
+        """
+        path, key = Named(self.run).folder / "wandb.json", f"{self.study}__{self.extension}"
+        kept = read_json(path)
+        if key not in kept and path.parent.is_dir():
+            write_json(path, kept | {key: self.id})
+        return str(kept.get(key, self.id))
+
+    @property
+    def name(self) -> str:
+        return self.run if self.extension == "direct" else f"{self.run} + {self.extension}"
+
+    @property
+    def tags(self) -> list[str]:
+        said = [
+            self.scheme,
+            self.data,
+            *self.tasks,
+            f"L{self.train_length}",
+            *([] if self.extension == "direct" else [self.extension]),
+        ]
+        return [tag[:LONGEST_TAG] for tag in dict.fromkeys(said)]
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Names at the top, to group by; everything else below `options`."""
+        names = {
+            "study": self.study,
+            "run": self.run,
+            "scheme": self.scheme,
+            "data": self.data,
+            "extension": self.extension,
+        }
+        return names | {
+            "seed": self.seed,
+            "train_length": self.train_length,
+            "options": dict(self.options),
+        }

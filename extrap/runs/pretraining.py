@@ -1,0 +1,169 @@
+"""Training from scratch: what is trained, on what and how, and the name that follows from it."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from extrap.data.corpora.base import Corpus, Encoded
+from extrap.data.mixture import Batches, Mixture
+from extrap.data.vocabulary import Vocabulary
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape
+from extrap.runs.build import build
+from extrap.runs.checkpoint import trained_weights
+from extrap.runs.folder import Run
+from extrap.runs.limits import check_model, shape_of
+from extrap.runs.training.devices import DTYPES, precision
+from extrap.runs.training.optim import Optim
+from extrap.utils.errors import UserError
+
+OPTIM = {"_target_": "extrap.runs.training.optim.Optim"}
+UNSEEN = ("log_every", "save_every")
+"""Options of training that leave the weights as they are."""
+
+
+class Pretraining:
+    """The course of a run that begins with random weights.
+
+    Nothing is built before it is asked for.
+
+    Args:
+        config: the composed configuration as plain values
+        label: name of the series in rows and figures
+        opened: the corpus of a source
+    """
+
+    parent = None
+    verb = "train"
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        label: str,
+        opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
+    ):
+        self.config = config
+        self.label = label
+        self.opened = opened
+        self.seed: int = config["seed"]
+
+    def _build(self, option: str, kind: type, **given: Any) -> Any:
+        return build(self.config[option], option, self.config["plugins"], kind, **given)
+
+    @cached_property
+    def optim(self) -> Optim:
+        return build(self.config["train"] | OPTIM, "train")
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        return self._build("data", Mixture)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.mixture.vocabulary
+
+    @property
+    def length(self) -> int:
+        return self.mixture.length
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return self.opened(self.mixture.source)
+
+    @cached_property
+    def batches(self) -> Batches:
+        return Batches(self.mixture, self.corpus, self.seed, self.optim.steps)
+
+    @cached_property
+    def shape(self) -> Shape:
+        m = self.config["model"]
+        check_model(m)
+        return shape_of(m, self.length, self.vocabulary.size)
+
+    def scheme(self) -> Scheme:
+        """A new scheme, its parameters drawn from the run's seed."""
+        torch.manual_seed(self.seed + 1_000_003)
+        return self._build("scheme", Scheme, shape=self.shape)
+
+    def model(self, device: str = "cpu") -> GPT:
+        """A new GPT; what it shares with those of other schemes starts from the same numbers."""
+        scheme = self.scheme()
+        torch.manual_seed(self.seed)
+        with torch.device(device):
+            return build(
+                self.config["model"] | {"_target_": "extrap.model.gpt.GPT"},
+                "model",
+                scheme=scheme,
+                vocab=self.vocabulary.size,
+            )
+
+    @cached_property
+    def params(self) -> int:
+        """Parameters of the model, counted without filling the matrices."""
+        return sum(p.numel() for p in self.model("meta").parameters())
+
+    @cached_property
+    def trainer(self) -> dict[str, Any]:
+        """Arguments of Lightning's Trainer. Raises UserError for what cannot be any."""
+        if not isinstance(self.config["trainer"], dict):
+            raise UserError(
+                f"trainer={self.config['trainer']}: must be arguments of a trainer; choose one of conf/trainer, such as trainer=cpu"
+            )
+        return dict(self.config["trainer"])
+
+    @property
+    def precision(self) -> str:
+        """In which numbers the weights are trained, in the words of Lightning."""
+        return precision(self.trainer.get("precision"))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Numbers that the weights are kept in."""
+        return DTYPES[self.precision]
+
+    def trained(self, run: Run) -> GPT:
+        """The model with the weights of a run, in float64 or float32: those of bfloat16 are exact
+        there. Raises UserError where they are not what training left.
+        """
+        model = self.model()
+        if self.dtype is torch.float64:
+            model.double()
+        model.load_state_dict(trained_weights(run, model, self.dtype))
+        return model
+
+    @cached_property
+    def run(self) -> Run:
+        """Identity: what is trained, on what and how, without the seed; text and tokenizer by their
+        content, not by their path.
+
+        An option of the model that is null is left out, so that the GPT may get more of them. The
+        machine is no part of it (devices, processes, threads, how often it is logged and
+        saved): a run that a GPU trained is evaluated on a laptop. The precision of training is.
+        """
+        model = {name: value for name, value in self.config["model"].items() if value is not None}
+        identity = {"scheme": self.config["scheme"], "model": model}
+        train = {name: value for name, value in self.config["train"].items() if name not in UNSEEN}
+        about = {"data": describe_data(self.config["data"]), "corpus": self.corpus.sha256}
+        return Run(
+            self.label, identity | about | {"train": train, "precision": self.precision}, self.seed
+        )
+
+    def begin(self) -> GPT:
+        return self.model()
+
+    def end(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
+        return weights
+
+
+def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A mixture as an identity holds it: without the place of its text and of its tokenizer."""
+    kept = {
+        name: value
+        for name, value in data.items()
+        if name != "corpus" and (name, value) != ("more", None)
+    }
+    vocabulary = {name: v for name, v in data["vocabulary"].items() if name != "tokenizer"}
+    return kept | {"vocabulary": vocabulary}

@@ -1,0 +1,228 @@
+"""The jobs of a study as they were asked for, and what has become of each. Reads files alone: no
+torch, no configuration.
+
+runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or a single run starts,
+                                               replaced by the next that asks for it
+"""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from extrap.runs.folder import Named, read_json, write_json
+from extrap.runs.layout import CURVE, DIRECT, RESULTS, RUNS, SAFE, ResultFile, of_note, of_rows
+from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
+
+
+class State(StrEnum):
+    RUNNING = "running"
+    FAILED = "failed"
+    RESUMABLE = "resumable"
+    MISSING = "missing"
+    DONE = "done"
+    NOT_TRAINED = "not trained"
+    DIVERGED = "diverged"
+
+
+ENDED = (State.DONE, State.NOT_TRAINED, State.DIVERGED)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One job of a study. extension: its name in files; tasks: the hash of the configuration of
+    each evaluation; command: what asked.
+    """
+
+    study: str
+    run: str
+    extension: str
+    tasks: dict[str, str]
+    command: str = ""
+
+    @property
+    def folder(self) -> Named:
+        return Named(self.run)
+
+    @property
+    def log(self) -> Path:
+        return self.folder.log
+
+    @property
+    def path(self) -> Path:
+        return _folder(self.study) / f"{self.run}__{self.extension}.json"
+
+    def file(self, task: str) -> ResultFile:
+        return ResultFile(self.study, self.run, self.extension, task)
+
+    def write(self) -> None:
+        """Asked for again with fewer tasks, a job keeps those that it was asked for before."""
+        atomic.check_links(self.path.parent)
+        before = _read(self.path)
+        write_json(
+            self.path, asdict(self) | {"tasks": (before.tasks if before else {}) | self.tasks}
+        )
+
+    def busy(self) -> bool:
+        return self.folder.holder is not None
+
+    def fail(self, reason: str) -> None:
+        self.folder.fail(reason)
+
+    def missing(self) -> list[str]:
+        """What has not been done: "train", and tasks without rows of their present configuration. A
+        diverged run has its curve alone.
+        """
+        folder = self.folder
+        if not folder.trained:
+            return [CURVE, *(task for task in self.tasks if task != CURVE)]
+        wanted = [CURVE] if folder.state.get("state") == "diverged" else list(self.tasks)
+        found = ((task, self.tasks[task]) for task in wanted if task in self.tasks)
+        return [
+            task
+            for task, config in found
+            if not folder.evaluated(self.file(task).note, config, self.file(task).rows)
+        ]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What has become of a job. left: what is still to be done; seconds: time spent on what is
+    done; note: why, or who.
+    """
+
+    entry: Entry
+    state: State
+    left: list[str]
+    seconds: float | None
+    note: str = ""
+
+
+def standing(entry: Entry) -> Standing:
+    folder, left = entry.folder, entry.missing()
+    state, note = _state(entry, left)
+    spent = [
+        folder.state.get("seconds"),
+        *(folder.note(entry.file(task).note).get("seconds") for task in entry.tasks),
+    ]
+    known = [seconds for seconds in spent if isinstance(seconds, int | float)]
+    return Standing(
+        entry, state, [] if state in ENDED else left, sum(known) if known else None, note
+    )
+
+
+def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
+    folder = entry.folder
+    if left and (holder := folder.holder) is not None:
+        return State.RUNNING, holder
+    if (
+        left
+        and not folder.folder.exists()
+        and all(entry.file(task).rows.exists() for task in entry.tasks)
+    ):
+        return _told(entry), "rows without their run folder"
+    if left:
+        if (reason := folder.failure) is not None:
+            return State.FAILED, reason
+        return (
+            State.RESUMABLE if folder.trained or folder.checkpoint.exists() else State.MISSING
+        ), ""
+    return (State.DIVERGED if folder.state.get("state") == "diverged" else _told(entry)), ""
+
+
+def _told(entry: Entry) -> State:
+    """What the rows of a finished job say of it."""
+    rows = [row for task in entry.tasks for row in _table(entry.file(task).rows)]
+    if any(row.get("status") == State.DIVERGED for row in rows):
+        return State.DIVERGED
+    # Retrieval is not what a run on text alone was to learn.
+    return (
+        State.NOT_TRAINED
+        if any(row.get("status") == State.NOT_TRAINED and row.get("data") != "text" for row in rows)
+        else State.DONE
+    )
+
+
+def studies() -> list[str]:
+    """Names of all studies that were asked for or have rows."""
+    asked = [folder.name for folder in (RUNS / ".jobs").glob("*") if folder.is_dir()]
+    return sorted({*asked, *(file.parent.parent.name for file in RESULTS.glob("*/rows/*.csv"))})
+
+
+def entries(study: str) -> list[Entry]:
+    """The jobs of a study: those that were asked for, then those that left rows or notes and were
+    never written down here.
+
+    Raises UserError, listing what exists, for an unknown study.
+    """
+    if study not in (known := studies()):
+        listed = (
+            f"studies here: {', '.join(known)}" if known else "none is here yet; `extrap` makes one"
+        )
+        raise UserError(f"STUDY={study}: no such study; {listed}")
+    found = {
+        (e.run, e.extension): e
+        for e in map(_read, sorted(_folder(study).glob("*.json")))
+        if e and e.study == study
+    }
+    asked = {run for run, _ in found}
+    for run, extension, task, config in (*_noted(study), *_measured(study)):
+        if (task, extension) == (CURVE, DIRECT) and run in asked:
+            continue
+        if (run, extension) not in found:
+            found[run, extension] = Entry(study, run, extension, {})
+        if not found[run, extension].command:
+            found[run, extension].tasks.setdefault(task, config)
+    return list(found.values())
+
+
+def uses(run: str) -> set[str]:
+    """The studies that asked for a run or have rows of it."""
+    asked = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
+    return asked | {file.parent.parent.name for file in RESULTS.glob(f"*/rows/{run}__*.csv")}
+
+
+def _folder(study: str) -> Path:
+    return RUNS / ".jobs" / study
+
+
+def _read(path: Path) -> Entry | None:
+    """The job in a file; None where there is none or it is damaged. Files are data: names that
+    could leave their folder are damage.
+    """
+    try:
+        entry = Entry(**read_json(path))
+        names = [entry.study, entry.run, entry.extension, *entry.tasks, *entry.tasks.values()]
+    except (TypeError, AttributeError):
+        return None
+    return entry if all(isinstance(name, str) and SAFE.fullmatch(name) for name in names) else None
+
+
+def _noted(study: str) -> Iterator[tuple[str, str, str, str]]:
+    """(run, extension, task, config) of every evaluation that finished here."""
+    for path in sorted(RUNS.glob("*/done/*.json")):
+        file = of_note(path)
+        config: Any = read_json(path).get("config")
+        if file is not None and file.study == study and isinstance(config, str):
+            yield file.run, file.extension, file.task, config
+
+
+def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
+    """(run, extension, task, config) of every file of rows."""
+    for path in sorted((RESULTS / study / "rows").glob("*.csv")):
+        if (file := of_rows(path)) is not None:
+            config = next((row.get("config") or "" for row in _table(path)), "")
+            yield file.run, file.extension, file.task, config
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    if not path.is_file():  # a pipe or a device would be read for ever
+        return []
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return []

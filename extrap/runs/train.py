@@ -1,0 +1,191 @@
+"""Stage train: fit the model of a job, or go on where it stopped, and leave its weights in the run
+folder.
+"""
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import lightning as L
+from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.utilities.exceptions import MisconfigurationException, SIGTERMException
+from torch.utils.data import DataLoader, IterableDataset
+
+from extrap.data.curriculum import Switches
+from extrap.data.mixture import Batch
+from extrap.model.linear import using
+from extrap.runs import checkpoint
+from extrap.runs.checkpoint import Damaged
+from extrap.runs.course import Course
+from extrap.runs.folder import write_json
+from extrap.runs.job import Job
+from extrap.runs.training import devices
+from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Report, Schooling
+from extrap.runs.training.checkpoint_io import Checkpoints
+from extrap.runs.training.lightning_module import Lit
+from extrap.utils.errors import UserError
+from extrap.utils.progress import Progress
+
+
+class FromStep(IterableDataset):
+    """The shares of this process of the batches from the trainer's global step on: a batch is a
+    function of the seed, the step and the switches of the curriculum, so a resumed run meets the
+    same ones.
+    """
+
+    def __init__(self, course: Course, lit: Lit, switches: Switches):
+        self.batches = course.batches
+        self.steps = course.optim.steps
+        self.lit = lit
+        self.switches = switches
+
+    def __iter__(self) -> Iterator[Batch]:
+        trainer = self.lit.trainer
+        times = trainer.accumulate_grad_batches
+        for t in range(trainer.global_step, self.steps):
+            batch = self.batches.at(t, self.switches)
+            for turn in range(times):
+                rank = trainer.global_rank * times + turn
+                yield devices.share(batch, rank, trainer.world_size * times, turn, times)
+
+
+def train(job: Job) -> None:
+    """Does nothing where the run is finished. Raises whatever Lightning raises; a loss that is not
+    finite marks the run diverged.
+
+    Where the run is a tuned one, its parent is trained first.
+    """
+    if job.run.trained:
+        return
+    if (parent := job.course.parent) is not None and not parent.run.trained:
+        _train_parent(job, parent)
+    _train(job, job.course)
+
+
+def _train(job: Job, course: Course) -> None:
+    run, library = course.run, job.library(course.run)
+    if devices.first():
+        run.claim(linear=library)
+        run.unmark()
+        job.start_dashboard(course)
+    with using(library):
+        try:
+            lit, curve, state = _fit(job, course)
+        except Damaged as damaged:
+            aside = damaged.path.with_suffix(".damaged")
+            os.replace(damaged.path, aside)
+            print(
+                f"extrap: {damaged}; kept as {aside.name}, training starts again at step 0",
+                file=sys.stderr,
+            )
+            lit, curve, state = _fit(job, course)
+        weights = devices.weights(lit.trainer.strategy)
+        if not devices.first():
+            return
+        write_json(run.curve, {"points": curve.points})
+        checkpoint.save(course.end(weights), run.weights)
+        run.mark(state, lit.trainer.global_step, curve.seconds)
+        run.checkpoint.unlink(missing_ok=True)
+
+
+def _train_parent(job: Job, parent: Course) -> None:
+    """One process trains it, whatever else waits for it."""
+    if not devices.first():  # it was trained before several processes began: see FineTuned.check
+        return
+    with parent.run.alone():
+        if parent.run.trained:
+            return
+        code = 1
+        try:
+            _train(job, parent)
+            code = 0
+        finally:
+            job.dashboard.finish(code)
+
+
+def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
+    """The module after its last step, the curve, and the state that the run ended in. Raises
+    Damaged for a checkpoint that is no use.
+    """
+    run, steps = course.run, course.optim.steps
+    lit, curve, state = (
+        Lit(course.begin().to(job.base.dtype), course.optim, course.batches.mixture.weights),
+        Curve(course.optim.log_every),
+        "trained",
+    )
+    with Progress(course.verb, steps) if devices.first() else nullcontext(_silent) as progress:
+        switches = course.batches.switches()
+        callbacks = [curve, Schooling(switches), RandomState(), Report(progress, steps, curve)]
+        logger = job.dashboard.lightning() if devices.first() else False
+        trainer = _trainer(job, course, callbacks, logger, [Checkpoints(lit, steps)])
+        loader = DataLoader(FromStep(course, lit, switches), batch_size=None)
+        try:
+            trainer.fit(
+                lit,
+                loader,
+                ckpt_path=run.checkpoint if os.path.lexists(run.checkpoint) else None,
+                weights_only=True,
+            )
+        except Diverged as error:
+            state = "diverged"
+            print(f"extrap: {run.name}: {error}; the run is marked diverged", file=sys.stderr)
+        except SIGTERMException:
+            # Lightning would end the process with the exit code of success
+            raise KeyboardInterrupt from None
+    if state == "trained" and trainer.global_step < steps:
+        raise UserError(
+            f"trainer: ended at step {trainer.global_step} of train.steps={steps}; leave limits out of the trainer"
+        )
+    return lit, curve, state
+
+
+def check(job: Job, sweep: bool) -> None:
+    """Raises UserError for a trainer this machine or Lightning does not have, or that is not for a
+    job of a sweep.
+    """
+    for mixture in (job.mixture, job.course.batches.mixture):
+        devices.check(job.trainer, {name: part.size for name, part in mixture.parts.items()}, sweep)
+    _trainer(job, job.course, [], False, [])
+
+
+def _silent(done: int, total: int | None = None, note: str = "") -> None:
+    """The progress of a process that is not the first."""
+
+
+def _trainer(
+    job: Job, course: Course, callbacks: list[L.Callback], logger: Any, plugins: list[Any]
+) -> L.Trainer:
+    """A Trainer that says nothing of its own: progress, curve and checkpoints are ours."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module="lightning")
+    warnings.filterwarnings(
+        "ignore", message=".*LeafSpec", category=FutureWarning
+    )  # lightning 2.6 on torch 2.13
+    keep = ModelCheckpoint(
+        course.run.folder,
+        "last",
+        every_n_train_steps=course.optim.save_every,
+        enable_version_counter=False,
+    )
+    try:
+        return L.Trainer(
+            **devices.strategy(job.trainer),
+            max_steps=course.optim.steps,
+            gradient_clip_val=None,  # Lit clips, by train.clip
+            callbacks=[*callbacks, keep],
+            logger=logger,
+            plugins=[*plugins, *devices.environment(job.trainer)],
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            default_root_dir=course.run.folder,
+        )
+    except (ValueError, TypeError, RuntimeError, MisconfigurationException) as error:
+        said = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
+        raise UserError(
+            f"{said}: {' '.join(str(error).split())}; trainer=cpu works everywhere"
+        ) from None

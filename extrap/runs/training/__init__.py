@@ -1,0 +1,1 @@
+"""What Lightning is told, and what is tuned."""

@@ -1,0 +1,144 @@
+"""What is watched while a model trains: the curve, the state of the random numbers, the progress,
+the loss staying finite.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import lightning as L
+import torch
+
+from extrap.data.curriculum import Switches
+from extrap.runs.training.devices import ends
+from extrap.runs.training.lightning_module import Lit
+
+
+class Diverged(Exception):
+    """The training loss is no longer a finite number."""
+
+
+class Curve(L.Callback):
+    """Means over every `every` steps of each part's loss (nats per token) and accuracy: points with
+    `step` and `part/metric`.
+
+    Points travel in the checkpoint, so the curve of a resumed run is that of an uninterrupted one.
+    Raises Diverged. seconds: time that went into the model, without what was lost with a process
+    that was killed.
+    """
+
+    def __init__(self, every: int):
+        self.every = every
+        self.points: list[dict[str, float]] = []
+        self._sums: dict[str, torch.Tensor] = {}
+        self._clock, self._tokens = time.perf_counter(), 0
+        self._began, self._before = time.perf_counter(), 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._before + time.perf_counter() - self._began
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        self._tokens += batch.tokens.numel()
+        if not ends(batch):
+            return
+        for name, value in lit.measured.items():
+            self._sums[name] = self._sums.get(name, 0) + value
+        if trainer.global_step % self.every:
+            return
+        point = {
+            name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self.every
+            for name, total in self._sums.items()
+        }
+        if not all(math.isfinite(v) for v in point.values()):
+            raise Diverged(f"the loss is not finite at step {trainer.global_step}")
+        self.points.append({"step": trainer.global_step} | point)
+        self._sums = {}
+        if trainer.logger is not None:
+            speed = self._tokens / (time.perf_counter() - self._clock)
+            scalars = {f"train/{name}": value for name, value in point.items()}
+            trainer.logger.log_metrics(
+                scalars | {"train/tokens_per_second": speed}, trainer.global_step
+            )
+        self._clock, self._tokens = time.perf_counter(), 0
+
+    def on_train_end(self, trainer: L.Trainer, lit: Lit) -> None:
+        """What no point of the curve has shown: steps after the last one, and the weights that the
+        last step made.
+        """
+        if not all(
+            bool(torch.isfinite(x).all()) for x in (*self._sums.values(), *lit.model.parameters())
+        ):
+            raise Diverged(f"the loss or the weights are not finite at step {trainer.global_step}")
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"points": self.points, "seconds": self.seconds}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.points, self._before = state["points"], state.get("seconds", 0.0)
+
+
+class Schooling(L.Callback):
+    """Moves the switches of the curriculum on after every step; their state travels in checkpoints.
+
+    Processes of one run decide alike, on the mean of their accuracies.
+    """
+
+    def __init__(self, switches: Switches):
+        self.switches = switches
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if not ends(batch):
+            return
+        accuracies = {
+            part: float(trainer.strategy.reduce(lit.measured[f"{part}/accuracy"], reduce_op="mean"))
+            for part in self.switches.waiting
+        }
+        self.switches.update(trainer.global_step, accuracies)
+
+    def state_dict(self) -> dict[str, Any]:
+        return self.switches.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.switches.load_state_dict(state)
+
+
+class RandomState(L.Callback):
+    """torch's random numbers go on after a resume where they stood: Lightning does not save them."""
+
+    def __init__(self) -> None:
+        self._saved: list[torch.Tensor] | None = None
+
+    def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
+        if self._saved is not None:
+            torch.set_rng_state(self._saved[0])
+            torch.cuda.set_rng_state_all(self._saved[1:])
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"rng": [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._saved = [s.cpu() for s in state["rng"]]
+
+
+class Report(L.Callback):
+    """Tells `progress(done, total, note)` after every step."""
+
+    def __init__(self, progress: Callable[..., None], steps: int, curve: Curve):
+        self.progress, self.steps, self.curve = progress, steps, curve
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, lit: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        last = self.curve.points[-1] if self.curve.points else {}
+        note = " ".join(
+            f"{name} {value:.3f}"
+            for name, value in last.items()
+            if name in ("text/nll", "retrieval/accuracy")
+        )
+        self.progress(trainer.global_step, self.steps, note)

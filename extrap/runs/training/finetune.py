@@ -1,0 +1,63 @@
+"""Fine-tuning: a trained model is trained on, on longer windows and with an extension in place.
+What it changes, and its options.
+
+How it becomes a run of its own is extrap/runs/finetuned.py.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from annotated_types import Ge
+from torch import Tensor
+
+from extrap.model.gpt import GPT
+from extrap.runs.training.optim import AtLeastZero, Count, Optim, Positive
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning(ABC):
+    """steps ... save_every: as in training, which says the rest (betas, clipping).
+
+    factor: s; windows have s times the training length, and the extension is set for s. null: what
+    the extension is set for. batch: share of the windows of each part per step, at least one; null
+    stands for 1 / s, as many tokens as in training. Raises ValueError for what makes no sense in
+    training.
+    """
+
+    steps: Count = 100
+    lr: Positive = 1e-3
+    warmup: Annotated[int, Ge(0)] = 10
+    final: AtLeastZero = 0.1
+    weight_decay: AtLeastZero = 0.0
+    factor: Annotated[float, Ge(1)] | None = None
+    batch: Positive | None = None
+    log_every: Count = 5
+    save_every: Count = 25
+
+    def __post_init__(self) -> None:
+        self.optim({})
+
+    def optim(self, train: Mapping[str, Any]) -> Optim:
+        """train: the options of the training before."""
+        own = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
+        return Optim(**{**train, **{name: getattr(self, name) for name in own}})
+
+    @abstractmethod
+    def adapt(self, model: GPT) -> None:
+        """Prepares a model for tuning, in place. Raises ValueError for options that do not fit it."""
+
+    @abstractmethod
+    def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The weights of an adapted model as those of a plain one."""
+
+
+class Full(Tuning):
+    """Every weight is tuned."""
+
+    def adapt(self, model: GPT) -> None:
+        return None
+
+    def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        return dict(weights)

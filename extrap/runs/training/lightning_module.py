@@ -1,0 +1,115 @@
+"""The LightningModule: loss, optimiser, schedule; nothing else."""
+
+from typing import Any
+
+import lightning as L
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
+
+from extrap.data.mixture import Batch
+from extrap.runs.training.devices import begins, counted, counts, turns
+from extrap.runs.training.optim import Optim
+
+EARLY_WEIGHT = 0.5
+"""Weight of what is scored before the last layer, in that of its part."""
+
+
+class Lit(L.LightningModule):
+    """Loss = sum over parts of weight x mean cross-entropy of the part's scored tokens, nats per
+    token.
+
+    Averaged per part and then added: one mean over all tokens would leave the few answers of
+    retrieval untrained. Where a batch marks answers as early (echoes of the easy phase), the
+    layers before the last one are asked for them, too: deep supervision, arXiv 1409.5185.
+    A share of a batch counts by the targets that it scores, so that the mean over shares is the
+    loss of the whole batch (extrap/runs/training/devices.py).
+
+    measured: means over what this process has seen of the batch of the step.
+    """
+
+    def __init__(self, model: nn.Module, optim: Optim, weights: dict[str, float]):
+        super().__init__()
+        self.model = model
+        self.optim = optim
+        self.weights = weights
+        self.measured: dict[str, Tensor] = {}
+
+    def training_step(self, batch: Batch, step: int) -> Tensor:
+        states: list[Tensor] = []
+        hidden = self.model.hidden(batch.tokens, states).flatten(0, 1)
+        targets = batch.targets.flatten()
+        total = hidden.new_zeros(())
+        if begins(batch):
+            self.measured = {}
+        for part, answers in batch.scored.items():
+            n, echoes = len(answers), batch.echoes[part]
+            places = torch.cat([answers, echoes])
+            logits = self.model.logits(hidden[places]).float()
+            losses = F.cross_entropy(logits, targets[places], reduction="none")
+            count = counts(batch, part)
+            total = total + self.weights[part] * counted(losses.mean(), count.every)
+            if len(echoes) and len(states) > 1:
+                before_last = self.model.norm(states[-2].flatten(0, 1)[echoes])
+                early = F.cross_entropy(self.model.logits(before_last).float(), targets[echoes])
+                early = counted(early, count.echoes)
+                total = total + EARLY_WEIGHT * self.weights[part] * early
+            right = accuracy(logits[:n].detach(), targets[places[:n]])
+            for name, mean in (("nll", losses[:n].detach().mean()), ("accuracy", right)):
+                value = counted(mean, count.scored) / turns(batch)
+                self.measured[f"{part}/{name}"] = self.measured.get(f"{part}/{name}", 0) + value
+        return total
+
+    def configure_gradient_clipping(self, optimizer: Any, *given: Any, **more: Any) -> None:
+        """The norm of all gradients is at most `clip`. Lightning's own clipping refuses fused AdamW
+        in mixed precision; in bfloat16 no gradient is scaled, so nothing stands against it.
+        """
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        nn.utils.clip_grad_norm_(parameters, self.optim.clip)
+
+    def configure_model(self) -> None:
+        """Where Lightning hands over a mesh of devices, parameters are split among them: those of
+        each block, then the rest.
+        """
+        if self.device_mesh is not None:
+            mesh = self.device_mesh["data_parallel"]
+            for block in self.model.blocks:
+                fully_shard(block, mesh=mesh)
+            fully_shard(self, mesh=mesh)
+            register_fsdp_forward_method(self, "training_step")
+
+    def transfer_batch_to_device(
+        self, batch: Batch, device: torch.device, dataloader_idx: int
+    ) -> Batch:
+        return batch.to(device)
+
+    def configure_optimizers(self) -> dict:
+        """Weight decay on the matrices of blocks and head; none on embeddings, norms and the
+        parameters of the scheme.
+
+        What is frozen is left out.
+        """
+        matrices, rest = [], []
+        for name, p in self.model.named_parameters():
+            if not p.requires_grad:
+                continue
+            (matrices if name.startswith(("blocks", "head")) and p.dim() == 2 else rest).append(p)
+        groups = [
+            {"params": matrices, "weight_decay": self.optim.weight_decay},
+            {"params": rest, "weight_decay": 0.0},
+        ]
+        adamw = torch.optim.AdamW(
+            groups, lr=self.optim.lr, betas=(self.optim.beta1, self.optim.beta2), fused=True
+        )
+        schedule = torch.optim.lr_scheduler.LambdaLR(adamw, self.optim.factor)
+        return {"optimizer": adamw, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+def accuracy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Share of rows (N, vocab) whose greatest logit is that of the target (N,).
+
+    A maximum and a look-up are faster than an argmax. The value is the same unless two logits are
+    exactly equal; a row of NaN is wrong either way.
+    """
+    return (logits.amax(-1) == logits.gather(-1, targets[:, None])[:, 0]).float().mean()

@@ -1,0 +1,60 @@
+"""How a run is optimised: equal for every scheme."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge, Gt, Interval
+
+Count = Annotated[int, Ge(1)]
+Positive = Annotated[float, Gt(0)]
+AtLeastZero = Annotated[float, Ge(0)]
+Momentum = Annotated[float, Interval(ge=0, lt=1)]
+
+
+@dataclass
+class Optim:
+    """AdamW with a warm-up, a stable phase and a linear decay of the learning rate.
+
+    The number of steps is fixed, and the rate stays at its peak until the decay begins, so that a
+    curriculum may wait for a model at any time before (data/curriculum.py).
+
+    Args:
+        steps: of the optimiser
+        lr: peak of the learning rate
+        warmup: steps of its linear rise
+        decay: share of the steps, the last ones, over which it falls linearly; 1: all after warmup
+        final: share of the peak left in the last step
+        clip: largest norm of the gradient
+        log_every: the curve gets a point every so many steps
+        save_every: the disk gets a checkpoint every so many steps, a multiple of log_every
+
+    Raises ValueError where a checkpoint would fall between two points.
+    """
+
+    steps: Count = 1300
+    lr: Positive = 3e-3
+    warmup: Annotated[int, Ge(0)] = 100
+    decay: Annotated[float, Interval(ge=0, le=1)] = 0.3
+    final: AtLeastZero = 0.05
+    weight_decay: AtLeastZero = 0.1
+    beta1: Momentum = 0.9
+    beta2: Momentum = 0.95
+    clip: Positive = 1.0
+    log_every: Count = 25
+    save_every: Count = 250
+
+    def __post_init__(self) -> None:
+        if self.save_every % self.log_every:
+            raise ValueError(
+                f"save_every={self.save_every}: a multiple of log_every={self.log_every}"
+            )
+
+    def factor(self, step: int) -> float:
+        """Share of the peak learning rate at a step in [0, steps); at a later one that of the last."""
+        if step < self.warmup:
+            return (step + 1) / self.warmup
+        start = max(self.warmup, self.steps - round(self.decay * self.steps))
+        if step < start or start == self.steps:
+            return 1.0
+        done = min(1.0, (step - start + 1) / (self.steps - start))
+        return 1 - (1 - self.final) * done

@@ -1,0 +1,55 @@
+"""Chunked attention and the temperature of the layers between: Llama 4's two kinds of layers.
+transformers, models/llama4/modeling_llama4.py.
+
+Chunks       visible iff floor(i / C) = floor(j / C): tokens of the same chunk, by their order
+StepHeat     c_i = 1 + slope ln(1 + floor(n_i / F)), n_i visible keys of query i, i + 1 without a mask
+Local layers see their chunk alone, under RoPE; in every fourth layer all is seen, without positions, and
+logits are heated as the text grows.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape, Where
+
+
+class Chunks(Scheme):
+    """share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4. Parameters: none. Raises
+    ValueError unless 0 < share <= 1.
+
+    Kind: modifier
+    Used by: Llama 4 (3 of 4 layers)
+    Past L: defined; blind outside its chunk
+    Source: transformers, models/llama4
+    """
+
+    def __init__(self, shape: Shape, share: float = 0.25):
+        super().__init__(shape)
+        if not 0 < share <= 1:
+            raise ValueError(f"share={share}: of the training length, above 0 and at most 1")
+        self.size = max(1, round(share * shape.length))
+
+    def sees(self, at: Where) -> Tensor:
+        return (at.i // self.size)[:, None] == at.j // self.size
+
+
+class StepHeat(Scheme):
+    """slope: .1 in Llama 4; share: F = max(1, round(share L)), the size of a chunk there.
+
+    Parameters: none. Raises ValueError for a negative slope and unless share is positive.
+
+    Kind: modifier
+    Used by: Llama 4 (its layers without positions)
+    Past L: defined; logits grow with ln n
+    Source: transformers, models/llama4
+    """
+
+    def __init__(self, shape: Shape, slope: float = 0.1, share: float = 0.25):
+        super().__init__(shape)
+        if slope < 0 or share <= 0:
+            raise ValueError(f"slope={slope}, share={share}: slope at least 0, share above 0")
+        self.slope, self.step = slope, max(1, round(share * shape.length))
+
+    def temperature(self, at: Where) -> Tensor:
+        steps = torch.div(at.count, self.step, rounding_mode="floor").double()
+        return 1 + self.slope * torch.log1p(steps)[:, None]

@@ -1,0 +1,37 @@
+"""Gated attention: a sigmoid of the layer's input scales what attention returns. arXiv 2505.06708.
+
+o'_i = o_i * sigmoid(W x_i)    (x: normed input of the layer)
+A head that has nothing to say closes its gate, where without one it would have to look at a token
+that says nothing: the paper finds fewer sinks and smaller activations. It acts after attention, so
+that every kernel stays as fast as it is.
+"""
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.model.scheme import Scheme, Shape, Where
+
+
+class OutputGate(Scheme):
+    """per: `channel`, a gate for every channel of every head, or `head`, one gate for each head.
+
+    Parameters: C H D per layer, or C H; W ~ N(0, 0.02**2), so that gates are half open at first.
+
+    Kind: modifier
+    Used by: Qwen3-Next
+    Past L: defined
+    Source: arXiv 2505.06708
+    """
+
+    def __init__(self, shape: Shape, per: Literal["channel", "head"] = "channel"):
+        super().__init__(shape)
+        gates = shape.head_dim if per == "channel" else 1
+        self.w = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, gates, shape.dim))
+
+    def gate(self, o: Tensor, at: Where) -> Tensor:
+        H, gates, _ = self.w[at.layer].shape
+        g = F.linear(at.x, self.w[at.layer].flatten(0, 1).to(o.dtype))  # (B, T, H gates)
+        return o * g.unflatten(-1, (H, gates)).transpose(1, 2).sigmoid()

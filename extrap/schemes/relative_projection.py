@@ -1,0 +1,46 @@
+"""Content-conditioned relative bias: each token mixes its own curve over the distance from a few
+learned ones. transformers, models/inkling/modeling_inkling.py; no paper.
+
+b_ij = sum_r a_ir E_r[i - j] for i - j < extent, else 0;   a_i = W x_i + c, one a per head    (x:
+                                                           normed input of the layer)
+T5's table, chosen by the query: a constant a is a learned bias per head and distance.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.model.functional import gather, table_limit
+from extrap.model.scheme import Scheme, Shape, Size, Where
+
+
+class RelativeProjection(Scheme):
+    """curves: number of learned curves of a layer, which its heads share; extent: number of
+    distances with a value of their own, null stands for L / 2.
+
+    Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError for fewer than 1 curve and
+    unless 2 <= extent <= L.
+
+    Kind: relative
+    Used by: Inkling
+    Past L: defined; no bias past the extent
+    Source: transformers, models/inkling
+    Colour: olive
+    """
+
+    def __init__(self, shape: Shape, curves: Size = 16, extent: Size | None = None):
+        super().__init__(shape)
+        if curves < 1:
+            raise ValueError(f"curves={curves}: at least 1")
+        self.extent = table_limit("extent", extent, shape.length // 2, 2, shape.length)
+        self.w = nn.Parameter(
+            torch.randn(shape.layers, shape.heads * curves, shape.dim) * shape.dim**-0.5
+        )
+        self.c = nn.Parameter(torch.zeros(shape.layers, shape.heads * curves))
+        self.e = nn.Parameter(0.02 * torch.randn(shape.layers, curves, self.extent))
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        w, c, e = (p[at.layer].to(at.x.dtype) for p in (self.w, self.c, self.e))
+        a = F.linear(at.x[:, at.i], w, c).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+        outside = at.steps >= self.extent
+        return gather(a @ e, at.steps.clamp(max=self.extent - 1)).masked_fill(outside, 0)

@@ -1,0 +1,39 @@
+"""Stick-breaking attention: the nearest key takes its share first, the next one a share of what is
+left. arXiv 2410.17980.
+
+a_ij = b_ij prod_{j < m < i} (1 - b_im),   b_ij = sigmoid(s_ij),   j < i
+Recent keys come first without any positional encoding. What no key takes is lost, so rows sum to at
+most 1; the first token reads nothing. The authors' code gives the rest to a learned vector, which
+is not here.
+"""
+
+from typing import Literal
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape, Where
+
+
+class StickBreaking(Scheme):
+    """current: whether a query's own token is `excluded` from its keys as in the paper, or
+    `included` as the nearest of them.
+
+    Parameters: none.
+
+    Kind: relative
+    Used by: -
+    Past L: defined; far keys share what near ones leave
+    Source: arXiv 2410.17980
+    """
+
+    def __init__(self, shape: Shape, current: Literal["excluded", "included"] = "excluded"):
+        super().__init__(shape)
+        self.current = current
+
+    def normalise(self, s: Tensor, at: Where) -> Tensor:
+        if self.current == "excluded":
+            s = s.masked_fill(at.back == 0, float("-inf"))
+        left = -F.softplus(s)  # ln (1 - b), 0 where nothing is visible
+        since = left.flip(-1).cumsum(-1).flip(-1)
+        return (F.logsigmoid(s) + F.pad(since[..., 1:], (0, 1))).exp()

@@ -1,0 +1,39 @@
+"""Retrieval by another name than the one in the record: without literal overlap.
+
+    literal            by the name itself
+    one-hop            by its alias, which training taught
+    two-hops           by the alias of the alias
+    two-hops-unseen    the same of names for which training asked that never: two facts and the
+                       record have to be put together
+
+The record is moved through the context; the others stay. Sequences: extrap.data.alias. Source:
+NoLiMa, arXiv 2502.05167, in miniature.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import MinLen
+
+from extrap.data.alias import KINDS, AliasForm, Kind
+from extrap.tasks.scoring.depth_grid import Grid
+from extrap.utils.bounds import Different, Multiples
+
+
+@dataclass(frozen=True, kw_only=True)
+class AliasRetrieval(Grid):
+    """Accuracy by length and depth, a protocol for each of `ask` with a gate of its own.
+
+    ask: by which name. The other options and the rows: extrap.tasks.scoring.depth_grid. guess =
+    1/k + (1 - 1/k) / values with k records, of whoever knows no alias; chance = 1 / values. Items:
+    accuracy of each trial.
+    """
+
+    name: ClassVar[str] = "alias"
+
+    multiples: Multiples = (1, 2)
+    ask: Annotated[Sequence[Kind], MinLen(1), Different()] = KINDS
+
+    def forms(self) -> dict[str, AliasForm]:
+        return {kind: AliasForm(kind) for kind in self.ask}

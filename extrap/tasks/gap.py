@@ -1,0 +1,118 @@
+"""A gap in the coordinates: to which distance can a model be trusted, asked with a short text?
+
+Text of 2 n tokens, n = share * L, L the training length. Between the halves the coordinates jump,
+such that the second half begins at m L in place of n. What is scored are the n predictions of the
+second half:
+
+    jump     the second half at m L, the first where it was: every distance between the halves is
+             one that a text of m L + n tokens has, without the text in between
+    none     no jump: m L = n
+    alone    the second half after BOS, without the first: what no context costs
+
+The cost is that of texts of 2 n tokens at every distance, where a long text costs its length or its
+square. It moves coordinates alone: windows and sinks count tokens and see no gap, and what follows
+the length of the text (dynamic NTK) sees 2 n tokens.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from extrap.data.text import Text
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
+from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.text_windows import check_texts, report_losses, texts
+from extrap.utils.bounds import Count, Fraction, Multiples
+from extrap.utils.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap(AtLengths, Diagnostic):
+    """Loss of the second half, and its change against no jump.
+
+    multiples: where the second half begins, over the training length; share: tokens of a half over
+    the training length; documents: of the validation split, spread evenly over those that are long
+    enough; batch_tokens: tokens per forward, which changes speed and memory only. Metrics, with
+    bootstraps over documents, the row's length being m L:
+
+    nll, bits_per_byte    of each protocol
+    change                nats per token above `none`, paired by document
+
+    Items: nll_sum (nats) and tokens of each document.
+    """
+
+    name: ClassVar[str] = "gap"
+    learned_from = Text
+
+    multiples: Multiples = (0.5, 1, 1.5, 2, 4, 8)
+    share: Fraction = 0.25
+    documents: Count = 64
+    batch_tokens: Count = 4096
+
+    def half(self, train_length: int) -> int:
+        """n."""
+        return round(self.share * train_length)
+
+    def check(self, corpus, vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
+        n = self.half(train_length)
+        if n < 1:
+            raise UserError(
+                f"{self.option('share')}: no token of a training length of {train_length}"
+            )
+        if self.lengths(train_length)[0] <= n:
+            raise UserError(
+                f"{self.option('multiples')}: a second half begins after the first, so above "
+                f"task.gap.share={self.share:g}"
+            )
+        check_texts(corpus, self.name, self.documents, 2 * n, "twice task.gap.share")
+
+    def run(
+        self, model: Inside, corpus, vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        n = self.half(train_length)
+        text, sizes = texts(corpus, self.documents, 2 * n)
+        scored, sizes = text[:, n:], sizes[:, n:].sum(1)
+        places = self.lengths(train_length)
+        recorder, counter = Recorder(), Counter(progress, (2 * len(places) + 3) * text.size // 2)
+
+        def losses(targets: np.ndarray, jump: int) -> np.ndarray:
+            """(documents,) nats of the last n targets."""
+            sums = np.zeros(len(text))
+            for rows in batches(len(text), targets.shape[1], self.batch_tokens):
+                y = torch.from_numpy(targets[rows])
+                tokens = torch.cat([torch.full_like(y[:, :1], vocabulary.bos), y[:, :-1]], 1)
+                logits = model.jumped(tokens, after=n, jump=jump, last=n)
+                sums[rows] = _nats(logits, y[:, -n:])
+                counter(y.numel())
+            return sums
+
+        plain = losses(text, 0)
+        report_losses(recorder.at(protocol="none", length=n), plain, n, sizes, scored)
+        alone = losses(scored, 0)
+        _report(recorder.at(protocol="alone", length=n), alone, plain, sizes, scored)
+        for length in places:
+            with recorder.at(protocol="jump", length=length).within_range() as cell:
+                _report(cell, losses(text, length - n), plain, sizes, scored)
+        counter.up_to(counter.total)
+        return recorder.result()
+
+
+def _report(
+    cell: Recorder, sums: np.ndarray, plain: np.ndarray, sizes: np.ndarray, scored: np.ndarray
+) -> None:
+    n = scored.shape[1]
+    report_losses(cell, sums, n, sizes, scored)
+    if np.isfinite(sums).all() and np.isfinite(plain).all():
+        cell.per_token("change", sums - plain, n)
+
+
+def _nats(logits: Tensor, targets: Tensor) -> np.ndarray:
+    """(B,) summed losses of logits (B, n, vocab), targets (B, n)."""
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).transpose(1, 2)
+    found = F.cross_entropy(logits, targets.to(logits.device), reduction="none")
+    return found.double().sum(1).cpu().numpy()

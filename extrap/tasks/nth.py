@@ -1,0 +1,39 @@
+"""The n-th of several records with one key: primacy and recency among needles that are alike.
+
+    start   the record is counted from the start of the context: the first, the second, ...
+    end     the same record counted from the end: the last, the one before, ...
+
+Contexts and their records are the same in both, and at every depth; only the mark of the question
+differs. Sequences: extrap.data.nth. Source: MRCR, arXiv 2409.12640, in miniature.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import MinLen
+
+from extrap.data.nth import Copies, NthForm
+from extrap.tasks.scoring.depth_grid import Grid
+from extrap.utils.bounds import Depths, Different, Multiples
+
+
+@dataclass(frozen=True, kw_only=True)
+class NthRecord(Grid):
+    """Accuracy by length and rank, a protocol for each way to count.
+
+    copies: records of the key, spread evenly over the context, at most as many as in training;
+    depths: of the one asked for, its rank over copies - 1; count: from the start, from the end. The
+    other options and the rows: extrap.tasks.scoring.depth_grid. guess = 1 / copies, of whoever
+    finds the key and not its order; chance = 1 / values. Items: accuracy of each trial.
+    """
+
+    name: ClassVar[str] = "nth"
+
+    multiples: Multiples = (1, 2, 4)
+    depths: Depths = (0, 0.25, 0.5, 0.75, 1)
+    copies: Copies = 5
+    count: Annotated[Sequence[Literal["start", "end"]], MinLen(1), Different()] = ("start", "end")
+
+    def forms(self) -> dict[str, NthForm]:
+        return {count: NthForm(self.copies, count) for count in self.count}

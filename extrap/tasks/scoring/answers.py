@@ -1,0 +1,59 @@
+"""Answers of questions about one record, scored three ways in one forward pass.
+
+An answer of a tokens is read together with its context but for the last token; it is right where
+each of its tokens is the most likely one, which is what greedy decoding says as well.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from extrap.data.trials.base import Questions
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Model, batches
+
+SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
+
+
+@torch.no_grad()
+def most_likely(
+    model: Model, tokens: np.ndarray, answers: np.ndarray, vocabulary: Vocabulary, batch_tokens: int
+) -> Iterator[np.ndarray]:
+    """Batch by batch (2, n, a): the most likely tokens, over the whole vocabulary and among ids of
+    the kind of the answer.
+
+    The kinds are keys, values, and everything else. The answers (n, a) are what follows each of the
+    last a tokens.
+    """
+    kinds = np.select(
+        [np.isin(answers[0], ids) for ids in (vocabulary.key_ids, vocabulary.value_ids)], [1, 2], 0
+    )
+    bounds = [
+        (0, vocabulary.key_ids.start),
+        *((ids.start, ids.stop) for ids in (vocabulary.key_ids, vocabulary.value_ids)),
+    ]
+    for rows in batches(len(tokens), tokens.shape[1], batch_tokens):
+        logits = model(torch.from_numpy(tokens[rows]), last=answers.shape[1])
+        of_kind = [
+            logits[:, j, slice(*bounds[k])].argmax(-1) + bounds[k][0] for j, k in enumerate(kinds)
+        ]
+        yield torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy()
+
+
+def score(
+    model: Model, questions: Questions, vocabulary: Vocabulary, batch_tokens: int
+) -> dict[str, np.ndarray]:
+    """{metric: (n,) bool}. accuracy: all tokens of the answer are the most likely ones; restricted:
+    they are, among ids of their kind; format: the last of them are any value of the context.
+    """
+    answers = questions.answers
+    full, restricted = np.concatenate(
+        [*most_likely(model, questions.tokens, answers, vocabulary, batch_tokens)], 1
+    )
+    width = questions.values.shape[2]
+    return {
+        "accuracy": (full == answers).all(1),
+        "restricted": (restricted == answers).all(1),
+        "format": (full[:, None, -width:] == questions.values).all(2).any(1),
+    }

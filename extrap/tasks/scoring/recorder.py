@@ -1,0 +1,190 @@
+"""Recorder: turns what a task measures into rows with intervals, and the scores behind them into
+items.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from extrap.data.trials.checksum import checksum
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import (
+    bootstrap_mean,
+    bootstrap_share,
+    depth_summaries,
+    t_interval,
+    wilson,
+)
+from extrap.tasks.base import Result
+
+TRAINED = 0.9
+"""Accuracy within the training length from which a run counts as having learned a task."""
+OF_ITEMS = ("protocol", "length", "depth")
+
+
+class Recorder:
+    """Rows and items at the coordinates given so far; `at` adds coordinates and shares both.
+
+    Rows have no status before `result`, but `diverged` where a value is no finite number.
+    """
+
+    def __init__(self, result: Result | None = None, **where: Any):
+        kept = result or Result()
+        self.rows = kept.rows
+        self.items = kept.items
+        self.where = where
+
+    def at(self, **more: Any) -> "Recorder":
+        return Recorder(Result(self.rows, self.items), **self.where | more)
+
+    @contextmanager
+    def within_range(self) -> Iterator["Recorder"]:
+        """A recorder whose rows and items are kept unless the model raises OutOfRange, which ends
+        the block.
+        """
+        part = Recorder(**self.where)
+        try:
+            yield part
+        except OutOfRange:
+            return
+        self.rows += part.rows
+        self.items += part.items
+
+    def value(self, metric: str, value: float, **more: Any) -> None:
+        """A number that is exact, or whose interval and counts are among `more`; bounds that are
+        nan, as of too few units, are left out.
+        """
+        kept = {k: v for k, v in more.items() if k not in ("low", "high") or not np.isnan(v)}
+        self.rows.append(self.where | kept | {"metric": metric, "value": float(value)})
+
+    def proportion(
+        self, metric: str, hits: np.ndarray, tokens: int | None = None, **more: Any
+    ) -> None:
+        """hits (n,) 0 or 1 of independent trials: their share with a Wilson interval; tokens:
+        scored in all, one of each trial where left out.
+        """
+        low, high = wilson(hits.sum(), len(hits))
+        counts = {"n": len(hits), "tokens": tokens or len(hits)}
+        self.value(metric, hits.mean(), low=low, high=high, **counts, **more)
+
+    def share(self, metric: str, correct: np.ndarray, **more: Any) -> None:
+        """correct (trials, questions): the share of right ones, bootstrapped over trials, whose
+        questions are not independent.
+        """
+        value, low, high = bootstrap_share(correct)
+        counts = {"n": len(correct), "tokens": correct.size}
+        self.value(metric, value, low=low, high=high, **counts, **more)
+
+    def mean(self, metric: str, values: Tensor | np.ndarray, **more: Any) -> None:
+        """values (N,) of N >= 2 independent inputs: their mean with a 95 % t-interval."""
+        numbers = np.asarray(values, float)
+        low, high = t_interval(numbers)
+        self.value(metric, numbers.mean(), low=low, high=high, n=len(numbers), **more)
+
+    def along(
+        self, metric: str, values: Tensor, axis: str, at: Iterable[float], **more: Any
+    ) -> None:
+        """values (N, K): the mean at each of K places on an axis."""
+        for place, column in zip(at, values.T, strict=True):
+            self.mean(metric, column, axis=axis, at=float(place), **more)
+
+    def per_token(self, metric: str, sums: np.ndarray, tokens: int) -> None:
+        """sums (documents,) over the `tokens` scored tokens of each: the mean over all tokens,
+        bootstrapped over documents.
+        """
+        over = np.full(len(sums), tokens)
+        self._ratio(metric, float(sums.sum() / over.sum()), sums, over, tokens)
+
+    def loss(self, sums: np.ndarray, tokens: int, sizes: np.ndarray) -> None:
+        """Rows nll (nats per token) and bits_per_byte = nats / ln 2 / bytes.
+
+        sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
+        """
+        nll, over = float(sums.mean() / tokens), np.full(len(sums), tokens)
+        self._ratio("nll", nll, sums, over, tokens)
+        per = tokens * len(sums) / int(sizes.sum())  # exactly 1 where a token is a byte
+        self._ratio("bits_per_byte", nll * per / math.log(2), sums, sizes, tokens, math.log(2))
+
+    def _ratio(
+        self,
+        metric: str,
+        value: float,
+        sums: np.ndarray,
+        over: np.ndarray,
+        tokens: int,
+        unit: float = 1.0,
+    ) -> None:
+        """A value with the interval of sum(sums) / sum(over) / unit."""
+        counts = {"n": len(sums), "tokens": tokens * len(sums)}
+        if np.isfinite(sums).all():
+            low, high = bootstrap_mean(sums, over)
+            self.value(metric, value, low=low / unit, high=high / unit, **counts)
+        else:
+            self.value(metric, value, status="diverged", **counts)
+
+    def curve(self, correct: np.ndarray, depths: Sequence[float]) -> None:
+        """The summaries of a curve over depth (intervals.depth_contrasts), bootstrapped over
+        trials. correct: (trials, depths).
+        """
+        counts = {"n": len(correct), "tokens": correct.size}
+        for metric, (value, low, high) in depth_summaries(correct, depths).items():
+            self.value(metric, value, low=low, high=high, **counts)
+
+    def answers(
+        self,
+        scores: dict[str, np.ndarray],
+        places: dict[str, float],
+        tokens: int | None = None,
+    ) -> None:
+        """A proportion of every metric {metric: (trials,)}; items: the first metric of each trial
+        and the places.
+        """
+        for metric, hits in scores.items():
+            self.proportion(metric, hits, tokens)
+        self.scores(*next(iter(scores.items())))
+        for metric, value in places.items():
+            self.item(metric, "all", value)
+
+    def item(self, metric: str, item: int | str, value: float) -> None:
+        cell = {name: self.where[name] for name in OF_ITEMS if name in self.where}
+        self.items.append(cell | {"metric": metric, "item": item, "value": float(value)})
+
+    def scores(self, metric: str, values: Iterable[float], prefix: str = "") -> None:
+        """An item of every trial or document, numbered from 0 behind the prefix."""
+        for i, value in enumerate(values):
+            self.item(metric, f"{prefix}{i}" if prefix else i, value)
+
+    def drawn(self, *arrays: np.ndarray) -> None:
+        """The item that says what the scores of a protocol and length are about."""
+        self.item("drawn", "all", checksum(*arrays))
+
+    @property
+    def passed(self) -> set[str]:
+        """Protocols whose gate reaches 0.9."""
+        return {
+            row.get("protocol")
+            for row in self.rows
+            if row["metric"] == "gate" and row["value"] >= TRAINED
+        }
+
+    def by_gate(self) -> Result:
+        """Rows of every protocol with the status `ok` or, where its gate lies below 0.9 or is not
+        there, `not trained`; rows of no protocol are `ok`.
+        """
+        passed = self.passed
+        return self.result(lambda protocol: protocol is None or protocol in passed)
+
+    def result(self, trained: Callable[[str | None], bool] | bool = True) -> Result:
+        """All rows, with the status `ok` or `not trained` where they have none; trained: of all, or
+        by protocol.
+        """
+        of = trained if callable(trained) else lambda _: trained
+        rows = [
+            {"status": "ok" if of(row.get("protocol")) else "not trained"} | row
+            for row in self.rows
+        ]
+        return Result(rows, self.items)

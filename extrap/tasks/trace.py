@@ -1,0 +1,50 @@
+"""Chains of assignments: a key whose value stands several records away from it.
+
+    hops-h   h assignments between the key that is asked for and its value, each in a record of its
+             own
+
+The record with the value is moved through the context; the rest of its chain, the other chains and
+their order stay. Sequences: extrap.data.trace. Source: variable tracking of RULER, arXiv
+2404.06654.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import MinLen
+
+from extrap.data.trace import Hops, TraceForm
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.scoring.depth_grid import Grid
+from extrap.utils.bounds import Different, Multiples
+from extrap.utils.errors import UserError
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariableTracking(Grid):
+    """Accuracy by length, depth of the value and number of hops, a protocol each.
+
+    hops: numbers of hops, 0 is plain retrieval. The other options and the rows:
+    extrap.tasks.scoring.depth_grid; the status of a number of hops follows its own gate. guess =
+    1 / c + (1 - 1/c) / values with c chains, of whoever names the value of a chain at random;
+    chance = 1 / values. Items: accuracy of each trial.
+    """
+
+    name: ClassVar[str] = "trace"
+
+    multiples: Multiples = (1, 2, 4)
+    hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3, 4)
+
+    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
+        shortest, most = min(self.lengths(train_length)), TraceForm(max(self.hops))
+        if most.records(shortest) < most.fewest_tested:
+            raise UserError(
+                f"{self.option('hops')}: {shortest} tokens hold {most.records(shortest)} records, "
+                f"and two chains of {most.hops} hops are {most.fewest_tested}; give fewer hops or "
+                "longer lengths"
+            )
+
+    def forms(self) -> dict[str, TraceForm]:
+        return {f"hops-{hops}": TraceForm(hops) for hops in self.hops}

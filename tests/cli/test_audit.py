@@ -1,0 +1,125 @@
+"""`extrap-audit`: what it prints and writes, and one line for a mistake."""
+
+import json
+
+import pandas as pd
+import pytest
+import torch
+
+from extrap.audit import zoo
+from extrap.audit.column import Column, error
+from extrap.audit.trained import trained
+from extrap.cli import audit as command
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
+from extrap.runs.folder import Named
+from extrap.utils.errors import UserError
+from tests.support.discover import node, scheme
+
+
+def test_the_whole_zoo_is_written_and_written_again_to_the_same_bytes(
+    tmp_path, monkeypatch, capsys
+):
+    chosen = zoo.subjects
+    monkeypatch.setattr(zoo, "subjects", lambda names: chosen(["alibi", "learned"]))
+    command.main(["--results", str(tmp_path)])
+    printed, files = capsys.readouterr().out, sorted((tmp_path / "audit").rglob("*.*"))
+    assert [file.name for file in files] == ["audit.csv", "audit.png", "audit.svg"]
+    assert all(str(file) in printed for file in files)
+    frame = pd.read_csv(tmp_path / "audit" / "audit.csv", index_col="scheme")
+    assert list(frame.columns) == [column.name for column in zoo.columns()]
+    assert frame.loc["learned", "parameters"] == 4096 and frame["kernel"].tolist() == [
+        "strided",
+        "fused",
+    ]
+    before = [file.read_bytes() for file in files]
+    command.main(["--results", str(tmp_path)])
+    assert capsys.readouterr().out == printed
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
+    command.main(["alibi", "--results", str(tmp_path)])
+    head, row, *_ = capsys.readouterr().out.splitlines()
+    assert head.split()[:2] == ["scheme", "places"] and row.split()[:3] == ["alibi", "64", "always"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope, "),
+        (["rope", "qqqq"], "extrap-audit: SCHEME=qqqq: no such scheme; choose among alibi, "),
+        (
+            ["--demo", "ropee"],
+            "extrap-audit: --demo ropee: no such demonstration; choose one of addition, ",
+        ),
+        (
+            ["--demo", "radix", "--run", "a"],
+            "extrap-audit: --run a: the demonstration radix speaks of no trained model",
+        ),
+        (
+            ["--demo", "addition", "--run", "a"],
+            "extrap-audit: --run a: no trained run of that name in runs; there are none yet",
+        ),
+        (["--run", "a"], "extrap-audit: --run a: goes with --demo NAME"),
+        (["rope", "--demo", "radix"], "extrap-audit: --demo radix: takes no schemes"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, words, line):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="2"):
+        command.main(words)
+    said = capsys.readouterr().err
+    assert said.startswith(line) and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["--demo"], ["--demo", "list"]])
+def test_demonstrations_are_listed(words, capsys):
+    command.main(words)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [
+        "addition",
+        "layouts",
+        "permutation",
+        "radix",
+        "relativity",
+        "rotation",
+    ]
+
+
+def test_a_run_is_shown_from_its_folder_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    run, shape = Named("sinusoidal-0"), Shape(16, 2, 1, 24, 300)
+    run.folder.mkdir(parents=True)
+    options = {"dim": 16, "layers": 1, "heads": 2, "norm": "rms"}
+    model = GPT(scheme("sinusoidal", shape), 300, 16, 1, 2)
+    torch.save(model.state_dict(), run.weights)
+    run.curve.write_text("{}")
+    run.mark("trained", 1)
+    identity = {"scheme": node("scheme", "sinusoidal"), "model": options, "data": {"length": 24}}
+    (run.folder / "config.json").write_text(json.dumps({"identity": identity}))
+    torch.testing.assert_close(trained(run.name).embedding.weight, model.embedding.weight.double())
+    command.main(["--demo", "addition", "--run", run.name])
+    assert (
+        "Sinusoidal, trained: sinusoidal-0; L = 24 tokens, C = 16 channels"
+        in capsys.readouterr().out
+    )
+    identity["scheme"] = {"_target_": "os.system", "command": "true"}
+    (run.folder / "config.json").write_text(json.dumps({"identity": identity}))
+    with pytest.raises(UserError, match="only classes of extrap are built"):
+        trained(run.name)
+
+
+def test_cells_say_what_is_missing():
+    column = Column("x", "x", "x", error, lambda value: value < 1)
+    assert [column.cell(v) for v in (float("nan"), 0.0, 0.5, 3e-7, 2e5, 12.34, float("inf"))] == [
+        "-",
+        "0",
+        ".5",
+        "3e-07",
+        "2e+05",
+        "12.3",
+        "inf",
+    ]
+    assert [column.verdict(v) for v in (float("nan"), 0.0, 2.0)] == [None, True, False]

@@ -1,0 +1,130 @@
+"""`extrap-clean` removes what it names, after a yes, and nothing else."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import clean
+from extrap.runs.folder import Named
+from extrap.utils import lock
+from tests.runs.test_study import asked, finished
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def files() -> set[str]:
+    return {str(path) for path in Path().rglob("*") if path.is_file() and path.name != lock.NAME}
+
+
+class Terminal:
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def isatty(self) -> bool:
+        return True
+
+    def readline(self) -> str:
+        return f"{self.answer}\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "gone"), [("", False), ("n", False), ("y", True), ("yes", True)]
+)
+def test_it_asks_first(answer: str, gone: bool, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    finished("rope-1-s0")
+    before = files()
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    clean.main(["s", "--runs"])
+    said = capsys.readouterr()
+    assert said.out.splitlines()[0] == "  runs/rope-1-s0  0.0 MB"
+    assert said.out.endswith("remove these 1? [y/N] ")
+    assert said.err == ("extrap-clean: 1 removed\n" if gone else "extrap-clean: nothing removed\n")
+    assert files() == (
+        {path for path in before if not path.startswith("runs/rope-1-s0")} if gone else before
+    )
+    assert not gone or not Named("rope-1-s0").folder.exists()
+
+
+def test_without_a_terminal_nobody_can_say_yes(capsys) -> None:
+    finished("rope-1-s0")
+    before = files()
+    with pytest.raises(SystemExit, match="2"):
+        clean.main(["s", "--runs"])
+    assert capsys.readouterr().err == "extrap-clean: nobody to ask; add --yes to remove them\n"
+    assert files() == before
+
+
+def test_rows_go_with_their_items_and_the_request(capsys) -> None:
+    entry, other = finished("rope-1-s0"), finished("rope-1-s0", study="b")
+    entry.file("kv").items.parent.mkdir()
+    entry.file("kv").items.touch()
+    before = files()
+    clean.main(["s", "--rows", "--yes"])
+    assert before - files() == {
+        str(path)
+        for path in (
+            entry.file("train").rows,
+            entry.file("kv").rows,
+            entry.file("kv").items,
+            entry.path,
+        )
+    }
+    assert other.file("kv").rows.exists()
+
+
+def test_only_the_runs_and_states_that_were_named() -> None:
+    finished("rope-1-s0")
+    finished("t5-1-s0")
+    asked("nope-1-s0").fail("why")
+    clean.main(["s", "--runs", "--state", "failed", "--yes"])
+    assert [Named(name).folder.exists() for name in ("rope-1-s0", "t5-1-s0", "nope-1-s0")] == [
+        True,
+        True,
+        False,
+    ]
+    clean.main(["s", "t5-1-s0", "--runs", "--yes"])
+    assert [Named(name).folder.exists() for name in ("rope-1-s0", "t5-1-s0")] == [True, False]
+
+
+def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:
+    running, shared = asked("rope-1-s0"), finished("t5-1-s0")
+    asked("t5-1-s0", study="b")
+    with lock.alone(running.folder.folder):
+        clean.main(["s", "--runs", "--yes"])
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("extrap-clean: rope-1-s0: left alone, process ")
+    assert said[1:] == [
+        "extrap-clean: t5-1-s0: left alone, study b uses it",
+        "extrap-clean: nothing to remove",
+    ]
+    assert shared.folder.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            ["s"],
+            "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both",
+        ),
+        (["s", "alibi", "--runs"], "RUN=alibi: not in study s; its runs are rope-1-s0"),
+        (["t", "--runs"], "STUDY=t: no such study; studies here: s"),
+    ],
+)
+def test_mistakes_are_one_line(words: list[str], line: str, capsys) -> None:
+    finished("rope-1-s0")
+    with pytest.raises(SystemExit, match="2"):
+        clean.main([*words, "--yes"])
+    assert capsys.readouterr().err == f"extrap-clean: {line}\n"
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    finished("rope-1-s0")
+    Named("rope-1-s0").folder.rename(tmp_path / "elsewhere")
+    Named("rope-1-s0").folder.symlink_to(tmp_path / "elsewhere")
+    clean.main(["s", "--runs", "--yes"])
+    assert (tmp_path / "elsewhere" / "weights.pt").exists()

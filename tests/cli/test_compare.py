@@ -1,0 +1,426 @@
+"""`extrap-compare`: differences of rows and of the items behind them, by pair, by seed, and one
+line for a mistake.
+"""
+
+import json
+import subprocess
+import sys
+from itertools import zip_longest
+
+import numpy as np
+import pytest
+
+from extrap.cli import compare
+from extrap.results import rows
+from extrap.results.comparison.cells import SUMMARIES, Cell
+from extrap.results.stats.paired import by_items, by_seeds, holm
+from tests.support.plausible import DEPTHS, run_rows
+
+FEW = (("kv", 256), ("nll", 64), ("nll", 256))
+RECORDS = Cell("kv", "records", 256, "accuracy")
+
+
+def items_of(run, asked=None):
+    """Items that the rows of a run are means of: the first trials are right, documents differ by a
+    zigzag that adds up to nothing.
+
+    asked: {task: digest of its questions}, those of depths a number each.
+    """
+    for row in run:
+        if row["task"] in (asked or {}) and (row["metric"] == "nll" or "depth" in row):
+            where = {k: row[k] for k in ("protocol", "length", "depth") if k in row}
+            yield where | {
+                "metric": "drawn",
+                "item": "all",
+                "value": asked[row["task"]] + row.get("depth", 0),
+            }
+        if row["metric"] == "accuracy" and "depth" in row:
+            where = {k: row[k] for k in ("protocol", "length", "depth")}
+            hits = round(row["value"] * row["n"])
+            yield from (
+                where | {"metric": "accuracy", "item": i, "value": float(i < hits)}
+                for i in range(row["n"])
+            )
+            yield where | {"metric": "index", "item": "all", "value": 3}
+        if row["metric"] == "nll" and row["task"] == "nll":
+            where = {k: row[k] for k in ("protocol", "length")}
+            zigzag = (-1) ** np.arange(row["n"]) * (0.1 + 0.05 * row["seed"])
+            for i, z in enumerate(zigzag):
+                yield where | {"metric": "nll_sum", "item": i, "value": 512 * (row["value"] + z)}
+                yield where | {"metric": "tokens", "item": i, "value": 512}
+
+
+def study(tmp_path, runs, items=True, asked=()):
+    """The runs at one or two lengths, which is enough and quick to write. asked: what each of the
+    runs was asked, as in `items_of`.
+    """
+    for whole, questions in zip_longest(runs, asked):
+        run = [
+            row for row in whole if (row["task"], row.get("length")) in FEW or "length" not in row
+        ]
+        for task in ("train", "nll", "kv"):
+            part = [row for row in run if row["task"] == task]
+            stem = f"{run[0]['run']}__{run[0]['extension']}__{task}"
+            rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", part)
+            if items and task != "train":
+                rows.write_items(
+                    tmp_path / "demo" / "items" / f"{stem}.csv", items_of(part, questions)
+                )
+    return tmp_path
+
+
+def lines(results, *words):
+    """{(task, protocol, length, metric): the other columns} of the tables, one dict per pair."""
+    found = []
+    for line in compare.text(results, "demo", list(words), []).splitlines():
+        cells = line.split()
+        if line.startswith("A = "):
+            found.append({})
+        elif len(cells) == 15 and cells[0] in ("nll", "kv"):
+            found[-1][cells[0], cells[1], int(cells[2]), cells[3]] = cells[4:12]
+    return found
+
+
+def curve(run):
+    """{depth: accuracy} of RECORDS."""
+    here = [
+        r
+        for r in run
+        if r["task"] == "kv" and r.get("protocol") == "records" and r.get("length") == 256
+    ]
+    return {r["depth"]: r["value"] for r in here if r["metric"] == "accuracy"}
+
+
+def accuracy(run):
+    return np.mean(list(curve(run).values()))
+
+
+def shown(difference):
+    return [f"{x:.4f}" for x in (difference.value, difference.low, difference.high)]
+
+
+def test_one_seed_is_compared_trial_by_trial(tmp_path):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    (table,) = lines(results, "rope", "alibi")
+    curves = {}
+    for name in ("rope", "alibi"):
+        values = curve(run_rows(name))
+        in_file = sorted(range(200), key=str)
+        curves[name] = np.array(
+            [[i < round(200 * values[d]) for d in DEPTHS] for i in in_file], float
+        )
+    expected = by_items([curves["rope"].mean(1)], [curves["alibi"].mean(1)])
+    a, b, *difference, seeds, items, p = table[RECORDS]
+    assert (a, b) == (f"{curves['rope'].mean():.4f}", f"{curves['alibi'].mean():.4f}")
+    assert difference == shown(expected)
+    assert (seeds, items, p) == ("1", "200", f"{expected.p:.3f}")
+    ends = curves["rope"][:, [0, 6]].mean(1) - curves["rope"][:, 2:5].mean(1)
+    theirs = curves["alibi"][:, [0, 6]].mean(1) - curves["alibi"][:, 2:5].mean(1)
+    assert table["kv", "records", 256, "u_depth"][2:5] == shown(by_items([ends], [theirs]))
+
+
+def test_losses_are_compared_document_by_document_where_both_have_a_value(tmp_path):
+    (table,) = lines(study(tmp_path, [run_rows("rope"), run_rows("learned")]), "rope", "learned")
+    _, _, difference, low, high, seeds, items, _ = table["nll", "sliding", 64, "nll"]
+    # The zigzag is the same in both, so pairing leaves no spread at all.
+    assert low == difference == high == f"{np.log(7.3 * 0.93) - np.log(11 * 0.93):.4f}"
+    assert (seeds, items) == ("1", "64")
+    assert ("nll", "sliding", 256, "nll") not in table
+
+
+@pytest.mark.parametrize("with_items", [True, False])
+def test_several_seeds_have_the_error_of_items_where_they_are_at_hand(tmp_path, capsys, with_items):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(3)]
+    results = study(tmp_path, runs, with_items)
+    means = {
+        name: [accuracy(run_rows(name, seed)) for seed in range(3)] for name in ("t5", "alibi")
+    }
+    alone = by_seeds(np.subtract(means["t5"], means["alibi"]))
+    (cell,) = compare.values(results, "demo", ["t5", "alibi"], ["kv records 256 accuracy"])["pairs"][0]["cells"]  # fmt: skip
+    fixed = (cell["difference"], cell["fixed_low"], cell["fixed_high"])
+    assert fixed == pytest.approx((alone.value, alone.low, alone.high))
+    assert (cell["seeds"], cell["items"]) == (3, 200 if with_items else None)
+    if with_items:
+        assert cell["low"] < cell["fixed_low"] and cell["fixed_high"] < cell["high"]
+    else:
+        assert (cell["low"], cell["high"], cell["p"]) == (alone.low, alone.high, alone.p)
+    said = capsys.readouterr().err
+    assert said.count("\n") == (0 if with_items else 1)
+    assert with_items or "`extrap -m study=demo scheme=t5,alibi` makes them" in said
+
+
+def test_no_difference_is_said_with_what_would_have_shown(tmp_path):
+    runs = [run_rows(name, seed) for name in ("t5", "rope") for seed in range(3)]
+    for seed, shift in enumerate((0.05, -0.05, 0.0)):
+        moved = [row for row in run_rows("t5", seed) if row["metric"] not in SUMMARIES]
+        runs.append(
+            [row | {"scheme": "t6", "run": row["run"].replace("t5", "t6")} for row in moved]
+        )
+        for row in runs[-1]:
+            if row["metric"] == "accuracy" and row.get("depth") == 0.9:
+                row["value"] += shift
+    results = study(tmp_path, runs)
+    for other, same in (("t6", True), ("rope", False)):
+        words = ("demo", ["t5", other])
+        declared = ["kv records 256 accuracy"]
+        (pair,) = compare.values(results, *words, declared)["pairs"]
+        (cell,) = pair["cells"]
+        assert pair["no_difference"] is same is (cell["low"] <= 0 <= cell["high"])
+        *_, line, last = compare.text(results, *words, declared).splitlines()
+        sentence = "no difference in these cells: all intervals include 0; differences of "
+        assert last.startswith(sentence) is same
+        shown = [f"{cell[name]:.4f}" for name in ("detectable", "fixed_low", "fixed_high")]
+        if same:
+            assert f"of {cell['detectable']:.3f} would show in 80 %" in last
+            assert line.split()[-3:] == shown
+        else:
+            assert last.split()[-3:] == shown
+
+
+def test_json_is_the_table_and_mistakes_are_exit_code_2(tmp_path, capsys):
+    results = study(tmp_path, [run_rows("rope"), run_rows("learned")])
+    compare.main(["demo", "rope", "learned", "--json", "--results", str(results)])
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    (table,) = lines(results, "rope", "learned")
+    assert len(pair["cells"]) == len(table)
+    for cell in pair["cells"]:
+        line = table[cell["task"], cell["protocol"], cell["length"], cell["metric"]]
+        assert line[:3] == [f"{cell[name]:.4f}" for name in ("a", "b", "difference")]
+    with pytest.raises(SystemExit, match="2"):
+        compare.main(["demo", "rope", "--json", "--results", str(results)])
+    with pytest.raises(SystemExit, match="0"):
+        compare.main(["--help"])
+    assert "Exit codes: 0 done; 2 a mistake" in capsys.readouterr().out
+
+
+ASKED = {"kv": 4e9, "nll": 7}
+
+
+@pytest.mark.parametrize(
+    ("others", "unlike"),
+    [
+        (ASKED, []),
+        (None, []),
+        (ASKED | {"nll": 8}, ["nll"]),
+        (ASKED | {"kv": 5}, ["kv"]),
+        ({"kv": 5, "nll": 8}, ["kv", "nll"]),
+    ],
+)
+def test_what_was_asked_other_questions_is_not_paired_by_item_and_said_so(
+    tmp_path, capsys, others, unlike
+):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")], asked=[ASKED, others])
+    (table,) = lines(results, "rope", "alibi")
+    by_item = {cell[0] for cell, columns in table.items() if columns[6] != "-"}
+    assert by_item == {"kv", "nll"} - {*unlike}
+    assert all((columns[3] == "-") == (cell[0] in unlike) for cell, columns in table.items())
+    said = capsys.readouterr().err
+    start = f"extrap-compare: not paired by item: {', '.join(unlike)}; the runs were asked different questions"
+    assert said.count("\n") == bool(unlike) and said.startswith(start if unlike else "")
+
+
+def test_seeds_that_were_asked_different_questions_are_not_paired_by_item(tmp_path, capsys):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi") for seed in range(2)]
+    (table,) = lines(study(tmp_path, runs, asked=[ASKED, ASKED | {"kv": 5}] * 2), "t5", "alibi")
+    assert table[RECORDS][5:7] == ["2", "-"] and table["nll", "sliding", 64, "nll"][6] == "64"
+    assert "not paired by item: kv; " in capsys.readouterr().err
+
+
+def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
+    (table,) = lines(
+        study(tmp_path, [run_rows("rope"), run_rows("alibi")], items=False), "rope", "alibi"
+    )
+    assert table[RECORDS][3:] == ["-", "-", "1", "-", "-"]
+    assert capsys.readouterr().err.startswith(
+        "extrap-compare: scores of single items (kv, nll) are not committed and not here"
+    )
+
+
+def test_only_seeds_that_both_have_are_paired(tmp_path):
+    runs = [run_rows("rope", seed) for seed in (0, 1, 2)] + [
+        run_rows("alibi", seed) for seed in (1, 2, 3)
+    ]
+    (table,) = lines(study(tmp_path, runs), "rope", "alibi")
+    assert {line[5] for line in table.values()} == {"2"}
+    runs = [run_rows("rope", 0), run_rows("alibi", 1)]
+    with pytest.raises(compare.UserError, match="share no seed"):
+        lines(study(tmp_path / "other", runs), "rope", "alibi")
+
+
+def test_several_contrasts_are_adjusted_by_holm(tmp_path):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi", "rope") for seed in range(3)]
+    results = study(tmp_path, runs)
+    alone = [lines(results, "t5", other)[0][RECORDS][-1] for other in ("alibi", "rope")]
+    both = [table[RECORDS][-1] for table in lines(results, "t5", "alibi", "rope")]
+    assert [float(p) for p in both] == pytest.approx(
+        holm([float(p) for p in alone]).tolist(), abs=0.002
+    )
+    text = compare.text(
+        results, "demo", ["t5", "alibi", "rope"], ["kv records 256 accuracy", "nll sliding 64"]
+    )
+    assert "Holm over 4 contrasts" in text
+    assert sum(line.startswith(("kv ", "nll ")) for line in text.splitlines()) == 4
+
+
+def test_p_of_cells_that_were_not_declared_says_what_it_is_not_adjusted_for(tmp_path):
+    runs = [run_rows(name, seed) for name in ("t5", "alibi", "rope") for seed in range(3)]
+    results, one = study(tmp_path, runs), ["nll sliding 64"]
+    heads = [compare.text(results, "demo", *asked).splitlines()[0].rpartition("would show in 80 %")[2] for asked in (
+        (["t5", "alibi"], []), (["t5", "alibi", "rope"], []), (["t5", "alibi"], one), (["t5", "alibi", "rope"], one))]  # fmt: skip
+    assert heads == [
+        "; p of each cell by itself: declare cells with --cell to adjust over them",
+        "; p adjusted by Holm over 2 contrasts in each cell, not over cells: declare cells with --cell to adjust over them",
+        "",
+        "; p adjusted by Holm over 2 contrasts",
+    ]
+
+
+def test_a_declared_cell_that_one_pair_has_is_enough(tmp_path):
+    results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "learned")])
+    text = compare.text(results, "demo", ["rope", "alibi", "learned"], ["nll sliding 256"])
+    assert text.splitlines()[-1] == "none of the cells that were declared is of both"
+    assert sum(line.startswith("nll ") for line in text.splitlines()) == 1
+
+
+def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(tmp_path):
+    """A trial with all its places is one item; a curve along positions of the text is no cell."""
+    for name, share in (("rope", 0.5), ("alibi", 0.25)):
+        run = [row for row in run_rows(name) if row["task"] == "train"]
+        where = {"protocol": "records", "length": 64}
+        hits = {index: [float(i < 40 * share + index) for i in range(40)] for index in range(3)}
+        curve = [where | {"axis": "index", "at": index, "metric": metric, "value": np.mean(hit)}
+                 for index, hit in hits.items() for metric in ("accuracy", "restricted")]  # fmt: skip
+        other = [
+            {
+                "protocol": "positions",
+                "length": 64,
+                "axis": "position",
+                "at": at,
+                "metric": "nll",
+                "value": at,
+            }
+            for at in (1, 2)
+        ]
+        found = [
+            run[0] | {"axis": "", "at": None, "task": "kv-serial"} | row for row in [*curve, *other]
+        ]
+        stem = f"{run[0]['run']}__direct__kv-serial"
+        rows.write(tmp_path / "demo" / "rows" / f"{stem}.csv", found)
+        named = {f"{index}:{i}": x for index, hit in hits.items() for i, x in enumerate(hit)}
+        items = [
+            where | {"metric": "accuracy", "item": item, "value": x} for item, x in named.items()
+        ]
+        rows.write_items(
+            tmp_path / "demo" / "items" / f"{stem}.csv",
+            [*items, where | {"metric": "drawn", "item": "all", "value": 1}],
+        )
+    text = compare.text(tmp_path, "demo", ["rope", "alibi"], []).splitlines()
+    cells = {line.split()[3]: line.split()[4:] for line in text if line.startswith("kv-serial")}
+    trials = [
+        np.mean([[i < 40 * share + index for i in range(40)] for index in range(3)], 0)
+        for share in (0.5, 0.25)
+    ]
+    by_name = [[x[i] for i in sorted(range(40), key=str)] for x in trials]
+    assert cells["accuracy"][2:7] == [*shown(by_items([by_name[0]], [by_name[1]])), "1", "40"]
+    assert cells["restricted"] == ["0.5250", "0.2750", "0.2500", "-", "-", "1", *"-----"]
+    assert set(cells) == {"accuracy", "restricted"}
+
+
+def test_a_reader_that_lost_what_the_run_learned_is_not_called_untrained(tmp_path):
+    lost = run_rows("rope", extension="pi", factor=8, status="not trained")
+    text = compare.text(study(tmp_path, [run_rows("rope"), lost]), "demo", ["rope", "rope+pi"], [])
+    assert "A = rope, B = rope + pi x8" in text and "below the gate" not in text
+
+
+def test_extensions_and_untrained_runs_are_named(tmp_path):
+    extended = [run_rows("rope", extension="ntk", factor=factor) for factor in (2, 4)]
+    results = study(tmp_path, [run_rows("rope", status="not trained"), extended[0]])
+    text = compare.text(results, "demo", ["rope", "rope+ntk"], [])
+    assert "A = rope, B = rope + ntk x2" in text
+    assert "rope: kv seed 0 below the gate; no statement about length rests on these" in text
+    rows.write(
+        tmp_path / "demo" / "rows" / "x4.csv", [row | {"config": "beef"} for row in extended[1]]
+    )
+    with pytest.raises(compare.UserError, match=r"SERIES=rope\+ntk: several factors"):
+        compare.text(results, "demo", ["rope", "rope+ntk"], [])
+    assert "B = rope + ntk x4" in compare.text(results, "demo", ["rope", "rope+ntk x4"], [])
+
+
+def test_items_of_other_rows_are_refused(tmp_path):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    stem = f"{run_rows('rope')[0]['run']}__direct__kv"
+    other = [row for row in run_rows("t5") if row["task"] == "kv"]
+    rows.write_items(
+        results / "demo" / "items" / f"{stem}.csv",
+        items_of([r for r in other if r.get("length") == 256]),
+    )
+    with pytest.raises(
+        compare.UserError, match=r"rope-cafe0123-s0__direct__kv\.csv: not the items of its rows"
+    ):
+        compare.text(results, "demo", ["rope", "alibi"], [])
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "STUDY is missing; studies in {}: demo"),
+        (["demi", "rope", "alibi"], "STUDY=demi: no such study in {}; studies there: demo"),
+        (
+            ["demo"],
+            "SERIES=: two or more different ones are compared; series of this study: alibi, rope",
+        ),
+        (
+            ["demo", "rope", "rope"],
+            "SERIES=rope,rope: two or more different ones are compared; series of this study: alibi, rope",
+        ),
+        (
+            ["demo", "rope", "ropee"],
+            "SERIES=ropee: no such series; series of this study: alibi, rope",
+        ),
+        (
+            ["demo", "rope", "alibi", "--cell", "kv 7"],
+            "--cell=kv 7: no such cell; cells are kv padded 256 accuracy, ",
+        ),
+        (
+            ["demo", "rope", "alibi", "--cell", "kv records", "--cell", "kv tlit"],
+            "--cell=kv tlit: no such cell; cells are ",
+        ),
+        (
+            ["demo", "rope", "alibi", "--cell", "kv records", "--cell", ""],
+            "--cell=: no such cell; cells are kv padded 256 accuracy, ",
+        ),
+        (
+            ["demo", "rope", "alibi", "--cell", " "],
+            "--cell= : no such cell; cells are kv padded 256 accuracy, ",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, capsys, words, line):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    with pytest.raises(SystemExit, match="2"):
+        compare.main([*words, "--results", str(results)])
+    said = capsys.readouterr().err
+    assert said.startswith(f"extrap-compare: {line.format(results)}")
+    assert said.count("\n") == 1
+
+
+def test_the_table_fits_a_terminal_and_needs_no_torch(tmp_path, capsys):
+    results = study(tmp_path, [run_rows("rope"), run_rows("kerple-log")])
+    compare.main(["demo", "rope", "kerple-log", "--results", str(results)])
+    assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 125
+    code = "import sys, extrap.cli.compare; sys.exit('torch' in sys.modules or 'hydra' in sys.modules or 'matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_protocol_that_was_not_learned_is_named(tmp_path):
+    runs = [run_rows(scheme, seed) for seed in (0, 1) for scheme in ("rope", "alibi")]
+    lost = {"status": "not trained"}
+    runs = [
+        [
+            row | (lost if (row["scheme"], row.get("protocol")) == ("rope", "padded") else {})
+            for row in run
+        ]
+        for run in runs
+    ]
+    text = compare.text(study(tmp_path, runs), "demo", ["rope", "alibi"], [])
+    assert "rope: kv padded seed 0, 1 below the gate; no statement" in text and "alibi:" not in text

@@ -1,0 +1,125 @@
+"""Extensions on the command line: what is refused, what files and rows are called, and which factor
+a row carries.
+"""
+
+import pytest
+
+from extrap.results import rows
+from extrap.runs import validate
+from extrap.runs.choices import changed
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.train import train
+from extrap.utils.errors import NotApplicable, UserError
+from tests.support.jobs import job
+
+
+@pytest.fixture
+def trained(elsewhere):
+    train(job("scheme=rope"))
+
+    def measured(*overrides: str):
+        j = job("scheme=rope", "stage=evaluate", *overrides)
+        evaluate(j)
+        assert evaluated(j)
+        return j
+
+    return measured
+
+
+def test_rows_are_added_to_a_trained_run(trained):
+    direct, ntk, four = (
+        trained(),
+        trained("extension=ntk"),
+        trained("extension=ntk", "extension.factor=4"),
+    )
+    frame = rows.read(direct.results)
+    assert {p.name.split("__", 1)[1] for p in (direct.results / "rows").iterdir()} == {
+        *("direct__train.csv", "direct__nll.csv", "direct__kv.csv"),
+        *("ntk__used.csv", "ntk__nll.csv", "ntk__kv.csv"),
+        *("ntk,factor=4__used.csv", "ntk,factor=4__nll.csv", "ntk,factor=4__kv.csv"),
+    }
+    assert set(frame[frame.task == "train"].extension) == {"direct"}
+    assert {(r.extension, r.factor) for r in frame.itertuples()} == {
+        ("direct", 1.0),
+        ("ntk", 8.0),
+        ("ntk", 4.0),
+    }
+    at = (
+        (frame.task == "nll")
+        & (frame.protocol == "nonoverlap")
+        & (frame.metric == "nll")
+        & (frame.length == 128)
+    )
+    assert frame[at].value.nunique() == 3
+    assert direct.run.name == ntk.run.name == four.run.name
+
+
+def test_an_adaptive_factor_is_that_of_each_length(trained):
+    frame = rows.read(trained("extension=ntk-dynamic").results)
+    nll = frame[frame.task == "nll"]
+    assert {(n, factor) for n, factor in zip(nll.length, nll.factor, strict=True)} == {
+        (64, 1.0),
+        (128, 2.0),
+    }
+    used = frame[(frame.task == "used") & (frame.metric == "theta")]
+    assert set(used[used.protocol == "used"].length) == {64, 128, 256, 512, 1024} and set(
+        used[used.protocol == "trained"].length
+    ) == {64}
+    assert set(used.axis) == {"pair"} and set(used["at"]) == set(range(8))
+
+
+def test_options_tell_variants_apart(elsewhere):
+    assert job("extension=ntk-su-mixed", "extension.factor=4").extension_name == "ntk-su-mixed"
+    j = job("extension=ntk-su-mixed", "extension.b=0.75", "extension.factor=4")
+    assert (j.extension_name, j.extension_stem) == (
+        "ntk-su-mixed,b=0.75",
+        "ntk-su-mixed,factor=4,b=0.75",
+    )
+    j = job("extension=ntk-su-mixed-log-n", "extension.first.b=0", "extension.first.factor=2")
+    assert (j.extension_name, j.extension_stem) == (
+        "ntk-su-mixed-log-n,first.b=0",
+        "ntk-su-mixed-log-n,first.factor=2,first.b=0",
+    )
+    assert job("extension=pi", "extension.factor=null").extension_stem == "pi,factor=null"
+
+
+def test_a_choice_without_a_file_differs_from_the_defaults_of_its_class():
+    node = {
+        "_target_": "extrap.extensions.longrope.LongRoPE",
+        "factor": 8.0,
+        "long": [1.0, 2.0],
+        "short": None,
+    }
+    assert list(changed(node, None)) == ["long"] and len(changed(node, None)["long"]) == 8
+
+
+@pytest.mark.parametrize(
+    "scheme, extension, line",
+    [
+        (
+            "alibi",
+            "ntk",
+            "extension=ntk: NTK on ALiBi: no channels turn there, so there are no frequencies to change; with scheme=alibi work ",
+        ),
+        (
+            "cope",
+            "pi",
+            "extension=pi: Interpolation on CoPE: nothing there is a function of a real coordinate",
+        ),
+    ],
+)
+def test_a_pair_that_makes_no_sense_is_refused_before_any_work(elsewhere, scheme, extension, line):
+    j = job(f"scheme={scheme}", f"extension={extension}")
+    with pytest.raises(NotApplicable) as refusal:
+        validate.check(j)
+    said = str(refusal.value)
+    assert said.startswith(line) and "\n" not in said
+    works = said.split(" work ")[1].split(", ")
+    assert {"direct", "log-n"} <= set(works) and not {"ntk", "pi", "yarn"} & set(works)
+    assert "work" not in refusal.value.why.split(": ")[-1]
+
+
+def test_options_are_checked_before_the_pair(elsewhere):
+    with pytest.raises(UserError, match=r"extension.factor=0.5: at least 1"):
+        validate.check(job("scheme=rope", "extension=ntk", "extension.factor=0.5"))
+    validate.check(job("scheme=rope", "extension=ntk"))

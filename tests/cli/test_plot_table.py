@@ -1,0 +1,246 @@
+"""`extrap-plot` and `extrap-table`: what they print and write, and one line for a mistake."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from extrap import figures
+from extrap.cli import compare, plot, table
+from extrap.cli import falsify as falsifiers
+from extrap.results import rows
+from extrap.results.summary import summary
+from tests.support import plausible
+from tests.support.plausible import run_rows
+from tests.support.plausible_suite import IDENTITY
+
+
+@pytest.fixture
+def results(tmp_path):
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
+    return tmp_path
+
+
+def test_every_figure_is_drawn_and_redrawn_to_the_same_bytes(results, capsys):
+    plot.main(["demo", "--results", str(results)])
+    files = capsys.readouterr().out.split()
+    names = [
+        name
+        for name, figure in figures.available().items()
+        if figures.served(figure, rows.read(results / "demo"))
+    ]
+    assert {"kv_depth", "kv_heatmap", "kv_length", "loss_length", "training_curves"} <= set(names)
+    assert files == [
+        str(results / "demo" / "figures" / f"{name}.{kind}")
+        for name in names
+        for kind in ("svg", "png")
+    ]
+    before = [Path(file).read_bytes() for file in files]
+    plot.main(["demo", "loss_length", "--results", str(results)])
+    assert capsys.readouterr().out.split() == [
+        file for file in files if Path(file).stem == "loss_length"
+    ]
+    assert [Path(file).read_bytes() for file in files] == before
+    assert sorted(str(path) for path in (results / "demo" / "figures").iterdir()) == sorted(files)
+
+
+def test_a_figure_without_rows_says_what_makes_them(results, capsys):
+    rows.write(
+        results / "demo" / "rows" / "a.csv",
+        [row for row in run_rows("rope") if row["task"] == "nll"],
+    )
+    plot.main(["demo", "--results", str(results)])
+    printed = capsys.readouterr()
+    assert "loss_length" in {Path(file).stem for file in printed.out.split()}
+    assert 0 < printed.err.count("\n") <= 3 and "task=kv" not in printed.err
+    for name, line in (
+        ("kv_seeds", "no rows with task=kv, metric=accuracy, protocol=records of several seeds in study demo; "
+         "`extrap study=demo task=kv seed=0,1,2 -m` makes them"),
+        ("kv_depth", "no rows with task=kv, metric=accuracy in study demo; `extrap study=demo task=kv` makes them"),
+        ("training_curves", "no rows with task=train, axis=step in study demo; `extrap study=demo` makes them"),
+    ):  # fmt: skip
+        with pytest.raises(SystemExit, match="2"):
+            plot.main(["demo", name, "--results", str(results)])
+        assert capsys.readouterr().err == f"extrap-plot: {name}: {line}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["demi"], "extrap-plot: STUDY=demi: no such study in {}; studies there: demo"),
+        (
+            ["demo", "loss"],
+            f"extrap-plot: FIGURE=loss: no such figure; figures are {', '.join(figures.available())}",
+        ),
+        ([], "extrap-plot: STUDY is missing; studies in {}: demo"),
+        (
+            ["empty", "kv_depth"],
+            "extrap-plot: STUDY=empty: no such study in {}; studies there: demo",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(results, capsys, words, line):
+    with pytest.raises(SystemExit, match="2"):
+        plot.main([*words, "--results", str(results)])
+    assert capsys.readouterr().err == line.format(results) + "\n"
+
+
+def test_a_figure_that_was_asked_for_and_lacks_rows_is_a_mistake(results, capsys):
+    rows.write(
+        results / "demo" / "rows" / "a.csv",
+        [row for row in run_rows("rope") if row["task"] == "nll"],
+    )
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", "kv_depth", "--results", str(results)])
+    assert capsys.readouterr().err.startswith("extrap-plot: kv_depth: no rows")
+    rows.write(
+        results / "demo" / "rows" / "a.csv",
+        [row for row in run_rows("rope") if row["metric"] == "steps_to_90"],
+    )
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", "--results", str(results)])
+    assert "its rows serve no figure" in capsys.readouterr().err
+
+
+def test_the_list_needs_no_study(capsys):
+    plot.main(["--list"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[::2]] == list(figures.available())
+    assert all(line.lstrip().startswith("rows: ") for line in lines[1::2])
+    assert lines[1 + 2 * list(figures.available()).index("kv_depth")].split() == [
+        "rows:",
+        "task=kv,",
+        "metric=accuracy",
+    ]
+    assert max(map(len, lines)) < 150
+
+
+def test_drawing_needs_no_torch():
+    heavy = "'torch' in sys.modules or 'hydra' in sys.modules"
+    code = f"import sys, extrap.cli.plot, extrap.cli.table; extrap.cli.plot.listing(); sys.exit({heavy})"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_table_says_what_the_rows_say(demo):
+    found, own = summary(demo), demo[demo["data"] == "mixture"]
+    losses = own[
+        (own["scheme"] == "alibi") & (own["protocol"] == "nonoverlap") & (own["metric"] == "nll")
+    ]
+    assert found.loc["alibi", "nonoverlap 16x"] == pytest.approx(
+        np.exp(losses.loc[losses["length"] == 1024, "value"].item())
+    )
+    cells = own[
+        (own["scheme"] == "t5")
+        & (own["protocol"] == "records")
+        & (own["length"] == 256)
+        & (own["metric"] == "accuracy")
+    ]
+    cells = cells.set_index("depth")["value"]
+    assert found.loc["t5", "mean 4x"] == pytest.approx(cells.mean())
+    assert found.loc["t5", "middle 4x"] == cells[0.5]
+    assert found.loc["t5", "ends 4x"] == pytest.approx((cells[0] + cells[1]) / 2)
+    assert found.loc["t5", "steps_to_90"] == 750
+    assert np.isnan(found.loc["learned", "nonoverlap 2x"])
+    assert np.isnan(found.loc["rope (retrieval only)", "nonoverlap 1x"])
+
+
+def test_verdicts(demo, frame):
+    verdicts = summary(demo)["verdict"]
+    assert verdicts["nope"] == "below the gate"
+    assert verdicts["t5"] == "U at 2x, 4x, 8x; below .5 at 4x"
+    assert verdicts["kerple-log"] == "never below .5"
+    assert verdicts["rope (text only)"] == ""
+    mixed = frame(run_rows("kerple-log") + run_rows("kerple-log", 1, status="not trained"))
+    assert summary(mixed)["verdict"].tolist() == ["1 of 2 seeds pass the gate; never below .5"]
+    diverged = frame(
+        [row | {"status": "diverged"} for row in run_rows("rope") if row["task"] == "train"]
+    )
+    assert summary(diverged)["verdict"].tolist() == ["diverged"]
+
+
+def gated(scheme, seed, values):
+    """Rows of a run that was asked algorithms alone, with the gates of its tasks."""
+    identity = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
+    learned = {
+        "task": "train",
+        "protocol": "copy",
+        "metric": "accuracy",
+        "axis": "step",
+        "value": 0.5,
+        "status": "ok",
+    }
+    for name, value in values.items():
+        gate = {"task": "algorithmic", "protocol": name, "metric": "gate", "value": value}
+        yield identity | gate | {"status": "ok" if value >= 0.9 else "not trained"}
+    yield from (identity | learned | {"at": step} for step in (0, 10))
+
+
+def test_gates_are_means_and_how_many_seeds_pass(tmp_path, capsys):
+    both = (
+        gated("rope", 0, {"copy": 1.0, "reverse": 0.95}),
+        gated("rope", 1, {"copy": 0.9, "reverse": 0.75}),
+    )
+    runs = [*both, gated("alibi", 0, {"copy": 0.1})]
+    rows.write(tmp_path / "s" / "rows" / "a.csv", [row for run in runs for row in run])
+    table.main(["s", "--results", str(tmp_path)])
+    *_, title, head, copy, reverse = capsys.readouterr().out.splitlines()
+    assert title.startswith("Gates of other tasks") and head.split() == ["task", "alibi", "rope"]
+    assert copy.split()[2:] == [".10", "0/1", ".95"] and reverse.split()[2:] == ["-", ".85", "1/2"]
+
+
+def test_a_table_says_nothing_of_what_a_study_never_asked(tmp_path, capsys):
+    rows.write(tmp_path / "s" / "rows" / "a.csv", list(gated("rope", 0, {"copy": 1.0})))
+    table.main(["s", "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "perplexity" not in said and "Retrieval" not in said and len(said.splitlines()) == 5
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", plausible.study_rows())
+    table.main(["demo", "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "perplexity" in said and "Retrieval" in said and "Gates" not in said
+
+
+def test_many_gates_are_told_in_blocks_that_fit(tmp_path, capsys):
+    names = [f"rope-with-a-long-name-{i}" for i in range(9)]
+    one = list(gated("rope", 0, {"copy": 0.5}))
+    rows.write(
+        tmp_path / "s" / "rows" / "a.csv",
+        [row | {"scheme": name, "run": f"{name}-cafe0123-s0"} for name in names for row in one],
+    )
+    table.main(["s", "--results", str(tmp_path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert [word for line in lines if line.startswith("task") for word in line.split()[1:]] == names
+
+
+def test_the_table_fits_a_terminal(tmp_path, capsys):
+    rows.write(
+        tmp_path / "demo" / "rows" / "a.csv", plausible.study_rows() + plausible.control_rows()
+    )
+    table.main(["demo", "--results", str(tmp_path)])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 120
+    assert sum(line.startswith("kerple-log") for line in lines) == 3
+    with pytest.raises(SystemExit, match="2"):
+        table.main(["demi", "--results", str(tmp_path)])
+    assert (
+        capsys.readouterr().err
+        == f"extrap-table: STUDY=demi: no such study in {tmp_path}; studies there: demo\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "more"), [(plot, []), (table, []), (falsifiers, []), (compare, ["rope", "alibi"])]
+)
+def test_a_study_that_is_still_being_trained_has_no_rows_yet(tmp_path, capsys, command, more):
+    rows.write(tmp_path / "early" / "rows" / "a.csv", [])
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["early", *more, "--results", str(tmp_path)])
+    said = capsys.readouterr().err
+    assert (
+        said.endswith(
+            ": STUDY=early: no rows yet; `extrap-status early` tells what is left to run\n"
+        )
+        and said.count("\n") == 1
+    )

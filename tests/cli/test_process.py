@@ -1,0 +1,95 @@
+"""One job as a process: hung, out of memory, held by another process, finished by another sweep
+meanwhile.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import sweep
+from extrap.cli.sweep import memory, pool, process
+from extrap.cli.sweep.display import Lines
+from extrap.cli.sweep.process import Process, State
+from extrap.utils.errors import UserError
+
+
+def run(*jobs: Process, n_jobs: int = 1) -> None:
+    pool.run(list(jobs), n_jobs, Lines(list(jobs)))
+
+
+def job(tmp_path: Path, script: str, **more) -> Process:
+    return Process("a", ["sh", "-c", script], tmp_path / "log.txt", State.WAITING, **more)
+
+
+@pytest.mark.parametrize("script", ["exec sleep 60", "trap '' INT; while true; do sleep 1; done"])
+def test_a_hung_job_is_stopped_even_a_deaf_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    monkeypatch.setattr(process, "PATIENCE", 0.3)
+    told = []
+    hung = job(tmp_path, script, limit=0.6, failed=told.append)
+    run(hung)
+    assert hung.state is State.FAILED
+    assert (
+        hung.reason
+        == "stopped after 0.01 min (hydra.launcher.timeout_min); the same command continues"
+    )
+    assert told == [hung.reason]
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "x"])
+def test_a_time_limit_that_makes_no_sense(monkeypatch: pytest.MonkeyPatch, limit: object) -> None:
+    monkeypatch.syspath_prepend(str(Path(sweep.__file__).parents[1] / "_plugins"))
+    from hydra_plugins.extrap_local.launcher import LocalLauncher
+
+    with pytest.raises(
+        UserError,
+        match=f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null for no limit",
+    ):
+        LocalLauncher(None, limit).launch([], 0)
+
+
+def test_a_job_in_time_is_left_alone(tmp_path: Path) -> None:
+    quick = job(tmp_path, "true", limit=60.0)
+    run(quick)
+    assert (quick.state, quick.reason) == (State.DONE, "")
+
+
+def test_the_out_of_memory_killer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counters = tmp_path / "vmstat"
+    counters.write_text("pgfault 12\noom_kill 4\nunevictable 0\n")
+    monkeypatch.setattr(memory, "COUNTERS", counters)
+    killed = job(tmp_path, "kill -KILL $$")
+    run(killed)
+    assert killed.reason == "killed by SIGKILL (out of memory?)"
+    starved = job(tmp_path, f"echo oom_kill 5 > {counters}; kill -KILL $$")
+    run(starved)
+    assert starved.reason.startswith(
+        "out of memory: the system killed it; run fewer side by side (hydra.launcher.n_jobs)"
+    )
+    monkeypatch.setattr(memory, "COUNTERS", tmp_path / "none")
+    assert memory.kills() == 0
+
+
+def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last(tmp_path: Path) -> None:
+    first, second = job(tmp_path, "echo one; exit 3"), job(tmp_path, "exit 4")
+    run(first)
+    run(second)
+    assert (first.reason, second.reason) == ("exit code 3: one", "exit code 4")
+    assert [line.split()[0] for line in (tmp_path / "log.txt").read_text().splitlines()] == [
+        "---",
+        "one",
+        "---",
+    ]
+
+
+def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(
+    tmp_path: Path, capsys
+) -> None:
+    looks = iter([State.HELD, State.HELD, State.SKIPPED])
+    held = job(tmp_path, "exit 1", look=lambda: next(looks))
+    free = Process("b", ["true"], tmp_path / "b.txt", State.WAITING)
+    run(held, free)
+    assert (held.state, free.state) == (State.SKIPPED, State.DONE)
+    said = [line.split("  ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert said == ["[1/2] held a", "[2/2] start b", "[2/2] done b", "[1/2] skipped a"]

@@ -1,0 +1,156 @@
+"""The commands of the READMEs: those about sweeps, W&B and figures are run, on jobs small enough for
+a test; all others are composed or have their options looked up.
+"""
+
+import re
+import shlex
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import app as cli
+from extrap.cli import clean, plot, status, table
+from extrap.cli import dashboard as command
+from extrap.cli import schema as config
+from extrap.cli.program import prepare
+from extrap.runs.dashboard import WandB
+from tests.support.jobs import TINY
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("extrap", "conf", "results", "benchmarks")
+READMES = [
+    *ROOT.glob("*.md"),
+    *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.md")),
+]
+
+RUN = [
+    "extrap -m scheme=rope,alibi study=mine",
+    "extrap-status mine",
+    "extrap-status",
+    "extrap -m scheme=rope,alibi study=mine hydra.launcher.n_jobs=1 hydra.launcher.timeout_min=60",
+    "extrap -m scheme=rope,alibi study=mine hydra/launcher=slurm hydra.launcher.partition=gpu hydra.launcher.account=me",
+    "extrap -m scheme=rope,alibi study=mine logger.mode=online",
+    "extrap-plot mine",
+    "extrap-plot mine kv_depth loss_length",
+    "extrap-table mine",
+    "extrap-dashboard mine",
+    "extrap-dashboard mine --online --workspace",
+    "extrap-clean mine --runs --state failed",
+]
+"""In this order: the first makes the study, the other sweeps over it find nothing left to do."""
+
+ELSEWHERE = ["wandb sync wandb/offline-run-*"]
+"""What needs a server."""
+
+PROGRAMS = {
+    "extrap-status": status.main,
+    "extrap-plot": plot.main,
+    "extrap-table": table.main,
+    "extrap-dashboard": command.main,
+    "extrap-clean": clean.main,
+}
+
+
+def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
+    name, *words = shlex.split(line)
+    if name in PROGRAMS:
+        return PROGRAMS[name](words)
+    monkeypatch.setattr(sys, "argv", ["extrap", *words, *more])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    config.register()
+    cli.main(cli.Program(prepare))
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
+def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    for variable, value in {
+        "HYDRA_FULL_ERROR": "1",
+        "OMP_NUM_THREADS": "1",
+        "WANDB_MODE": "offline",
+    }.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(
+        WandB, "draw", lambda *_: None
+    )  # seconds for each page, and drawn by extrap-plot below
+    said = {}
+    for line in RUN:
+        start(line, monkeypatch, TINY[1:] if "logger" in line else TINY)
+        said[line] = capsys.readouterr()
+    sweeps = [said[line].err.splitlines()[-1] for line in RUN if " -m " in line]
+    assert [re.sub(r"in \d+:\d+", "in", line) for line in sweeps] == [
+        "2 jobs in: 2 done, 0 skipped, 0 failed",
+        *["2 jobs in: 0 done, 2 skipped, 0 failed"] * 3,
+    ]
+    assert said["extrap-status mine"].out.startswith("study mine: 2 jobs: 2 ")
+    assert said["extrap-status"].out.startswith("mine  2 jobs: 2 ")
+    assert len(said["extrap-plot mine kv_depth loss_length"].out.split()) == 4
+    assert "going on offline" in said["extrap-dashboard mine --online --workspace"].err
+    assert said["extrap-dashboard mine --online --workspace"].out.endswith(
+        "wandb/workspace-mine.json\n"
+    )
+    assert (
+        said["extrap-clean mine --runs --state failed"].err == "extrap-clean: nothing to remove\n"
+    )
+
+
+def commands() -> list[str]:
+    """Every line of a code block of every README that starts one of our programs, once."""
+    found = []
+    for readme in sorted(path for path in READMES if ".venv" not in path.parts):
+        for block in re.findall(r"^```\n(.*?)^```", readme.read_text(), re.MULTILINE | re.DOTALL):
+            lines = (line for line in block.splitlines() if ours(line.partition(" ")[0]))
+            found += [shlex.join(shlex.split(line, comments=True)) for line in lines]
+    return list(dict.fromkeys(found))
+
+
+def ours(program: str) -> bool:
+    return program == "make" or re.fullmatch(r"extrap(-[a-z]+)?", program) is not None
+
+
+def test_readmes_hold_commands() -> None:
+    assert len(commands()) > 30
+    text = "\n".join(path.read_text() for path in READMES)
+    assert all(line in text for line in (*RUN, *ELSEWHERE)), "run here and shown nowhere"
+
+
+@pytest.mark.parametrize("line", [line for line in commands() if line.split()[0] == "extrap"])
+def test_every_configuration_of_a_readme_composes(
+    line: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    """Of a sweep the first of its values."""
+    words = [word for word in shlex.split(line)[1:] if word != "-m" and "glob(" not in word]
+    if "--config-dir" in words:
+        return  # tests/cli/test_plugins.py
+    first = [word if "[" in word else word.split(",")[0] for word in words]
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    start(shlex.join(["extrap", *first]), monkeypatch, ["--cfg", "job"])
+    assert "scheme:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", [line for line in commands() if line.startswith("extrap-")])
+def test_every_program_of_a_readme_has_its_options(line: str, capsys) -> None:
+    program, *words = shlex.split(line)
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    module, _, function = scripts[program].partition(":")
+    if module == "extrap.cli.longrope":
+        return  # framed by Hydra, as extrap itself
+    with pytest.raises(SystemExit):
+        getattr(import_module(module), function)(["--help"])
+    options = [word.split("=")[0] for word in words if word.startswith("--")]
+    text = capsys.readouterr().out
+    assert all(option in text for option in options)
+
+
+def test_every_target_of_a_readme_is_made() -> None:
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    text = "\n".join(path.read_text() for path in READMES)
+    assert set(re.findall(r"(?:^|`)make ([a-z][a-z-]*)", text, re.MULTILINE)) <= targets
+
+
+def test_links_lead_somewhere() -> None:
+    for readme in READMES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", readme.read_text()):
+            assert (readme.parent / target).exists(), f"{readme}: {target}"

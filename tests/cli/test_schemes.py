@@ -1,0 +1,47 @@
+"""The tables of conf are those that the files give."""
+
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import catalogue, schemes
+from extrap.utils.paths import conf_dir
+from tests.support.discover import names
+
+
+@pytest.mark.parametrize("group", catalogue.TABLES)
+def test_the_readmes_have_not_drifted(group: str) -> None:
+    text = (Path(conf_dir()) / group / "README.md").read_text()
+    table = catalogue.markdown(catalogue.TABLES[group]())
+    assert catalogue.inserted(text, group, table) == text, "run `make tables`"
+
+
+@pytest.mark.parametrize("group", catalogue.TABLES)
+def test_everything_is_listed(group: str) -> None:
+    frame = catalogue.TABLES[group]()
+    assert sorted(frame[group]) == names(group)
+    assert (frame.map(len) > 0).all(axis=None) and not frame.map(lambda cell: "\n" in cell).any(
+        axis=None
+    )
+
+
+def test_what_the_columns_say() -> None:
+    frame = catalogue.schemes().set_index("scheme")
+    assert frame.loc["alibi", ["kind", "acts at", "parameters"]].tolist() == [
+        "relative",
+        "bias of distance",
+        "0",
+    ]
+    assert frame.loc["nope", "acts at"] == "nothing"
+    assert frame.loc["t5", "parameters"] == "128"
+    assert "temperature" in frame.loc["rope-logn-softmax1", "acts at"]
+    yarn = catalogue.extensions().set_index("extension").loc["yarn"]
+    assert yarn["source"].startswith("arXiv 2309.00071") and "`factor=8.0`" in yarn["options"]
+    kv = catalogue.tasks().set_index("task").loc["kv"]
+    assert kv["source"] == "arXiv 2307.03172" and "`pairs=8`" in kv["options"]
+
+
+def test_the_command_prints_the_schemes(capsys) -> None:
+    schemes.main([])
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 1 + len(names("scheme")) and printed[0].split()[0] == "scheme"

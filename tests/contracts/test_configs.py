@@ -1,0 +1,87 @@
+"""The YAML of conf/data: constructor calls written down, and the choices that the command line
+makes of them.
+"""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from extrap.runs.build import build, find
+
+CONF = Path(__file__).parents[2] / "conf"
+CORPORA = sorted(path.stem for path in (CONF / "data" / "corpus").glob("*.yaml"))
+
+
+def calls(node, path=""):
+    """Every constructor call of a configuration, nested ones too."""
+    if isinstance(node, dict):
+        if "_target_" in node:
+            yield path, node
+        for key, value in node.items():
+            yield from calls(value, f"{path}.{key}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mixture",
+        *(f"corpus/{name}" for name in CORPORA),
+        "vocabulary/bytes",
+        "vocabulary/tokenizer",
+    ],
+)
+def test_every_parameter_is_there_with_its_default(name):
+    for path, call in calls(yaml.safe_load((CONF / "data" / f"{name}.yaml").read_text())):
+        parameters = inspect.signature(find(call["_target_"], name)).parameters
+        given = set(call) - {"_target_", "defaults"}
+        assert given | (
+            {"corpus", "vocabulary"} if name == "mixture" and not path else set()
+        ) == set(parameters), path
+        for key in given - {path.rpartition(".")[2] for path, _ in calls(call)}:
+            default = parameters[key].default
+            assert call[key] == ("???" if default is inspect.Parameter.empty else default), key
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+@pytest.mark.parametrize(
+    ("data", "parts"),
+    [("mixture", ["text", "retrieval"]), ("text", ["text"]), ("retrieval", ["retrieval"])],
+)
+def test_every_mixture_takes_every_corpus(data, parts, corpus):
+    required = ["data.corpus.path=some.txt"] if corpus == "files" else []
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        cfg = compose(
+            overrides=[
+                f"+data={data}",
+                f"data/corpus={corpus}",
+                "data.vocabulary.keys=300",
+                "data.length=128",
+                *required,
+            ]
+        )
+    mixture = build(OmegaConf.to_container(cfg)["data"], "data")
+    assert type(mixture.corpus).__name__.lower() == corpus
+    assert list(mixture.parts) == parts
+    assert (mixture.vocabulary.keys, mixture.length) == (300, 128)
+
+
+def test_forms_of_the_query_are_tuned_on_as_many_answers():
+    """Models tuned on them stand side by side: as many steps must be as much to learn from."""
+    stream, scored = np.random.default_rng(0).integers(256, size=10000).astype(np.uint16), {}
+    for form in ("last", "both", "first"):
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            mixture = build(
+                OmegaConf.to_container(compose(overrides=[f"+data=query-{form}"]))["data"], "data"
+            )
+        (part,) = mixture.parts.values()
+        drawn = (
+            part.draw(np.random.default_rng(t), stream, mixture.vocabulary, mixture.length, 0.999)
+            for t in range(40)
+        )
+        scored[form] = np.mean([answers.sum() for _, answers in drawn])
+    assert max(scored.values()) < 1.03 * min(scored.values()), scored

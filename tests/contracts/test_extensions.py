@@ -1,0 +1,273 @@
+"""The contract of every extension in conf/extension on every scheme in conf/scheme, in float64.
+
+One test per extension and check goes over all schemes that the extension takes, or over FEW that
+stand for their families where a check is about the machinery and not about the method. Excuses are
+data: tests/support/exceptions.py.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+import torch
+from torch import Tensor
+
+from extrap.extensions.base import Extension, Reader
+from extrap.model import attention as kernels
+from extrap.model.gpt import GPT
+from extrap.model.scheme import OutOfRange
+from extrap.runs.build import build, find
+from extrap.utils.errors import NotApplicable
+from tests.contracts.test_schemes import Largest
+from tests.support.discover import gpt, names, node
+from tests.support.exceptions import EXCUSED_EXTENSIONS, EXCUSED_PAIRS
+
+SCHEMES, EXTENSIONS = names("scheme"), names("extension")
+L, VOCAB = 36, 50
+SHAPE = {"dim": 16, "heads": 2, "layers": 2, "length": L, "vocab": VOCAB}
+FEW = [
+    "rope",
+    "xpos-window",
+    "hwfa",
+    "vo-rope",
+    "alibi",
+    "t5",
+    "shaw",
+    "transformer-xl",
+    "sinusoidal",
+    "learned",
+    "nope",
+    "randomised-rope",
+]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+
+APPLIES = {
+    "direct": SCHEMES,
+    "crop": SCHEMES,
+    "nbce": SCHEMES,
+    "pi": ["rope", "xpos", "sinusoidal", "transformer-xl", "linear-rope"],
+    "ntk": ["rope", "rope-half", "partial-rope", "p-rope", "vo-rope", "linear-rope"],
+    "yarn": ["rope", "keynorm-rope", "xpos-window"],
+    "log-n": ["nope", "rope", "alibi", "t5", "sinusoidal", "cope"],
+}
+APART = {
+    "pi": ["hwfa", "nope", "cope", "forgetting", "alibi", "t5", "learned", "fire", "tupe-a"],
+    "ntk": ["hwfa", "nope", "alibi", "sinusoidal", "learned", "t5", "cope"],
+    "yarn": ["hwfa", "alibi", "linear-rope"],
+    "log-n": ["log-n", "ssmax", "window", "learned", "linear-rope"],
+}
+
+
+def extension(name: str) -> Extension:
+    return build(node("extension", name), "extension")
+
+
+@cache
+def model(name: str) -> GPT:
+    return gpt(name, **SHAPE)
+
+
+@cache
+def reader(extension_name: str, name: str) -> Reader | None:
+    try:
+        return extension(extension_name)(model(name))
+    except NotApplicable:
+        return None
+
+
+def text(T: int, batch: int = 1) -> Tensor:
+    return torch.randint(VOCAB, (batch, T), generator=torch.Generator().manual_seed(0))
+
+
+@cache
+@torch.no_grad()
+def read(extension_name: str, name: str, T: int) -> Tensor | None:
+    """Logits of the first T tokens of the text; None where that is undefined."""
+    try:
+        return reader(extension_name, name)(text(3 * L)[:, :T])
+    except OutOfRange:
+        return None
+
+
+def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
+    torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
+
+
+def over(schemes: list[str], extension_name: str, check: str, test: Callable[[str], None]) -> None:
+    """Runs a check on those of the schemes that the extension takes. An excuse that is not needed
+    fails as well.
+    """
+    failed = {}
+    for name in schemes:
+        if reader(extension_name, name) is not None:
+            try:
+                test(name)
+            except AssertionError as error:
+                failed[name] = (
+                    str(error).strip().splitlines()[0] if str(error).strip() else "assertion"
+                )
+    if (extension_name, check) in EXCUSED_EXTENSIONS:
+        assert failed, "the excuse is not needed"
+        return
+    excused = {name for e, name, c in EXCUSED_PAIRS if (e, c) == (extension_name, check)} & set(
+        schemes
+    )
+    assert set(failed) == excused, failed
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_takes_some_schemes_and_refuses_the_others_in_a_line(name):
+    taken = []
+    for scheme in SCHEMES:
+        try:
+            extension(name)(model(scheme))
+            taken.append(scheme)
+        except NotApplicable as refusal:
+            line = str(refusal)
+            assert "\n" not in line and " on " in line.split(": ")[0], line
+    assert taken
+    assert set(APPLIES.get(name, [])) <= set(taken)
+    assert not set(APART.get(name, [])) & set(taken)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_inside_the_window_it_is_the_plain_model(name):
+    over(
+        SCHEMES,
+        name,
+        "inside",
+        lambda scheme: close(read(name, scheme, L), read("direct", scheme, L)),
+    )
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_outside_it_is_finite_and_different(name):
+    def test(scheme: str) -> None:
+        ours, plain = read(name, scheme, 3 * L), read("direct", scheme, 3 * L)
+        assert ours is not None, "undefined"
+        assert ours.isfinite().all(), "not finite"
+        assert plain is None or not torch.allclose(ours[:, L:], plain[:, L:], atol=1e-11, rtol=0), (
+            "the plain model"
+        )
+
+    over(SCHEMES, name, "outside", test)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_prefixes_keep_their_logits(name):
+    """Where the plain model keeps them; the shorter text ends where no window does."""
+
+    def kept(extension_name: str, scheme: str) -> bool:
+        part, whole = read(extension_name, scheme, 2 * L - 5), read(extension_name, scheme, 3 * L)
+        return whole is None or torch.allclose(part, whole[:, : 2 * L - 5], atol=1e-9, rtol=0)
+
+    def test(scheme: str) -> None:
+        assert kept(name, scheme) or not kept("direct", scheme), "it moves with the text"
+
+    over(SCHEMES, name, "prefix", test)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+@torch.no_grad()
+def test_reading_again_is_the_same_and_last_is_the_tail(name):
+    def test(scheme: str) -> None:
+        if (whole := read(name, scheme, 3 * L)) is not None:
+            again = extension(name)(model(scheme))
+            assert torch.equal(again(text(3 * L)), whole), "not repeatable"
+            close(again(text(3 * L), last=3), whole[:, -3:])
+
+    over(FEW, name, "repeats", test)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+@torch.no_grad()
+def test_texts_of_a_batch_do_not_meet(name):
+    def test(scheme: str) -> None:
+        if read(name, scheme, 3 * L) is not None:
+            two = text(2 * L, batch=2)
+            one = reader(name, scheme)
+            close(one(two), torch.cat([one(two[:1]), one(two[1:])]))
+
+    over(FEW, name, "batch", test)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+@torch.no_grad()
+def test_nothing_is_left_behind_on_the_model(name):
+    """After a reading, and after every number of an extended model was changed, the plain one is
+    what it was.
+    """
+
+    def test(scheme: str) -> None:
+        plain = gpt(scheme, **SHAPE)
+        state, held = {k: v.clone() for k, v in plain.state_dict().items()}, plain.scheme
+        before = plain(text(L))
+        extended = extension(name)(plain)
+        extended(text(2 * L if read(name, scheme, 3 * L) is not None else L))
+        if isinstance(extended, GPT) and extended is not plain:
+            for p in extended.parameters():
+                p.zero_()
+        assert plain.scheme is held and not plain.training
+        assert torch.equal(plain(text(L)), before)
+        assert all(torch.equal(state[k], v) for k, v in plain.state_dict().items())
+
+    over(FEW, name, "untouched", test)
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+@torch.no_grad()
+def test_memory_grows_linearly(name, monkeypatch):
+    """Four times the length, at most 4.5 times the largest tensor; on one scheme, which stands for
+    the others.
+    """
+    monkeypatch.setattr(kernels, "ROWS", 8)
+    taken = [
+        scheme
+        for scheme in ("rope", "alibi", "randomised-rope", *SCHEMES)
+        if reader(name, scheme) is not None
+    ]
+    extended = extension(name)(gpt(taken[0], dtype=torch.float32, **SHAPE))
+    peak = []
+    for n in (8 * L, 32 * L):
+        with Largest() as largest:
+            try:
+                extended(text(n), last=1)
+            except OutOfRange:
+                return
+        peak.append(largest.bytes)
+    assert peak[1] <= 4.5 * peak[0]
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_whether_it_applies_is_known_without_weights(name):
+    for scheme in ("rope", "alibi", "learned", "sinusoidal", "nope"):
+        with torch.device("meta"):
+            bare = GPT(model(scheme).scheme, VOCAB, 16, 2, 2)
+        try:
+            extension(name)(bare)
+            applies = True
+        except NotApplicable:
+            applies = False
+        assert applies == (reader(name, scheme) is not None), scheme
+
+
+def calls(call: dict) -> list[dict]:
+    """Every constructor call of a YAML, nested ones too."""
+    return [
+        call,
+        *(inner for value in call.values() if isinstance(value, dict) for inner in calls(value)),
+    ]
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_a_file_is_a_constructor_call_written_down(name):
+    for call in calls(node("extension", name)):
+        assert set(call) - {"_target_"} == set(
+            inspect.signature(find(call["_target_"], name)).parameters
+        )
+
+
+def test_excuses_name_what_exists():
+    assert {e for e, _ in EXCUSED_EXTENSIONS} | {e for e, _, _ in EXCUSED_PAIRS} <= set(EXTENSIONS)
+    assert {name for _, name, _ in EXCUSED_PAIRS} <= set(SCHEMES)

@@ -1,0 +1,35 @@
+"""Hints of extrap-plot: each command that it gives composes, with every value of its lists."""
+
+import itertools
+import shlex
+
+import pytest
+
+from extrap import figures
+from tests.support import jobs
+
+ALL = figures.available()
+
+
+def combinations(words):
+    """The jobs of a command line: every value of each list, -m taken off."""
+    lists = []
+    for word in words:
+        name, _, values = word.partition("=")
+        lists.append([f"{name}={value}" for value in values.split(",")])
+    return itertools.product(*lists)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_command_that_a_hint_gives_composes(name):
+    program, *words = shlex.split(figures.command(ALL[name], "mine"))
+    several = any("," in word for word in words)
+    assert program == "extrap"
+    assert not several or "-m" in words, "a list asks for a sweep"
+    chosen = list(combinations([word for word in words if word != "-m"]))
+    for overrides in (chosen[0], chosen[-1]):
+        job = jobs.job(*overrides, tiny=["logger=none"])
+        assert job.config["study"] == "mine"
+        assert job.extension is not None
+        if ALL[name].NEEDS["task"] != "train":
+            assert ALL[name].NEEDS["task"] in job.tasks

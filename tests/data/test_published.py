@@ -1,0 +1,181 @@
+"""Published records: what is read, what a prompt looks like, and that a bad file is one line."""
+
+import gzip
+import json
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from extrap.data.trials.json_prompt import INSTRUCTION, Example, generate
+from extrap.data.trials.published import read
+from extrap.utils.errors import UserError
+
+RECORDS = [["k1", "v1"], ["k2", "v2"], ["k3", 'v"3']]
+
+
+def line(**changes):
+    made = {"ordered_kv_records": RECORDS, "key": "k2", "value": "v2"} | changes
+    return json.dumps({k: v for k, v in made.items() if v is not ...})
+
+
+def write(tmp_path, text, packed=False):
+    path = tmp_path / "records.jsonl"
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(gzip.compress(data) if packed else data)
+    return str(path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_examples_are_read_in_order_and_no_more_than_asked_for(tmp_path, packed):
+    path = write(tmp_path, f"{line()}\n\n{line(key='k1', value='v1')}\nnot read", packed)
+    one, two = read("task.x.path", path, 2)
+    assert one == Example((("k1", "v1"), ("k3", 'v"3')), "k2", "v2")
+    assert two.key == "k1" and two.values == ["v1", "v2", 'v"3']
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_a_prompt_is_the_layout_with_the_record_at_its_index(aware):
+    example = Example((("k1", "v1"), ("k3", 'v"3')), "k2", "v2")
+    for index in range(3):
+        records = [["k1", "v1"], ["k3", 'v"3']]
+        records.insert(index, ["k2", "v2"])
+        text, at = example.prompt(index, aware)
+        front, data, back = re.fullmatch(
+            r"(.*\n\n)JSON data:\n(\{.*\})\n\n(.*)", text, re.DOTALL
+        ).groups()
+        assert (
+            list(json.loads(data).items()) == [tuple(r) for r in records]
+            and data.count(",\n ") == 2
+        )
+        assert front == f"{INSTRUCTION}\n\n" + 'Key: "k2"\n\n' * aware
+        assert back == 'Key: "k2"\nCorresponding value:' and text[at:].startswith('"k2": "v2"')
+
+
+def test_distractors_are_the_same_at_every_index():
+    example = generate(9, 36, 0, 3)
+    rest = set()
+    for index in range(9):
+        text, at = example.prompt(index, False)
+        gold = f'"{example.key}": "{example.value}"'
+        assert text[at:].startswith(gold) and text.count(example.value) == 1
+        rest.add(tuple(re.findall(r'"([^"]*)": "([^"]*)"', text.replace(gold, ""))))
+    assert len(rest) == 1
+
+
+def test_generated_records_are_uuids_that_depend_on_seed_and_item_alone():
+    made = generate(40, 36, 0, 5)
+    names = [*made.values, made.key, *(k for k, _ in made.distractors)]
+    assert len(set(names)) == 80 and all(
+        re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", n)
+        for n in names
+    )
+    assert (
+        made == generate(40, 36, 0, 5)
+        and made != generate(40, 36, 0, 6)
+        and made != generate(40, 36, 1, 5)
+    )
+    assert {len(n) for n in generate(40, 4, 0, 0).values} == {4}
+
+
+def test_generated_records_are_those_of_before():
+    """Scores of runs of before and of now are about the same questions."""
+    made = generate(2, 6, 0, 1)
+    assert (made.key, made.value, made.distractors) == ("9db2c7", "90601e", (("0cd926", "4442c1"),))
+
+
+def test_the_first_records_are_the_question_and_the_first_distractors():
+    example = generate(9, 36, 0, 3)
+    for records in (1, 4, 9):
+        fewer = example.first(records)
+        assert (fewer.key, fewer.value) == (
+            example.key,
+            example.value,
+        ) and fewer.distractors == example.distractors[: records - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r": no example in it"),
+        ("\n \n", r": no example in it"),
+        (f"{line()}\n{{", r":2: no JSON"),
+        (b"\xff\xfe", r":1: no JSON"),
+        ("[" * 100_000, r":1: no JSON"),
+        ("[1]", r":1: not a JSON object"),
+        (line(key=...), r":1: key is missing"),
+        (line(value=...), r":1: value is missing"),
+        (line(ordered_kv_records=...), r":1: ordered_kv_records is missing"),
+        (line(ordered_kv_records=[]), r":1: ordered_kv_records is empty"),
+        (line(ordered_kv_records={"k2": "v2"}), r":1: ordered_kv_records must be"),
+        (line(ordered_kv_records=[["k2"]]), r":1: ordered_kv_records must be"),
+        (line(ordered_kv_records=[["k2", 2]]), r":1: ordered_kv_records must be"),
+        (line(ordered_kv_records=[["k2", ""]]), r":1: ordered_kv_records must be"),
+        (line(ordered_kv_records=[["k2", "\ud800"]]), r":1: ordered_kv_records must be"),
+        (line(ordered_kv_records=[*RECORDS, ["k1", "v9"]]), r":1: key 'k1' stands in two records"),
+        (line(key="k9"), r":1: key 'k9' is in none"),
+        (line(key=["k2"]), r":1: key \['k2'\] is in none"),
+        (line(value="v3"), r":1: value 'v3' is not that of its record, 'v2'"),
+        (
+            f"{line()}\n{line(ordered_kv_records=RECORDS[:2])}",
+            r":2: 2 records, but 3 in the first example",
+        ),
+        (gzip.compress(line().encode() * 50, mtime=0)[:-20], r": cannot be read"),
+        (b"\x1f\x8bnothing", r": cannot be read"),
+    ],
+)
+def test_a_bad_file_is_one_line(tmp_path, text, message):
+    path = write(tmp_path, text)
+    with pytest.raises(UserError, match=rf"^task\.x\.path={re.escape(path)}{message}") as error:
+        read("task.x.path", path, 10)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "", "nul\0"])
+def test_a_file_that_is_not_there_is_one_line(tmp_path, name):
+    with pytest.raises(UserError, match=r"^task\.x\.path=.*cannot be read") as error:
+        read("task.x.path", f"{tmp_path}/{name}", 10)
+    assert "\n" not in str(error.value)
+
+
+TEXT = st.text(max_size=3)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=6,
+)
+LINES = st.fixed_dictionaries(
+    {},
+    optional={
+        "ordered_kv_records": JSON | st.lists(st.lists(TEXT, min_size=2, max_size=2), max_size=4),
+        "key": JSON | TEXT,
+        "value": JSON | TEXT,
+    },
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    st.lists(
+        LINES.map(lambda made: json.dumps(made).encode()) | st.binary(max_size=40), max_size=3
+    ),
+    st.booleans(),
+)
+def test_whatever_is_in_a_file_it_is_read_or_refused_in_one_line(tmp_path, lines, packed):
+    path = write(tmp_path, b"\n".join(lines), packed)
+    for refused in _refused(path):
+        assert refused.startswith(f"task.x.path={path}") and "\n" not in refused
+
+
+def _refused(path):
+    try:
+        found = read("task.x.path", path, 5)
+    except UserError as error:
+        return [str(error)]
+    assert all(e.value in e.values and e.prompt(0, True)[0].encode() for e in found)
+    return []

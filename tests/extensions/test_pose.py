@@ -1,0 +1,61 @@
+"""PoSE: what coordinates a window is laid out on while tuning, that all distances of the longer text
+come up, and that windows stay as long as in training.
+"""
+
+import pytest
+import torch
+
+from extrap.extensions.by_parts import YaRN
+from extrap.extensions.interpolation import Interpolation
+from extrap.extensions.pose import PoSE, Skipwise
+from extrap.model.scheme import Shape
+from extrap.model.spectrum import frequencies_used
+from extrap.schemes.rope import RoPE
+from tests.support.jobs import job
+
+SHAPE = Shape(dim=16, heads=2, length=8)
+
+
+def test_two_chunks_with_a_gap_anew_each_time():
+    s, t = Skipwise(SHAPE, 32), torch.arange(8, dtype=torch.float64)
+    torch.manual_seed(0)
+    seen, firsts = set(), set()
+    for _ in range(3000):
+        p = s.positions(t)
+        steps = p.diff()
+        assert p[0] == 0 and p[-1] < 32 and (steps >= 1).all() and int((steps > 1).sum()) <= 1
+        seen |= {int(d) for d in (p[:, None] - p)[torch.ones(8, 8).tril().bool()]}
+        if (steps > 1).any():
+            firsts.add(int(steps.argmax()) + 1)
+    assert seen == set(range(32))
+    assert firsts == {1, 2, 3, 4}
+
+
+def test_reading_is_as_the_method_reads():
+    s, t = PoSE(Interpolation(4.0)).extend(RoPE(SHAPE)), torch.arange(8, dtype=torch.float64)
+    assert torch.equal(s.eval().positions(t), t / 4)
+    torch.manual_seed(1)
+    trained = [s.train().positions(t) * 4 for _ in range(20)]
+    assert len({tuple(p.tolist()) for p in trained}) > 10
+    assert all(float(p.max()) < 32 and (p == p.round()).all() for p in trained)
+
+
+def test_any_method_of_a_fixed_factor_will_do():
+    s = PoSE(YaRN(4.0)).extend(RoPE(SHAPE)).eval()
+    assert torch.equal(frequencies_used(s, 8), frequencies_used(YaRN(4.0).extend(RoPE(SHAPE)), 8))
+    assert PoSE(YaRN(4.0)).effective(8, 8) == 4
+    for factor in (None, 1.0):
+        with pytest.raises(ValueError, match="training lengths to tune for"):
+            PoSE(Interpolation(factor))
+
+
+def test_windows_of_tuning_are_as_long_as_those_of_training():
+    """16 times as far at 1 x: the method keeps its factor."""
+    tuned = job("scheme=rope", "finetune=full", "extension=pose").tuned
+    assert (tuned.factor, tuned.length) == (1.0, tuned.parent.length)
+    assert tuned.extension_options["method"]["factor"] == 16
+    assert tuned.label == "rope-full-pose-x1"
+    tuned.check()
+    longer = job("scheme=rope", "finetune=full", "extension=pose", "finetune.factor=2").tuned
+    assert longer.length == 2 * longer.parent.length
+    assert longer.extension_options["method"]["factor"] == 16

@@ -1,0 +1,187 @@
+"""Figures that follow from formulas: their data against values computed elsewhere in double
+precision, the same bytes when redrawn.
+"""
+
+from math import log, pi
+
+import matplotlib.style
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from extrap import figures
+from extrap.cli import plot
+from extrap.figures.analytic import (
+    alibi_bias,
+    interpolation_bound,
+    rope_base,
+    rope_decay,
+    rope_interpolation,
+    rope_phases,
+    rope_scores,
+    rope_turns,
+    t5_buckets,
+)
+from extrap.figures.drawing.style import RC
+from extrap.model.functional import frequencies
+
+ALL = figures.available(plot.ANALYTIC)
+
+
+def test_the_folder_is_the_registry():
+    assert set(ALL) == {
+        "alibi_bias", "interpolation_bound", "rope_base", "rope_decay", "rope_interpolation", "rope_phases", "rope_scores", "rope_turns",
+        "t5_buckets",
+    }  # fmt: skip
+    assert all(1 < len(figures.caption(figure)) < 160 for figure in ALL.values())
+
+
+def test_alibi_is_minus_slope_times_distance():
+    bias = alibi_bias.data()
+    assert bias[0, 15, 0] == -15 / 2 and bias[7, 15, 0] == -15 / 256
+    assert np.isnan(bias[0, 3, 4]) and bias[0, 3, 3] == 0
+
+
+def test_t5_buckets():
+    buckets = t5_buckets.data()
+    known = {
+        0: 0,
+        15: 15,
+        16: 16,
+        20: 17,
+        31: 21,
+        32: 21,
+        63: 26,
+        64: 26,
+        100: 30,
+        112: 30,
+        113: 31,
+        512: 31,
+    }
+    assert {n: int(buckets[n]) for n in known} == known
+
+
+def test_the_decay_bound():
+    """Values of the protocol, and a double loop."""
+    known = {
+        128: {
+            0: 32.50,
+            1: 31.54,
+            5: 20.85,
+            10: 17.95,
+            20: 15.24,
+            50: 12.63,
+            100: 10.23,
+            150: 7.59,
+            200: 7.24,
+            250: 6.55,
+        },
+        64: {
+            0: 16.50,
+            1: 15.95,
+            5: 10.43,
+            10: 8.81,
+            20: 8.01,
+            50: 5.73,
+            100: 7.47,
+            150: 4.22,
+            200: 3.86,
+            250: 3.67,
+        },
+    }
+    for width, values in known.items():
+        found = rope_decay.data(width, 1e4)
+        assert [found[n] for n in values] == pytest.approx(list(values.values()), abs=0.01)
+        assert found[0] == pytest.approx((width / 2 + 1) / 2)
+    theta, n = frequencies(16, 1e3).numpy(), 7
+    total = sum(abs(sum(np.exp(1j * n * t) for t in theta[:j])) for j in range(1, 9))
+    assert rope_decay.data(16, 1e3, 8)[7] == pytest.approx(total / 8)
+
+
+def test_scores_fall_for_equal_vectors_and_not_for_gaussian_ones():
+    found = rope_scores.data()
+    theta = frequencies(128).numpy()
+    np.testing.assert_allclose(
+        found["ones"][[0, 1, 500]], [2 * np.cos(n * theta).sum() for n in (0, 1, 500)]
+    )
+    assert found["ones"][0] == 128 and found["ones"][500:].mean() < 40
+    spread = found["gaussian"].std(0)
+    assert spread[:100].mean() == pytest.approx(128**0.5, rel=0.1) and spread[
+        -100:
+    ].mean() == pytest.approx(128**0.5, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("width", "base", "first"),
+    [(32, 1e4, 474), (64, 1e4, 725), (128, 1e4, 1707), (128, 500, 171), (128, 1e6, 27115)],
+)
+def test_where_the_sum_of_cosines_falls_below_zero(width, base, first):
+    assert rope_base.first_negative(width, base, 30_000) == first
+
+
+def test_a_fitted_score_explodes_beyond_and_not_between():
+    found = rope_interpolation.data()
+    assert np.abs(found["fitted"]).max() < 3
+    assert 1e3 < np.abs(found["beyond"][2048:]).max() < 1e5
+    assert np.abs(found["between"]).max() < 3
+    np.testing.assert_allclose(found["between"][::8], found["fitted"][25:75])
+
+
+def test_the_bound_on_extrapolated_scores():
+    known = {0: 16.25, 1: 15.77, 100: 5.11, 1000: 2.24, 2000: 2.52, 4000: 2.52}
+    found = interpolation_bound.data(128)
+    assert [found[s] for s in known] == pytest.approx(list(known.values()), abs=0.01)
+    assert found.min() > 1
+    assert interpolation_bound.data(64)[4000] == pytest.approx(0.84, abs=0.01)
+    assert 8 * log(1e4) * 4 == pytest.approx(294.73, abs=0.01)
+
+
+def test_turns_of_the_pairs():
+    found = rope_turns.data()
+    plain = 128 * found["as trained"] / (2 * pi)
+    assert plain[:11] == pytest.approx(
+        [20.37, 11.46, 6.44, 3.62, 2.04, 1.15, 0.64, 0.36, 0.20, 0.11, 0.06], abs=0.006
+    )
+    assert (plain < 1).sum() == 10 and plain.max() < 32
+    assert 2 * pi / found["as trained"][-1] == pytest.approx(2 * pi * 1e4 ** (30 / 32))
+    np.testing.assert_allclose(found["interpolation"] * 8, found["as trained"])
+    assert found["NTK"][0] == 1 and found["NTK"][-1] == pytest.approx(found["interpolation"][-1])
+    assert (found["kept"] == 1).sum() == (plain >= 2).sum()
+    assert (found["kept"] == 0).sum() == 10
+
+
+def test_phases():
+    found = rope_phases.data()
+    assert found["trained"][0] == found["extrapolated"][0] == 2 * pi
+    assert found["trained"][-1] == pytest.approx(63 * 1e4 ** (-14 / 16))
+    assert found["coverage"][-1] == pytest.approx(63 / 255)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_redrawing_gives_the_same_bytes(name):
+    first = figures.image(ALL[name].draw)
+    assert figures.image(ALL[name].draw) == first
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_text_is_unread_tex(name):
+    r"""Log axes write $\mathdefault{10^2}$ by default, and text of figures is never TeX."""
+    with matplotlib.style.context(RC, after_reset=True):
+        figure = ALL[name].draw()
+        figure.draw_without_rendering()
+        words = [text.get_text() for text in figure.findobj(Text)]
+    assert words and not [text for text in words if "$" in text]
+
+
+def test_the_command_draws_what_is_named(tmp_path, capsys):
+    plot.main(["--analytic", "t5_buckets", "--results", str(tmp_path)])
+    folder = tmp_path / "analytic" / "figures"
+    assert capsys.readouterr().out.split() == [
+        str(folder / "t5_buckets.svg"),
+        str(folder / "t5_buckets.png"),
+    ]
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["--analytic", "t6", "--results", str(tmp_path)])
+    assert "FIGURE=t6: no such figure; figures are alibi_bias, " in capsys.readouterr().err
+    plot.main(["--analytic", "--list"])
+    assert len(capsys.readouterr().out.splitlines()) == len(ALL)

@@ -1,0 +1,165 @@
+"""Figures of the task diagnostics: they draw what the rows say and nothing that is not there."""
+
+import numpy as np
+import pytest
+from matplotlib.collections import QuadMesh
+
+from extrap import figures
+from extrap.figures import (
+    bias_curves,
+    entropy_keys,
+    gradient_reach,
+    influence,
+    sink_keys,
+    slot_attention,
+)
+from extrap.figures.drawing.palette import BELOW_GATE
+from extrap.results.series import select
+from tests.support.plausible import L
+from tests.support.plausible_inside import SLOTS, inside_rows
+
+ALL = {
+    f.__name__.rsplit(".")[-1]: f
+    for f in (bias_curves, entropy_keys, gradient_reach, influence, sink_keys, slot_attention)
+}
+
+
+@pytest.fixture(scope="module")
+def inside(frame):
+    return frame(inside_rows())
+
+
+@pytest.fixture(scope="module")
+def small(frame):
+    return frame(inside_rows(("rope", "kerple-log"), ("mixture",), (0, 1, 2)))
+
+
+@pytest.fixture(scope="module")
+def drawn(inside):
+    """Every figure, by name."""
+    return {name: figure.draw(inside) for name, figure in ALL.items()}
+
+
+def lines(panel):
+    return {line.get_label(): line.get_xydata().tolist() for line in panel.lines}
+
+
+def titled(figure, words):
+    return next(panel for panel in figure.axes if panel.get_title() == words)
+
+
+def value(rows, scheme, **columns):
+    found = select(
+        rows,
+        task="diagnostics",
+        scheme=scheme,
+        **{k: v for k, v in columns.items() if isinstance(v, str)},
+    )
+    for name, wanted in columns.items():
+        found = found[found[name] == wanted]
+    return found
+
+
+def test_they_are_registered():
+    assert set(ALL) <= set(figures.available())
+
+
+def test_sinks_stand_beside_uniform_attention(inside, drawn):
+    panel = titled(drawn["sink_keys"], "rope (retrieval only)")
+    (mesh,) = (c for c in panel.collections if isinstance(c, QuadMesh))
+    cells = mesh.get_array()
+    assert cells.shape == (5, 16)
+    assert [
+        t.get_text() for t in titled(drawn["sink_keys"], "alibi (retrieval only)").get_yticklabels()
+    ][-1] in ("uniform", "")
+    trained = value(
+        inside,
+        "rope",
+        metric="mass",
+        protocol="trained_records",
+        data="retrieval",
+        length=L,
+        layer=1,
+    ).sort_values("at")
+    np.testing.assert_allclose(cells[3], trained["value"])
+    np.testing.assert_allclose(cells[4], cells[0])  # untrained attention is uniform in these rows
+
+
+def test_slots_are_over_uniform_and_calibrated(inside, drawn):
+    figure = drawn["slot_attention"]
+    raw, calibrated = figure.axes[0], figure.axes[2]
+    rows = value(
+        inside, "rope", metric="slot_mass", protocol="trained_records", data="retrieval", length=L
+    )
+    rows = rows[rows["layer"].isna()].sort_values("at")
+    drawn = np.array(lines(raw)["rope (retrieval only)"])
+    np.testing.assert_allclose(drawn[:, 1], rows["value"] * L / 2)
+    assert (drawn[0, 0], drawn[-1, 0], len(drawn)) == (0, 1, SLOTS)
+    rows = value(
+        inside, "rope", metric="calibrated", protocol="trained_records", data="retrieval", length=L
+    ).sort_values("at")
+    np.testing.assert_allclose(
+        np.array(lines(calibrated)["rope (retrieval only)"])[:, 1], rows["value"]
+    )
+    unlearned = [line for line in raw.lines if line.get_label().startswith("nope")]
+    assert {line.get_color() for line in unlearned} == {BELOW_GATE}
+
+
+def test_influence_shows_depths_mask_and_training(inside, drawn):
+    panel = titled(drawn["influence"], "rope")
+    found = lines(panel)
+    assert {f"untrained_{k}_layers" for k in (1, 2, 4, 8)} | {
+        "unmasked",
+        "rope (retrieval only)",
+        "rope (retrieval-ends)",
+    } <= set(found)
+    rows = value(
+        inside, "rope", metric="influence", protocol="untrained_8_layers", data="retrieval"
+    ).sort_values("at")
+    np.testing.assert_allclose(
+        found["untrained_8_layers"], np.c_[rows["at"] / (L - 1), rows["value"] * L]
+    )
+    assert "unmasked" not in lines(titled(drawn["influence"], "alibi"))
+
+
+def test_gradients_cumulate_to_one(inside, drawn):
+    figure = drawn["gradient_reach"]
+    assert [p.get_title() for p in figure.axes[:3]] == [
+        "untrained",
+        "trained: retrieval",
+        "trained: retrieval-ends",
+    ]
+    drawn = lines(figure.axes[1])["alibi (retrieval only)"]
+    assert drawn[0][0] == 1 and drawn[-1] == [L, 1]
+    assert lines(figure.axes[0])[".99"] == [[0, 0.99], [1, 0.99]]
+
+
+def test_entropy_is_the_mean_over_layers_at_the_greatest_length(inside, drawn):
+    figure = drawn["entropy_keys"]
+    rows = value(
+        inside,
+        "nope",
+        metric="entropy",
+        protocol="untrained_records",
+        data="retrieval",
+        length=4 * L,
+    )
+    expected = rows.groupby("at")["value"].mean()
+    (drawn,) = (
+        np.array(xy) for label, xy in lines(figure.axes[0]).items() if label.startswith("nope")
+    )
+    np.testing.assert_allclose(drawn, np.c_[expected.index, expected])
+
+
+def test_biases_are_a_line_per_head(inside, drawn):
+    panel = titled(drawn["bias_curves"], "kerple-log (retrieval only)")
+    rows = value(
+        inside, "kerple-log", metric="bias", protocol="trained", data="retrieval", layer=0, head=1
+    ).sort_values("at")
+    np.testing.assert_allclose(lines(panel)["head 1"], np.c_[rows["at"] + 1, rows["value"]])
+    assert not [p for p in drawn["bias_curves"].axes if p.get_title().startswith("rope")]
+
+
+def test_seeds_are_thin_lines(small):
+    panel = gradient_reach.draw(small).axes[1]
+    assert [line.get_label() for line in panel.lines].count("_seed") == 6

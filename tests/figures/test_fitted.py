@@ -1,0 +1,116 @@
+"""Figures for a page: as wide as asked, text as large as ever, nothing cut off; and what extrap-plot
+makes of `--series`, `--width` and `--pdf`.
+"""
+
+import re
+
+import matplotlib.style
+import pytest
+from matplotlib.text import Text
+
+from extrap import figures
+from extrap.cli import plot
+from extrap.figures.drawing.layout import fitted
+from extrap.figures.drawing.style import LEAST_TEXT, RC
+from extrap.results import rows
+from extrap.utils.errors import UserError
+from tests.support.plausible import run_rows
+
+ALL = figures.available()
+COLUMN = 3.3
+
+
+def shown(figure):
+    """Every text that is drawn."""
+    return [t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
+
+
+def drawn(name, serving, width):
+    with matplotlib.style.context(RC, after_reset=True), fitted(width):
+        figure = ALL[name].draw(serving(name))
+        figure.draw_without_rendering()
+        return figure
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("width", [None, COLUMN])
+def test_no_text_is_below_six_points_and_a_figure_fits_its_page(name, width, serving):
+    try:
+        figure = drawn(name, serving, width)
+    except UserError as error:
+        # A table of many columns says how wide a page it needs.
+        assert width is not None
+        least = float(re.search(r"needs at least ([\d.]+)in", str(error)).group(1))
+        assert least > width
+        figure = drawn(name, serving, least + 0.1)
+        width = least + 0.1
+    assert min(text.get_fontsize() for text in shown(figure)) >= LEAST_TEXT
+    if width:
+        assert figure.get_figwidth() <= width + 1e-9
+
+
+@pytest.mark.parametrize("name", ["kv_depth", "loss_length", "kv_length", "training_curves"])
+def test_a_fitted_figure_names_its_lines_in_a_legend_and_draws_the_same(name, serving):
+    wide = drawn(name, serving, None)
+    narrow = drawn(name, serving, COLUMN)
+    data = [[line.get_xydata().tolist() for line in panel.lines] for panel in wide.axes]
+    assert [[line.get_xydata().tolist() for line in panel.lines] for panel in narrow.axes] == data
+    named = {t.get_text() for panel in wide.axes for t in panel.texts} - {"L", "gate 90 %"}
+    assert named and named <= {text.get_text() for text in narrow.texts}
+    for panel in narrow.axes:
+        box = panel.get_position()
+        assert 0 < box.x0 < box.x1 <= 1 and 0 < box.y0 < box.y1 < 1
+    wrapped = len({panel.get_position().y0 for panel in narrow.axes})
+    assert wrapped > len({panel.get_position().y0 for panel in wide.axes}) or len(wide.axes) == 2
+
+
+@pytest.fixture
+def results(tmp_path):
+    every = run_rows("rope") + run_rows("alibi") + run_rows("t5")
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", every)
+    return tmp_path
+
+
+def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
+    plot.main(["demo", "kv_length", "--results", str(results)])
+    whole = {path: path.read_bytes() for path in (results / "demo" / "figures").glob("*.*")}
+    words = ["--series", "rope,alibi", "--width", "8.4cm", "--pdf", "--results", str(results)]
+    capsys.readouterr()
+    plot.main(["demo", "kv_length", *words])
+    files = [results / "demo" / "figures" / "paper" / f"kv_length.{kind}" for kind in ("svg", "png", "pdf")]  # fmt: skip
+    assert capsys.readouterr().out.split() == [str(file) for file in files]
+    text = files[0].read_text()
+    assert ">rope<" in text and ">alibi<" in text and ">t5<" not in text, "text is text, and chosen"
+    inches = float(re.search(r'width="([\d.]+)pt"', text).group(1)) / 72
+    assert inches <= 8.4 / 2.54 + 0.01
+    assert files[2].read_bytes().startswith(b"%PDF")
+    assert {path: path.read_bytes() for path in whole} == whole
+    first = [file.read_bytes() for file in files]
+    plot.main(["demo", "kv_length", *words])
+    assert [file.read_bytes() for file in files] == first
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--series", "rop"], "--series=rop: no such series; series of this study: alibi, rope, t5"),
+        (["--width", "3"], "--width=3: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"),
+        (["--width", "1in"], "--width=1in: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"),
+        (["--width", "nanin"], "--width=nanin: a width is"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_line(results, capsys, words, line):
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", *words, "--results", str(results)])
+    said = capsys.readouterr().err
+    assert said.startswith(f"extrap-plot: {line}") and said.count("\n") == 1
+
+
+def test_hints_are_at_most_three_and_of_tasks_that_the_study_has(results, capsys):
+    plot.main(["demo", "--results", str(results)])
+    hints = capsys.readouterr().err.splitlines()
+    assert 0 < len(hints) <= 3
+    tasks = {"kv", "nll", "train"}
+    for line in hints:
+        name = line.split(":")[1].strip()
+        assert ALL[name].NEEDS["task"] in tasks

@@ -1,0 +1,206 @@
+"""Methods of reading further: how rows are told apart, figures of them, density limits and the
+report on expectations.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from extrap import figures
+from extrap.cli import falsify as falsifiers
+from extrap.figures import (
+    best_factor,
+    loss_methods,
+    repeat_methods,
+    rerope_window,
+    retrieval_methods,
+    streaming,
+    tuning_factors,
+    yarn_temperature,
+)
+from extrap.results.extension_study import density
+from extrap.results.extension_study.methods import compared, methods, order, target
+from extrap.results.series import select
+from extrap.utils.errors import UserError
+from tests.support.plausible import run_rows
+from tests.support.plausible_extension import METHODS, L, extension_rows, reading
+
+
+@pytest.fixture(scope="module")
+def study(frame):
+    return frame(extension_rows(seeds=(0, 1, 2)))
+
+
+def lines(panel):
+    return {line.get_label(): line.get_xydata().tolist() for line in panel.lines}
+
+
+def test_rows_are_told_apart(study):
+    rows = methods(study)
+    tuned = rows[rows["tuned"].notna()]
+    assert set(tuned["tuned"]) == {2.0, 8.0}
+    assert set(tuned["tuned_with"]) == {"pi"} and set(rows["parent"]) == {"rope"}
+    assert set(rows.loc[rows["log_n"], "method"]) == {"ntk-su-mixed"}
+    assert "width=16" in set(rows.loc[rows["method"] == "rerope", "options"])
+    assert target(rows) == 8
+    beside = compared(rows)
+    assert set(beside["method"]) == {name.removesuffix("-log-n") for name in METHODS}
+    assert set(beside["set_for"]) == {1.0, 8.0} and set(beside["options"]) == {""}
+
+
+def test_a_factor_that_follows_the_text_is_no_family(frame):
+    rows = [
+        row | {"factor": max(1.0, row.get("length", L) / L), "config": "a"}
+        for row in reading("pi-adaptive", 0.1, 0, 0)
+    ]
+    assert set(methods(frame(rows))["set_for"]) == {1.0}
+
+
+def test_who_was_trained_is_what_the_plain_reading_says(frame):
+    lost = [row | {"status": "not trained"} for row in reading("pi", 0.1, 0.5, 0)]
+    found = methods(frame(lost + reading("direct", 0.1, 0, 0)))
+    assert set(found["status"]) == {"ok"}
+    never = [row | {"status": "not trained"} for row in reading("direct", 0.1, 0, 0)]
+    assert set(methods(frame(lost + never))["status"]) == {"not trained"}
+
+
+def test_controls_and_other_schemes_stay_out(frame):
+    rows = methods(frame(extension_rows() + run_rows("t5") + run_rows("alibi", data="text")))
+    assert set(rows["parent"]) == {"rope"} and set(rows["data"]) == {"mixture"}
+
+
+def test_the_plain_reader_comes_first_and_others_by_name():
+    assert order({"rerope", "invented", "pi", "direct"}) == ["direct", "invented", "pi", "rerope"]
+
+
+def test_dots_are_the_rows(study):
+    figure = repeat_methods.draw(study)
+    titles = [panel.get_title() for panel in figure.axes]
+    assert titles == ["running text, 1x (L = 64)", "later copies, 8x", "running text, 8x"]
+    rows = select(study, task="repeat", metric="accuracy", protocol="later", extension="ntk")
+    expected = rows[(rows["length"] == 8 * L) & (rows["factor"] == 8)]["value"].mean()
+    names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    (plain,) = (line for line in figure.axes[1].lines if line.get_label() == "rope")
+    assert {round(y): x for x, y in plain.get_xydata()}[names.index("ntk")] == pytest.approx(
+        expected
+    )
+    (hollow,) = (line for line in figure.axes[1].lines if "log-n at test" in line.get_label())
+    assert [round(y) for y in hollow.get_ydata()] == [names.index("ntk-su-mixed")]
+
+
+def test_windows_are_fractions_of_the_training_length(study):
+    found = lines(rerope_window.draw(study).axes[0])
+    assert [x for x, _ in found["rope: later copies"]] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_loss_is_drawn_by_method_and_by_factor(study):
+    figure = loss_methods.draw(study)
+    rows = select(
+        study, task="nll", protocol="last_segment", extension="ntk", seed=0, scheme="rope"
+    )
+    assert {"plain", "pi", "rerope"} <= set(lines(figure.axes[0]))
+    found = lines(figure.axes[2])
+    assert {"pi x2", "pi x4", "pi x8"} <= set(found)
+    expected = rows[rows["factor"] == 2].sort_values("length")
+    np.testing.assert_allclose(
+        found["ntk x2"], np.c_[expected["length"], np.exp(expected["value"])]
+    )
+
+
+def test_streaming_needs_sinks_beside_dense_attention(study):
+    assert {"dense", "window", "sinks + window", "read anew"} <= set(
+        lines(streaming.draw(study).axes[0])
+    )
+    assert figures.render(streaming, study[study["extension"] != "streaming-llm"]) is None
+
+
+def test_retrieval_is_drawn_by_depth_and_length(study):
+    figure = retrieval_methods.draw(study)
+    assert [panel.get_title() for panel in figure.axes] == ["1x", "2x", "4x", "8x"]
+    rows = select(study, task="kv", extension="rerope", scheme="rope").query("length == 512")
+    expected = rows.groupby("depth")["value"].mean()
+    assert lines(figure.axes[3])["rerope"] == [[depth, value] for depth, value in expected.items()]
+    assert lines(figure.axes[3])["ntk"] != lines(figure.axes[3])["pi"]
+
+
+def test_the_least_loss_over_temperatures_is_marked(study):
+    panel = yarn_temperature.draw(study).axes[0]
+    stars = [line.get_xydata()[0] for line in panel.lines if line.get_label() == "least"]
+    assert [star[0] for star in stars[1:]] == [0.1] * 4
+
+
+def test_cells_are_train_and_evaluation_factor(study):
+    figure = tuning_factors.draw(study)
+    said = [text.get_text() for text in figure.axes[0].texts]
+    rows = methods(study)
+    at = rows[
+        (rows["task"] == "nll")
+        & (rows["protocol"] == "last_segment")
+        & (rows["multiple"] == 8)
+        & (rows["method"] == "pi")
+    ]
+    tuned = at[(at["tuned"] == 2) & (at["set_for"] == 8)]["value"].item()
+    assert figure.axes[0].get_title() == "pi" and len(said) == 6
+    assert said[3] == f"{tuned:.2f}"
+
+
+def test_the_best_factor_is_the_one_with_the_least_loss(study):
+    rows = methods(study)
+    found = best_factor.best(select(rows, **best_factor.NEEDS), ["pi"])
+    assert found["pi", 1.0] == 1.0, "the plain reader, which costs nothing there"
+    for multiple in (2.0, 8.0):
+        asked = (
+            (rows["multiple"] == multiple)
+            & (rows["options"] == "")
+            & rows["tuned"].isna()
+            & (rows["seed"] == 0)
+        )
+        part = rows[
+            asked & (rows["protocol"] == "last_segment") & rows["method"].isin(("pi", "direct"))
+        ]
+        assert found["pi", multiple] == part.loc[part["value"].idxmin(), "set_for"]
+
+
+def test_the_density_limit_is_read_off_the_costs(study):
+    found = density.costs(study).set_index(["metric", "pair", "k"])["cost"]
+    assert found["nll", -1, 4.0] == pytest.approx(0.3 * math.log2(4)) and found["nll", 0, 1.0] == 0
+    limits = density.least(study)
+    assert limits == {"all pairs": "accuracy k = 1, nll k = 1", "pair 0": "accuracy k = 1, nll k = 1",
+                      "pair 3": "accuracy k = 4 and more, nll k = 4 and more"}  # fmt: skip
+
+
+def test_expectations_are_met_contradicted_or_not_measured(frame, study):
+    found = {f.expected: f for f in falsifiers.findings(study)}
+    assert found["ReRoPE collapses at w = L"].met
+    assert found["running text at 8x: untuned PI is no better than NTK"].met
+    assert found["after tuning PI and YaRN are no worse than NTK"].met is None
+    swapped = {"pi": "ntk", "ntk": "pi"}
+    rows = [
+        row | {"extension": swapped.get(row["extension"], row["extension"])}
+        for row in extension_rows()
+        if "full" not in row["scheme"]
+    ]
+    said = falsifiers.text(frame(rows)).splitlines()
+    assert [
+        line
+        for line in said
+        if line.startswith("CONTRADICTED  running text at 8x: untuned PI is no better than NTK")
+    ]
+
+
+def test_the_command_prints_the_report_and_a_mistake_is_one_line(tmp_path, capsys):
+    from extrap.results import rows
+
+    rows.write(tmp_path / "some" / "rows" / "a.csv", extension_rows())
+    falsifiers.main(["some", "--results", str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "met" in said and "Greatest k within L" in said
+    with pytest.raises(SystemExit):
+        falsifiers.main(["none", "--results", str(tmp_path)])
+    assert capsys.readouterr().err.startswith("extrap-falsify: STUDY=none: no such study")
+
+
+def test_corpora_are_not_mixed(frame):
+    with pytest.raises(UserError, match="different corpora"):
+        methods(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))

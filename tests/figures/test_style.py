@@ -1,0 +1,159 @@
+"""Styles and labels: one colour and marker a scheme, one line a condition, names that do not cover
+each other.
+"""
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from extrap.figures.drawing import palette
+from extrap.figures.drawing.layout import End, label_ends, spaced
+from extrap.figures.drawing.palette import BELOW_GATE, COLOURS, MARKERS, registered
+from extrap.figures.drawing.style import CONDITIONS, EXTENDED, scheme_style, style_of
+from extrap.results.series import select, series
+from extrap.utils.paths import conf_dir
+from tests.support.plausible import run_rows
+
+# Machado, Oliveira, Fernandes 2009, doi.org/10.1109/TVCG.2009.113, severity 1, on linear RGB.
+VISIONS = {
+    "normal": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}  # fmt: skip
+XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]  # fmt: skip
+
+
+def linear(colour):
+    c = np.array(to_rgb(colour))
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb):
+    x, y, z = (np.array(XYZ) @ np.clip(rgb, 0, 1)) / (0.95047, 1, 1.08883)
+    f = [np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z)]
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+def test_colours_are_told_apart_by_every_eye_and_grey_is_nobodys(vision):
+    """Distances of CIE 1976; about 2 is just noticeable, the palette before came down to 2.6."""
+    seen = {name: lab(VISIONS[vision] @ linear(c)) for name, c in COLOURS.items()}
+    for a, b in combinations(seen, 2):
+        assert np.linalg.norm(seen[a] - seen[b]) > 13, (a, b)
+    grey = lab(VISIONS[vision] @ linear(BELOW_GATE))
+    assert min(np.linalg.norm(grey - other) for other in seen.values()) > 20
+
+
+def test_lines_are_dark_enough_on_white():
+    for name, colour in COLOURS.items():
+        luminance = np.array(XYZ[1]) @ linear(colour)
+        assert 1.05 / (luminance + 0.05) >= 3, name
+
+
+@pytest.mark.parametrize("group", ["scheme", "extension"])
+def test_every_file_has_a_style_and_relatives_of_one_colour_differ_in_marker(group):
+    found = registered(group)
+    assert set(found) == {path.stem for path in (Path(conf_dir()) / group).glob("*.yaml")}
+    for colour in {colour for colour, _ in found.values()}:
+        markers = [marker for other, marker in found.values() if other == colour]
+        times = [markers.count(marker) for marker in MARKERS]
+        assert max(times) - min(times) <= 1
+    assert found["rope" if group == "scheme" else "ntk"][0] == COLOURS["blue"]
+
+
+def test_the_headline_schemes_have_colours_of_their_own():
+    names = ("sinusoidal", "learned", "nope", "rope", "alibi", "kerple-log", "t5", "fire",
+             "transformer-xl", "deberta", "forgetting")  # fmt: skip
+    assert len({scheme_style(name).colour for name in names}) == len(names)
+
+
+def test_a_new_scheme_needs_no_edit_here(tmp_path, monkeypatch):
+    """One that names a colour in its file has that; one that does not, and a label that is in no
+    file, have one that depends on the name alone.
+    """
+    (tmp_path / "hydra").mkdir()
+    (tmp_path / "scheme").mkdir()
+    for name, target in (("mine", "extrap.schemes.t5.T5"), ("yours", "elsewhere.module.Scheme")):
+        line = yaml.safe_dump({"_target_": target})
+        (tmp_path / "scheme" / f"{name}.yaml").write_text(line)
+    monkeypatch.setattr(palette, "conf_dir", lambda: str(tmp_path))
+    palette.registered.cache_clear()
+    try:
+        assert scheme_style("mine").colour == COLOURS["plum"]
+        assert scheme_style("mine-full-x8").colour == COLOURS["plum"]
+        assert scheme_style("yours").colour in COLOURS.values()
+        assert scheme_style("unheard") == scheme_style("unheard")
+    finally:
+        palette.registered.cache_clear()
+
+
+def test_colours_named_in_files_exist():
+    package = Path(palette.extrap.__file__).parent
+    files = [*(package / "schemes").glob("*.py"), *(package / "extensions").glob("*.py")]
+    named = {c for file in files for c in palette.LINE.findall(file.read_text(encoding="utf-8"))}
+    assert named <= set(COLOURS) and len(named) > 5
+
+
+def test_a_control_has_the_colour_of_its_scheme_and_another_line(demo):
+    found = {s.label: style_of(s) for s in series(select(demo, task="nll", seen="text"))}
+    plain, control = found["rope"], found["rope (text only)"]
+    assert (plain.colour, plain.marker) == (control.colour, control.marker)
+    assert (plain.line, control.line) == CONDITIONS[:2]
+
+
+def test_a_condition_is_a_line_of_all_schemes_below_the_gate_too(frame):
+    rows = [
+        row
+        for scheme in ("rope", "nope")
+        for data in ("mixture", "ends", "recency")
+        for row in run_rows(scheme, data=data)
+    ]
+    found = series(select(frame(rows), task="kv", metric="accuracy"))
+    lines = {(s.scheme, s.data): style_of(s) for s in found}
+    for data in ("mixture", "ends", "recency"):
+        assert lines["rope", data].line == lines["nope", data].line
+        assert lines["nope", data].colour == BELOW_GATE and not lines["nope", data].filled
+    assert len({style.line for style in lines.values()}) == 3
+    (extended,) = series(frame(run_rows("rope", extension="ntk", factor=4)))[:1]
+    assert style_of(extended).line == EXTENDED
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.floats(0.01, 0.08))
+def test_labels_are_spaced_in_order_and_within_the_panel(wanted, gap):
+    wanted = sorted(wanted)
+    places = spaced(wanted, gap)
+    assert (np.diff(places) >= gap - 1e-12).all()
+    assert places[0] >= -1e-12
+    assert places[-1] <= 1 + 1e-12
+
+
+def test_labels_that_have_room_stay_where_lines_end():
+    np.testing.assert_allclose(spaced([0.1, 0.5, 0.52, 0.9], 0.1), [0.1, 0.46, 0.56, 0.9])
+
+
+def test_more_labels_than_room_keep_their_distance():
+    np.testing.assert_allclose(np.diff(spaced([0.5] * 30, 0.1)), 0.1)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_labels_stand_at_the_height_where_lines_end(scale):
+    axes = Figure(figsize=(4, 4)).add_axes((0, 0, 0.5, 1))
+    axes.set(xlim=(1, 10), ylim=(1, 100), yscale=scale)
+    ends = [
+        End("a", scheme_style("rope"), 10, 10),
+        End("b", scheme_style("t5"), 5, 50),
+        End("c", scheme_style("t5"), 8, np.nan),
+    ]
+    label_ends(axes, ends)
+    heights = {text.get_text(): text.xy[1] for text in axes.texts}
+    assert heights["a"] == pytest.approx(0.5 if scale == "log" else 9 / 99)
+    assert heights["c (to 8)"] < heights["a"] < heights["b (to 5)"]
+    assert not axes.lines

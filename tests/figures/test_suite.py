@@ -1,0 +1,360 @@
+"""Figures of the evaluation suite: lines, bars and cells are the rows."""
+
+import numpy as np
+import pytest
+from pandas import Series
+
+from extrap import figures
+from extrap.figures import length_generalisation, length_table, reciprocal_rank
+from extrap.figures.drawing.palette import BELOW_GATE
+from extrap.results.series import select, series
+from extrap.tasks.haystack import Haystack
+from tests.support.hand import Texts, measure, window
+from tests.support.plausible import DEPTHS, L
+from tests.support.plausible_suite import family, suite_rows, suite_study
+from tests.tasks.test_haystack import reader
+
+ALL = figures.available()
+
+
+@pytest.fixture(scope="module")
+def one(frame):
+    """One seed of two trained schemes, one that is not trained past a table."""
+    return frame([row for scheme in ("rope", "alibi", "learned") for row in suite_rows(scheme)])
+
+
+@pytest.fixture(scope="module")
+def several(frame):
+    return frame(suite_study())
+
+
+def drawn(name, rows):
+    return ALL[name].draw(rows)
+
+
+def line(panel, label):
+    (found,) = (line for line in panel.lines if line.get_label() == label)
+    return found
+
+
+def by_title(figure):
+    return {panel.get_title(): panel for panel in figure.axes if panel.get_title()}
+
+
+def test_documents_are_counted_and_reference_lines_drawn(one):
+    figure = drawn("multidoc_depth", one)
+    titles = [panel.get_title() for panel in figure.axes]
+    assert titles[:3] == [
+        "training length (64 tokens, K = 15)",
+        "2x (128 tokens, K = 31)",
+        "4x (256 tokens, K = 63)",
+    ]
+    rows = select(one, task="multidoc", protocol="shuffled", scheme="rope", metric="accuracy")
+    rows = rows[rows["length"] == 256].sort_values("depth")
+    panel = figure.axes[5]
+    assert line(panel, "rope").get_xydata().tolist() == rows[["depth", "value"]].to_numpy().tolist()
+    for protocol in ("oracle", "closed_book"):
+        value = select(one, task="multidoc", protocol=protocol, scheme="rope", metric="accuracy")[
+            "value"
+        ].item()
+        assert set(line(panel, f"rope, {protocol}").get_ydata()) == {value}
+    assert not [x for x in panel.lines if x.get_label().startswith("learned – below the gate,")]
+
+
+def test_forms_of_the_query_have_gates_of_their_own(one):
+    figure = drawn("kv_query_depth", one)
+    assert len(figure.axes) == 12
+    labels = [{x.get_label() for x in panel.lines} for panel in figure.axes]
+    assert "rope" in labels[0] and "rope" in labels[4] and "rope – below the gate" in labels[8]
+    assert line(figure.axes[8], "rope – below the gate").get_color() == BELOW_GATE
+
+
+def test_the_papers_format_has_a_panel_per_number_of_records(one):
+    figure = drawn("lost_in_the_middle", one)
+    titles = [panel.get_title() for panel in figure.axes[:4]]
+    assert [title.split(" (")[0] for title in titles] == [
+        "2 records",
+        "75 records",
+        "140 records",
+        "300 records",
+    ]
+    assert titles[0] == "2 records (280 to 580 tokens)"
+    rows = select(one, task="lost-in-the-middle", protocol="both", scheme="rope", metric="accuracy")
+    rows = rows[rows["at"] == 140].sort_values("depth")
+    assert (
+        line(figure.axes[6], "rope").get_xydata().tolist()
+        == rows[["depth", "value"]].to_numpy().tolist()
+    )
+    assert set(line(figure.axes[2], "guess").get_ydata()) == {1 / 140}
+    alone = one[(one["task"] != "lost-in-the-middle") | (one["at"] == 1)]
+    assert not figures.served(ALL["lost_in_the_middle"], alone)
+
+
+def test_needles_have_heat_maps_of_their_protocols(one):
+    titles = by_title(drawn("haystack_heatmap", one))
+    assert {"rope · single", "rope · multikey", "learned – below the gate · single"} <= set(titles)
+    mesh = next(
+        c
+        for c in titles["rope · multikey"].collections
+        if hasattr(c, "get_array") and c.get_array() is not None
+    )
+    rows = select(one, task="haystack", protocol="multikey", metric="accuracy", scheme="rope")
+    np.testing.assert_array_equal(
+        mesh.get_array(), rows.pivot(index="depth", columns="length", values="value")
+    )
+
+
+def test_passkey_is_k_max_below_the_furthest_place(one):
+    (panel,) = drawn("passkey", one).axes
+    rows = select(
+        one, task="haystack", protocol="passkey", metric="k_max", scheme="alibi"
+    ).sort_values("length")
+    assert (
+        line(panel, "alibi").get_xydata().tolist()
+        == rows[["length", "value"]].to_numpy(float).tolist()
+    )
+    assert (line(panel, "furthest").get_ydata() == line(panel, "furthest").get_xdata() - 2).all()
+
+
+def test_trained_lengths_are_read_off_the_gate(one):
+    assert length_generalisation.trained(one) == dict.fromkeys(
+        ("copy", "reverse", "even-pairs", "flip-flop"), 20
+    )
+    panels = by_title(drawn("length_generalisation", one))
+    assert list(panels) == ["copy", "even-pairs", "flip-flop", "reverse"]
+    (shade,) = panels["copy"].patches
+    assert (shade.get_x(), shade.get_width()) == (0, 20)
+    rows = select(
+        one, task="algorithmic", protocol="reverse", metric="accuracy", scheme="rope"
+    ).sort_values("at")
+    assert (
+        line(panels["reverse"], "rope").get_xydata().tolist()
+        == rows[["at", "value"]].to_numpy().tolist()
+    )
+    assert set(line(panels["even-pairs"], "chance").get_ydata()) == {0.5}
+
+
+def test_ranks_are_over_tasks_and_untrained_lengths(several):
+    far = select(several, task="algorithmic", metric="accuracy").assign(status="ok")
+    far = far[far["at"] > 20]
+    found = {s.label: s for s in series(far)}
+    table = reciprocal_rank.ranks(found)
+    assert table.shape == (3, 2)
+    for seed in (0, 1):
+        expected = {label: [] for label in found}
+        for task in ("copy", "reverse", "even-pairs", "flip-flop"):
+            here = (
+                far[(far["protocol"] == task) & (far["seed"] == seed)]
+                .groupby("scheme")["value"]
+                .mean()
+            )
+            for label, value in here.items():
+                better, same = (here > value).sum(), (here == value).sum()
+                expected[label].append(1 / (better + (same + 1) / 2))
+        assert table[seed].to_dict() == pytest.approx(
+            {label: np.mean(ranks) for label, ranks in expected.items()}
+        )
+    (panel,) = drawn("reciprocal_rank", several).axes
+    widths = [patch.get_width() for patch in panel.patches]
+    assert widths == sorted(widths) == pytest.approx(sorted(table.mean(axis=1)))
+    assert not figures.served(ALL["reciprocal_rank"], select(several, scheme="rope"))
+
+
+def test_the_table_is_the_mean_over_tasks(one):
+    rows = select(one, task="haystack", scheme="rope")
+    table = length_table.scores(rows)
+    cells = rows[(rows["length"] == 128) & rows["metric"].isin(("accuracy", "recall"))]
+    parts = [
+        cells[(cells["protocol"] == p) & cells["depth"].notna()]["value"].mean()
+        for p in ("single", "multikey")
+    ]
+    parts += [
+        cells[(cells["protocol"] == p) & cells["depth"].isna()]["value"].item()
+        for p in ("multivalue", "multiquery")
+    ]
+    assert table[128].tolist() == pytest.approx([np.mean(parts), *parts])
+    words = [text.get_text() for panel in drawn("length_table", one).axes for text in panel.texts]
+    assert {"mean", "single", "multiquery", "effective", "<64"} <= set(words)
+    assert length_table.effective(table.loc["mean"]) == "64"
+
+
+def test_a_length_is_effective_only_if_every_shorter_one_is():
+    assert length_table.effective(Series({64: 0.9, 128: 0.8, 256: 0.9})) == "64"
+    assert length_table.effective(Series({256: 0.9, 64: 0.9, 128: 0.9})) == "≥256"
+    assert length_table.effective(Series({64: 0.5, 128: 0.9})) == "<64"
+
+
+def test_positions_are_drawn_full_and_windowed(one):
+    panels = by_title(drawn("loss_position", one))
+    assert list(panels) == ["alibi", "learned", "rope"]
+    full, windowed = (
+        select(one, task="nll-position", protocol=p, scheme="rope").sort_values("at")["value"]
+        for p in ("full", "windowed")
+    )
+    curves = {
+        tuple(np.round(x.get_ydata(), 9)) for x in panels["rope"].lines if x.get_label() == "rope"
+    }
+    assert curves == {tuple(np.round(np.exp(values), 9)) for values in (full, windowed)}
+    assert len([x for x in panels["learned"].lines if x.get_label() == "learned"]) == 1
+    assert len({panel.get_ylim() for panel in panels.values()}) == 1
+
+
+def test_context_gain_is_drawn_beside_its_crop(one):
+    loss, gain = drawn("context_gain", one).axes
+    rows = select(
+        one, task="context-gain", metric="gain", protocol="full", scheme="rope"
+    ).sort_values("length")
+    assert (
+        line(gain, "rope").get_xydata().tolist()
+        == rows[["length", "value"]].to_numpy(float).tolist()
+    )
+    assert line(loss, "rope").get_xdata().tolist() == [L // 2, L, 2 * L, 4 * L, 8 * L]
+    assert line(gain, "rope, crop").get_xdata().tolist() == [2 * L, 4 * L, 8 * L]
+    assert "learned (to 64)" in [text.get_text() for text in gain.texts]
+
+
+def test_accuracy_by_length_is_the_mean_over_depths(several):
+    panel = drawn("kv_length", several).axes[0]
+    rows = select(several, task="kv", metric="accuracy", protocol="records", scheme="alibi").dropna(
+        subset="depth"
+    )
+    runs = rows.groupby(["length", "seed"])["value"].mean().unstack()
+    assert len(rows) == len(DEPTHS) * runs.size
+    np.testing.assert_allclose(line(panel, "alibi").get_ydata(), runs.mean(axis=1))
+
+
+def test_every_seed_is_one_line_and_none_is_averaged(several):
+    panels = by_title(drawn("kv_seeds", several))
+    assert list(panels) == ["alibi (2)", "learned (2)", "rope (2)"]
+    assert {x.get_label() for x in panels["rope (2)"].lines} == {
+        "rope-cafe0123-s0",
+        "rope-cafe0123-s1",
+        "training length",
+    }
+    assert {
+        x.get_color() for x in panels["learned (2)"].lines if x.get_label().startswith("learned")
+    } == {BELOW_GATE}
+    assert not figures.served(ALL["kv_seeds"], several[several["seed"] == 0])
+
+
+def test_training_lengths_are_lines_of_one_panel(frame):
+    rows = frame(list(family()))
+    panels = by_title(drawn("loss_train_length", rows))
+    assert list(panels) == ["alibi", "rope"]
+    own = select(rows, scheme="rope", protocol="nonoverlap", metric="nll")
+    own = own[own["train_length"] == 32].sort_values("length")
+    np.testing.assert_allclose(line(panels["rope"], "rope L=32").get_ydata(), np.exp(own["value"]))
+    squares = [x for x in panels["rope"].lines if x.get_marker() == "s"]
+    assert [x.get_xdata().tolist() for x in squares] == [[64]]
+    assert not figures.served(ALL["loss_train_length"], rows[rows["train_length"] == 64])
+
+
+def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
+    """From a reader to the cells of the figure: what lies fewer tokens back than it sees is found,
+    and nothing else.
+    """
+    sees, short = 40, 32
+    task = Haystack(
+        multiples=(1, 2, 4), depths=(0, 0.25, 0.5, 0.75, 1), trials=6, distances=4, passkey_trials=2
+    )
+    measured = measure(task, reader(window(sees)), Texts([np.arange(4000) % 251]), short).rows
+    identity = {
+        "run": "near-cafe0123-s0",
+        "study": "demo",
+        "scheme": "near",
+        "data": "mixture",
+        "extension": "direct",
+        "factor": 1,
+        "seed": 0,
+    }
+    identity |= {
+        "train_length": short,
+        "task": "haystack",
+        "params": 1,
+        "corpus": "0123456789ab",
+        "config": "a",
+        "commit": "0" * 40,
+    }
+    (panel,) = [
+        p
+        for p in drawn("haystack_heatmap", frame([identity | row for row in measured])).axes
+        if p.get_title() == "near · single"
+    ]
+    mesh = next(
+        c for c in panel.collections if hasattr(c, "get_array") and c.get_array() is not None
+    )
+    n = np.array([short, 2 * short, 4 * short])
+    # One needle: its key is token 1 + round(depth (n - 4)), the query token n - 1.
+    distance = n - 2 - np.round(np.array([[0], [0.25], [0.5], [0.75], [1]]) * (n - 4))
+    np.testing.assert_array_equal(mesh.get_array(), distance < sees)
+    assert 0 < (distance < sees).sum() < distance.size
+
+
+def test_a_task_that_none_was_trained_for_is_grey_and_not_in_the_mean(one):
+    failed = one["protocol"].eq("multivalue") & one["task"].eq("haystack")
+    rows = one.assign(status=one["status"].mask(failed, "not trained"))
+    mine = select(rows, task="haystack", scheme="rope")
+    every, counted = (
+        length_table.scores(mine),
+        length_table.scores(mine, {"single", "multikey", "multiquery"}),
+    )
+    assert counted.loc["mean", 256] == pytest.approx(
+        every.loc[["single", "multikey", "multiquery"], 256].mean()
+    )
+    assert counted.loc["mean", 256] != pytest.approx(every.loc["mean", 256])
+    assert counted.loc["multivalue", 256] == every.loc["multivalue", 256]
+    figure = drawn("length_table", rows)
+    assert "left out of the mean: multivalue" in " ".join(
+        text.get_text() for text in figure.texts
+    ).replace("\n", " ")
+    greys = [
+        c for c in figure.axes[0].collections if len({*np.round(c.get_facecolor()[0][:3], 3)}) == 1
+    ]
+    untrained = select(rows, task="haystack", scheme="learned")
+    assert len(greys) == (~np.isnan(length_table.scores(untrained))).to_numpy().sum() + 2 * 4, (
+        "the untrained scheme, and two of multivalue"
+    )
+
+
+def test_copies_and_running_text_are_curves_over_length(one):
+    running, copies = drawn("repeat_length", one).axes[:2]
+    for panel, protocol in ((running, "nonrepeated"), (copies, "later")):
+        rows = select(
+            one, task="repeat", protocol=protocol, metric="accuracy", scheme="alibi"
+        ).sort_values("length")
+        assert (
+            line(panel, "alibi").get_xydata().tolist()
+            == rows[["length", "value"]].to_numpy(float).tolist()
+        )
+
+
+def test_a_reader_stands_beside_what_it_was_handed(one):
+    (panel,) = drawn("reader_saturation", one).axes
+    rows = select(one, task="multidoc", protocol="retrieved", scheme="rope").sort_values("at")
+    assert (
+        line(panel, "rope").get_ydata().tolist()
+        == rows[rows["metric"] == "accuracy"]["value"].tolist()
+    )
+    assert line(panel, "handed over").get_ydata().tolist() == pytest.approx(
+        rows[rows["metric"] == "handed"]["value"].tolist()
+    )
+
+
+def test_methods_of_reading_further_need_more_than_one(one):
+    for name in ("loss_methods", "repeat_methods"):
+        assert not figures.served(ALL[name], one) and "several methods" in figures.needed(ALL[name])
+
+
+def test_the_serial_curve_is_at_every_index(one):
+    figure = drawn("kv_serial", one)
+    assert [panel.get_title() for panel in figure.axes] == [
+        "training length (64 tokens, 31 records)",
+        "2x (128 tokens, 63 records)",
+    ]
+    rows = select(one, task="kv-serial", scheme="alibi", metric="accuracy")
+    rows = rows[rows["length"] == 2 * L].sort_values("at")
+    assert (
+        line(figure.axes[1], "alibi").get_xydata().tolist()
+        == rows[["at", "value"]].to_numpy(float).tolist()
+    )
+    assert set(line(figure.axes[1], "guess").get_ydata()) == {1 / 63} and len(rows) == 63

@@ -1,0 +1,346 @@
+"""Maps of distances against published rows and weights, and the score in phases at the mapped
+distances.
+"""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extrap.model import attention as kernels
+from extrap.model.distance_maps import Constant, DualChunk, Grouped, InCache, Leaky, Shifted
+from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.stack import Only, Stack
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.rope import RoPE
+from extrap.schemes.window import Window
+from tests.support import discover, fixture_e
+from tests.support.explicit_phase import logits
+from tests.support.scheme_case import at, close, lower, qkv, weights
+
+SHAPE = Shape(dim=16, heads=2, length=64)
+
+
+class Distance(Scheme):
+    """A bias that is minus the distance in every head, so that the weights of equal queries say at
+    which distances keys lie.
+    """
+
+    def distance_bias(self, d, layer):
+        return -d.expand(self.shape.heads, *d.shape)
+
+
+def distances(mapped: Scheme, T: int) -> torch.Tensor:
+    """(T, T) D_ij of a map around Distance, 0 above the diagonal."""
+    here = at(mapped, T)
+    nothing = torch.zeros(1, SHAPE.heads, T, SHAPE.head_dim, dtype=torch.float64)
+    b = mapped.bias(*mapped.rotate(nothing, nothing, here), here)
+    return (-b.view(-1, T, T)[0]).masked_fill(~lower(T), 0)
+
+
+def last_row(mapped: Scheme, T: int = 10) -> list[float]:
+    return distances(mapped, T)[-1].tolist()
+
+
+@pytest.mark.parametrize(
+    "name, options, row",
+    [
+        (Constant, {"width": 4}, [4, 4, 4, 4, 4, 4, 3, 2, 1, 0]),
+        (Leaky, {"width": 4, "k": 2.0}, [6.5, 6, 5.5, 5, 4.5, 4, 3, 2, 1, 0]),
+        (Grouped, {"width": 4, "group": 2}, [6, 6, 5, 5, 4, 4, 3, 2, 1, 0]),
+        (Leaky, {"width": 4, "k": 1.0}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        (Grouped, {"width": 4, "group": 1}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        (Constant, {"width": 10}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        (Shifted, {"shift": 5, "local": 2}, [6, 5, 4, 3, 2, 4, 3, 2, 1, 0]),
+        (Shifted, {"shift": 5, "local": 5}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        (DualChunk, {"farthest": 5, "window": 1}, [5, 4, 3, 2, 5, 4, 3, 2, 1, 0]),
+        (DualChunk, {"farthest": 6, "window": 2}, [6, 5, 4, 3, 5, 4, 3, 2, 1, 0]),
+        (DualChunk, {"farthest": 99, "window": 9}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+    ],
+)
+def test_published_rows(name, options, row):
+    assert last_row(name(SHAPE, Distance(SHAPE), **options)) == row
+
+
+def test_published_distances_in_a_cache():
+    row = last_row(InCache(SHAPE, Distance(SHAPE), sinks=2, recent=3))
+    assert {j: row[j] for j in (0, 1, 7, 8, 9)} == {0: 4, 1: 3, 7: 2, 8: 1, 9: 0}
+
+
+@pytest.mark.parametrize(
+    "name, options, a, o",
+    [
+        (
+            Constant,
+            {"width": 2},
+            ".269293679 .174188097 .409421697 .147096527",
+            "-.192563623 -.135225645 -.044779713 .056629854",
+        ),
+        (
+            Grouped,
+            {"width": 2, "group": 2},
+            ".269293679 .174188097 .409421697 .147096527",
+            "-.192563623 -.135225645 -.044779713 .056629854",
+        ),
+        (
+            Leaky,
+            {"width": 2, "k": 2.0},
+            ".315361669 .163206263 .383609364 .137822704",
+            "-.180423288 -.096474448 .011094702 .115947482",
+        ),
+    ],
+)
+def test_fixture_e(name, options, a, o):
+    fixture_e.check(name(fixture_e.SHAPE, RoPE(fixture_e.SHAPE), **options), a, o)
+
+
+def mapped_distances(T: int, name: type, **options) -> torch.Tensor:
+    """The formulas of the maps as a double loop."""
+
+    def entry(i: int, j: int) -> float:
+        n = i - j
+        if name is InCache:
+            sinks, recent = options["sinks"], options["recent"]
+            return n if n < recent or i < sinks + recent else sinks + recent - 1 - j
+        w = options["width"]
+        if n < w:
+            return n
+        if name is Constant:
+            return w
+        return (
+            w + (n - w) / options["k"]
+            if name is Leaky
+            else i // options["group"] - j // options["group"] + w - w // options["group"]
+        )
+
+    return torch.tensor(
+        [[entry(i, j) if j <= i else 0 for j in range(T)] for i in range(T)], dtype=torch.float64
+    )
+
+
+MAPS = st.one_of(
+    st.builds(lambda w: (Constant, {"width": w}), st.integers(1, 40)),
+    st.builds(
+        lambda w, k: (Leaky, {"width": w, "k": k}),
+        st.integers(1, 40),
+        st.sampled_from([0.25, 1.0, 1.5, 3.0, 16.0]),
+    ),
+    st.builds(
+        lambda g, n: (Grouped, {"width": g * n, "group": g}), st.integers(1, 7), st.integers(1, 5)
+    ),
+    st.builds(
+        lambda s, r: (InCache, {"sinks": s, "recent": r}), st.integers(0, 5), st.integers(1, 20)
+    ),
+)
+
+
+@given(
+    chosen=MAPS,
+    T=st.integers(1, 30),
+    rows=st.sampled_from([1, 4, 7, 256]),
+    layout=st.sampled_from(["interleaved", "half"]),
+)
+@settings(max_examples=40, deadline=None)
+def test_scores_are_those_in_phases_at_the_mapped_distances(chosen, T, rows, layout):
+    name, options = chosen
+    rope = RoPE(SHAPE, 100.0, layout)
+    mapped, (q, k, v) = name(SHAPE, rope, **options), qkv(SHAPE, T)
+    keys = torch.arange(T)
+    # far pairs of a cache that are not sinks are hidden by its mask, not by the map
+    seen = (
+        lower(T) & ((keys < options["sinks"]) | (keys[:, None] - keys < options["recent"]))
+        if name is InCache
+        else lower(T)
+    )
+    order = torch.arange(8).view(2, -1).T.flatten() if layout == "half" else torch.arange(8)
+    s = (
+        logits(q[..., order], k[..., order], mapped_distances(T, name, **options), rope.spectrum(T))
+        * 8**-0.5
+    )
+    here = Where.whole(
+        keys.double(), mapped.scale, sees=(lambda a: seen[a.i][:, a.j]) if name is InCache else None
+    )
+    expected = s.masked_fill(~seen, -torch.inf).softmax(-1) @ v
+    old, kernels.ROWS = kernels.ROWS, rows
+    try:
+        close(kernels.attention(mapped, q, k, v, here), expected, 1e-11)
+    finally:
+        kernels.ROWS = old
+
+
+CHAINS = [
+    [(Constant, {"width": 9}), (Constant, {"width": 4})],
+    [(Leaky, {"width": 9, "k": 2.0}), (Leaky, {"width": 4, "k": 4.0})],
+    [(Leaky, {"width": 3, "k": 0.25}), (Leaky, {"width": 5, "k": 2.0})],
+    [(Leaky, {"width": 9, "k": 2.0}), (Constant, {"width": 11}), (Leaky, {"width": 4, "k": 3.0})],
+]
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize("rows", [1, 7, 256])
+def test_maps_in_maps_are_maps_of_mapped_distances(chain, rows, monkeypatch):
+    """The outer map is applied first: the scheme inside it is handed its distances."""
+    monkeypatch.setattr(kernels, "ROWS", rows)
+
+    def distance(n: float) -> float:
+        for name, options in chain:
+            if n >= (w := options["width"]):
+                n = w if name is Constant else w + (n - w) / options["k"]
+        return n
+
+    T, (q, k, v) = 24, qkv(SHAPE, 24)
+    rope = RoPE(SHAPE, 100.0)
+    mapped: Scheme = rope
+    for name, options in reversed(chain):
+        mapped = name(SHAPE, mapped, **options)
+    n = torch.tensor(
+        [[distance(max(i - j, 0)) for j in range(T)] for i in range(T)], dtype=torch.float64
+    )
+    s = logits(q, k, n, rope.spectrum(T)) * 8**-0.5
+    expected = s.masked_fill(~lower(T), -torch.inf).softmax(-1) @ v
+    close(mapped.attend(q, k, v, at(mapped, T)), expected, 1e-11)
+    close(kernels.attention(mapped, q, k, v, at(mapped, T)), expected, 1e-11)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda s: Constant(SHAPE, s, 3), lambda s: InCache(SHAPE, s, 2, 4)]
+)
+@pytest.mark.parametrize("bias", ["alibi", "cope"])
+@torch.no_grad()
+def test_a_bias_of_some_layers_is_zero_in_the_others(make, bias):
+    shape = Shape(dim=16, heads=2, layers=2, length=64)
+    one = discover.scheme(bias, shape)
+    s, (q, k, v) = make(Stack(shape, [RoPE(shape), Only(shape, one, [1])])), qkv(shape, 12)
+    without, with_it = make(RoPE(shape)), make(Stack(shape, [RoPE(shape), one]))
+    for layer, other in enumerate((without, with_it)):
+        close(
+            kernels.attention(s, q, k, v, at(s, 12, layer)),
+            other.attend(q, k, v, at(other, 12, layer)),
+        )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "alibi",
+        "kerple-log",
+        "t5",
+        "sandwich",
+        "xpos",
+        "transformer-xl",
+        "shaw",
+        "deberta",
+        "vo-rope",
+        "t5-urpe",
+    ],
+)
+@torch.no_grad()
+def test_every_part_of_attention_acts_at_the_mapped_distances(name, monkeypatch):
+    """A double loop: pair by pair, a whole attention in which every distance is D_ij, of which only
+    entry (i, j) is used.
+    """
+    monkeypatch.setattr(kernels, "ROWS", 5)
+    inner, T = discover.gpt(name).scheme, 14
+    mapped, (q, k, v) = Grouped(inner.shape, inner, 4, 2), qkv(inner.shape, T)
+    here, distance = (
+        Where.whole(torch.arange(T).double(), inner.scale),
+        mapped_distances(T, Grouped, width=4, group=2),
+    )
+
+    def alone(d: float) -> tuple[torch.Tensor, torch.Tensor, Where]:
+        there = here.moved(torch.full_like(here.q, d), torch.zeros_like(here.k), f"at {d}")
+        return *inner.rotate(q, k, there), there
+
+    s = torch.empty(2, inner.shape.heads, T, T, dtype=torch.float64)
+    mixes = {}
+    for d in distance.unique().tolist():
+        q_d, k_d, there = alone(d)
+        at_d, one = inner.score(q_d, k_d, there), distance == d
+        for b in (inner.distance_bias(there.distance, 0), inner.bias(q_d, k_d, there)):
+            at_d = at_d if b is None else at_d + b
+        s = torch.where(one, at_d, s)
+        mixes[d] = one, there
+    a = s.masked_fill(~lower(T), -torch.inf).softmax(-1)
+    expected = sum(inner.mix(a * one, v, there) for one, there in mixes.values())
+    close(kernels.attention(mapped, q, k, v, here), expected, 1e-10)
+
+
+def test_maps_stack_with_windows_and_temperature():
+    """Window and map commute: the mask counts tokens, the map moves distances."""
+    q, k, v = qkv(SHAPE, 12)
+    inside = Constant(SHAPE, Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE), Window(SHAPE, 6)]), 3)
+    outside = Stack(
+        SHAPE, [Constant(SHAPE, Stack(SHAPE, [RoPE(SHAPE), ALiBi(SHAPE)]), 3), Window(SHAPE, 6)]
+    )
+    here = Where.whole(torch.arange(12.0).double(), inside.scale, sees=inside.sees)
+    close(kernels.attention(inside, q, k, v, here), kernels.attention(outside, q, k, v, here))
+    assert not torch.allclose(weights(inside, q, k, here), weights(inside.part, q, k, here))
+
+
+def test_a_map_asks_for_distances_and_no_kernel_but_the_explicit_one():
+    mapped = Constant(SHAPE, ALiBi(SHAPE), 3)
+    assert mapped.uses("score") and mapped.uses("bias") and mapped.uses("rotate")
+    assert not mapped.uses(
+        "distance_bias", "attend", "sees", "mix", "temperature", "sink", "embed", "positions"
+    )
+    assert kernels.kernel(mapped, at(mapped, 4)) is kernels.explicit
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: Constant(SHAPE, RoPE(SHAPE), 0), "width=0"),
+        (lambda: Leaky(SHAPE, RoPE(SHAPE), 4, 0.0), "k=0"),
+        (lambda: Grouped(SHAPE, RoPE(SHAPE), 5, 2), "group=2: must divide the window of 5"),
+        (
+            lambda: Constant(SHAPE, discover.scheme("linear-rope", SHAPE), 4),
+            "LinearRoPE owns attention",
+        ),
+    ],
+)
+def test_refused(make, match):
+    with pytest.raises(ValueError, match=match):
+        make()
+
+
+@pytest.mark.parametrize("farthest, window", [(6, 2), (7, 3), (8, 1), (6, 3)])
+def test_dual_chunks_as_in_the_authors_code(farthest, window):
+    """The positions that it gives to queries within a chunk, towards the one before and towards all
+    others, and to keys, walked chunk by chunk.
+    """
+    T, s = 23, farthest - window
+    expected = torch.zeros(T, T, dtype=torch.float64)
+    for i in range(T):
+        for j in range(i + 1):
+            chunks = i // s - j // s
+            if chunks == 0:
+                of_query = i % s
+            elif chunks == 1:
+                of_query = min(i % s + s, farthest)
+            else:
+                of_query = min(s - 1 + s, farthest)
+            expected[i, j] = of_query - j % s
+    ours = distances(DualChunk(SHAPE, Distance(SHAPE), farthest, window), T)
+    close(ours, expected)
+    near = (torch.arange(T)[:, None] - torch.arange(T)).double()
+    together = (near < window) & lower(T)
+    close(ours[together], near[together])
+    assert float(ours.max()) <= farthest and float(ours.min()) >= 0
+
+
+@pytest.mark.parametrize("options", [{"farthest": 4, "window": 3}, {"farthest": 4, "window": 0}])
+def test_dual_chunks_that_are_none(options):
+    with pytest.raises(ValueError, match="window="):
+        DualChunk(SHAPE, RoPE(SHAPE), **options)
+
+
+def test_rotations_meet_at_the_distances_of_three_zones():
+    s = DualChunk(SHAPE, RoPE(SHAPE), 6, 2)
+    q, k, _ = qkv(SHAPE, 15)
+    D = distances(DualChunk(SHAPE, Distance(SHAPE), 6, 2), 15)
+    ours = s.score(*s.rotate(q, k, at(s, 15)), at(s, 15))
+    close(
+        ours[..., lower(15)],
+        logits(q, k, D, RoPE(SHAPE).spectrum(15))[..., lower(15)] * 8**-0.5,
+        1e-10,
+    )

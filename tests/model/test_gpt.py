@@ -1,0 +1,172 @@
+"""The GPT in the shape of published decoders; whole checkpoints: tests/pretrained."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
+from extrap.runs.build import build
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.rope import RoPE
+from extrap.utils.errors import UserError
+from tests.support.discover import names, node
+from tests.support.jobs import job
+
+
+def model(scheme=RoPE, **options) -> GPT:
+    torch.manual_seed(0)
+    shape = Shape(32, 4, 2, 64, 50, "rms", options.get("kv_heads"), options.get("head_dim"))
+    made = GPT(scheme(shape), 50, 32, 2, 4, **options).double().eval()
+    for p in made.parameters():  # nothing is zero or one by chance
+        p.data += 0.1 * torch.randn_like(p)
+    return made
+
+
+TRAINED = [name for name in names("model") if "checkpoint" not in node("model", name)]
+TOKENS = torch.arange(90).view(2, 45) % 50
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_every_model_of_conf_is_built(name):
+    options = node("model", name)
+    shape = Shape(options["dim"], options["heads"], options["layers"], 64, 50, options["norm"],
+                  options["kv_heads"], options["head_dim"])  # fmt: skip
+    with torch.device("meta"):
+        made = build(
+            options | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=RoPE(shape), vocab=50
+        )
+    assert sum(p.numel() for p in made.parameters()) > 1e4
+    assert len(made.blocks) == options["layers"]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("scheme", [RoPE, ALiBi])
+def test_groups_are_heads_that_share_keys(scheme):
+    """The same function as a model whose heads have equal keys and values."""
+    grouped = model(scheme, kv_heads=2)
+    whole = GPT(scheme(Shape(32, 4, 2, 64, 50)), 50, 32, 2, 4).double()
+    weights = grouped.state_dict()
+    for name in [name for name in weights if ".qkv." in name]:
+        q, k, v = weights[name].split([32, 16, 16])
+        k, v = (z.unflatten(0, (2, 8)).repeat_interleave(2, 0).flatten(0, 1) for z in (k, v))
+        weights[name] = torch.cat([q, k, v])
+    whole.load_state_dict(weights)
+    torch.testing.assert_close(grouped(TOKENS), whole(TOKENS), atol=1e-12, rtol=1e-12)
+
+
+class Sizes(TorchDispatchMode):
+    """Elements of every new tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.made = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        for t in out if isinstance(out, tuple | list) else (out,):
+            if isinstance(t, torch.Tensor) and not func.is_view:
+                self.made.append((tuple(t.shape), str(func)))
+        return out
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("scheme", [RoPE, ALiBi])
+def test_groups_are_never_copied_for_every_head(scheme):
+    """Eight heads read one: of (B, 8, T, D) there are queries and outputs, two kinds of keys none."""
+    shape = Shape(64, 8, 1, 64, 50, "rms", 1)
+    made = GPT(scheme(shape), 50, 64, 1, 8, kv_heads=1).eval()
+    with Sizes() as sizes:
+        made(TOKENS)
+    assert not [n for n in sizes.made if "repeat" in n[1] or "expand" in n[1]]
+    keys = [shape for shape, _ in sizes.made if shape[1:2] == (8,) and len(shape) == 5]
+    assert not keys
+
+
+@torch.no_grad()
+def test_a_gated_mlp_is_a_product():
+    made = model(mlp="swiglu", bias="all")
+    block, x = made.blocks[0], torch.randn(2, 5, 32, dtype=torch.float64)
+    y = block.norm2(x)
+    gate = F.linear(y, block.gate.weight, block.gate.bias)
+    up = F.linear(y, block.up.weight, block.up.bias)
+    expected = F.linear(gate * gate.sigmoid() * up, block.down.weight, block.down.bias)
+    torch.testing.assert_close(block.feed(x), expected, atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("bias", "expected"),
+    [
+        (None, {"qkv"}),
+        ("none", set()),
+        ("attention", {"qkv", "out"}),
+        ("all", {"qkv", "out", "gate", "up", "down"}),
+    ],
+)
+def test_biases_are_where_they_are_asked_for(bias, expected):
+    found = {name.split(".")[-2] for name, _ in model(mlp="swiglu", bias=bias).named_parameters()
+             if name.endswith(".bias")}  # fmt: skip
+    assert found == expected
+
+
+@torch.no_grad()
+def test_a_shared_head_reads_the_embedding_as_it_is():
+    shared, tied = model(head="shared"), model(head="tied")
+    torch.testing.assert_close(shared(TOKENS), tied(TOKENS) * 32**0.5, atol=1e-10, rtol=1e-10)
+
+
+@torch.no_grad()
+def test_a_parallel_block_reads_one_x():
+    made = model(residual="parallel")
+    block, x = made.blocks[0], torch.randn(2, 5, 32, dtype=torch.float64)
+    at = made.where(TOKENS[:, :5])
+    parallel = block(x, made.scheme, at, 0)
+    block.parallel = False
+    assert not torch.allclose(parallel, block(x, made.scheme, at, 0))
+    zero = torch.zeros_like(block.down.weight)
+    down, block.down.weight.data = block.down.weight.data, zero
+    o = block(x, made.scheme, at, 0) - x
+    block.down.weight.data = down
+    torch.testing.assert_close(parallel, x + o + block.feed(x), atol=1e-12, rtol=1e-12)
+
+
+@torch.no_grad()
+def test_queries_and_keys_are_normed_before_they_turn():
+    block = model(qk_norm="head").blocks[0]
+    q, k, v = block.project(torch.randn(2, 5, 32, dtype=torch.float64) * 9)
+    for z, norm in ((q, block.norm_q), (k, block.norm_k)):
+        torch.testing.assert_close(
+            (z / norm.weight).square().mean(-1), torch.ones(2, 4, 5).double()
+        )
+    assert v.square().mean() > 9
+
+
+@torch.no_grad()
+def test_the_embedding_is_scaled_then_normed():
+    made = model(embedding_scale=3.0, embedding_norm="layer")
+    expected = F.layer_norm(
+        made.embedding(TOKENS) * 3, (32,), made.embedding_norm.weight, made.embedding_norm.bias
+    )
+    torch.testing.assert_close(made.embed(TOKENS), expected, atol=1e-12, rtol=1e-12)
+
+
+def test_epsilon_is_that_of_every_norm():
+    made = model(eps=0.25, qk_norm="head", embedding_norm="rms")
+    assert {m.eps for m in made.modules() if isinstance(m, torch.nn.RMSNorm)} == {0.25}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("model.kv_heads=3", "model.kv_heads=3: must divide heads=4"),
+        ("model.kv_heads=0", "model.kv_heads=0: expected"),
+        ("model.head_dim=0", "model.head_dim=0: expected"),
+        ("model.head_dim=99999999", "model.head_dim=99999999: expected"),
+        ("model.bias=qkv", "model.bias=qkv: expected one of none, attention, all or null"),
+    ],
+)
+def test_options_of_the_wrong_kind_are_one_line(words, expected):
+    with pytest.raises(UserError) as error:
+        job(words).shape  # noqa: B018
+    assert str(error.value).startswith(expected)

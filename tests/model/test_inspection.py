@@ -1,0 +1,127 @@
+"""Looking inside: weights that reproduce the forward of every scheme, gradients that agree with
+finite differences.
+"""
+
+import pytest
+import torch
+
+from extrap.model.gpt import GPT
+from extrap.model.inspection import Around, Defined, InspectedModel
+from extrap.model.scheme import Where
+from tests.support.discover import gpt, names
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+
+LENGTH = 20
+TOKENS = torch.randint(0, 50, (2, LENGTH), generator=torch.Generator().manual_seed(1))
+
+
+def inspected(model: GPT, **more) -> InspectedModel:
+    return InspectedModel(model, model, lambda layers: model, **more)
+
+
+@pytest.mark.parametrize("name", names("scheme"))
+def test_the_weights_that_are_shown_are_those_of_the_forward(name):
+    model = gpt(name)
+    plain, seen = model(TOKENS), inspected(model)
+    with seen._through(Defined(model.scheme)) as through:
+        torch.testing.assert_close(model(TOKENS), plain, rtol=1e-8, atol=1e-8)
+    assert len(through.kept) == len(model.blocks)
+    a = seen.attention(TOKENS)
+    assert a.shape == (2, 2, 4, LENGTH, LENGTH)
+    assert a.min() >= 0 and a.triu(1).abs().max() == 0
+    assert a.sum(-1).max() <= 1 + 1e-9
+    torch.testing.assert_close(model(TOKENS), plain, rtol=0, atol=0)
+
+
+class Nudged(Around):
+    """One number of what the first layer reads moved by a little."""
+
+    def __init__(self, part, place: tuple[int, int], by: float):
+        super().__init__(part)
+        self.place, self.by = place, by
+
+    def embed(self, x: torch.Tensor, at: Where) -> torch.Tensor:
+        x = self.part.embed(x, at)
+        if at.layer == 0:
+            x = x.clone()
+            x[:, self.place[0], self.place[1]] += self.by
+        return x
+
+
+def differences(model: GPT, tokens: torch.Tensor, of) -> torch.Tensor:
+    """(B, T, C, ...) central differences of of(last hidden state) by every number that the first
+    layer reads.
+    """
+    seen, width, out = inspected(model), model.embedding.weight.shape[1], []
+    for j in range(tokens.shape[1]):
+        for c in range(width):
+            both = []
+            for by in (1e-5, -1e-5):
+                with torch.no_grad(), seen._through(Nudged(model.scheme, (j, c), by)):
+                    both.append(of(model.hidden(tokens)[:, -1]))
+            out.append((both[0] - both[1]) / 2e-5)
+    return torch.stack(out, 1).unflatten(1, (tokens.shape[1], width))
+
+
+@pytest.mark.parametrize(
+    "name", ["rope", "alibi", "learned", "linear-rope", "cope", "complex-order", "softmax-1"]
+)
+def test_gradients_are_finite_differences(name):
+    model, tokens = gpt(name, dim=16, heads=2), TOKENS[:, :5]
+    jacobian = differences(model, tokens, lambda h: h).square().sum((2, 3)).sqrt()
+    torch.testing.assert_close(
+        inspected(model).jacobian(tokens, torch.eye(16)), jacobian, rtol=1e-5, atol=1e-6
+    )
+    targets = torch.tensor([3, 7])
+    logit = differences(
+        model, tokens, lambda h: model.logits(h).gather(1, targets[:, None])[:, 0]
+    ).norm(dim=2)
+    torch.testing.assert_close(
+        inspected(model).gradient(tokens, targets), logit, rtol=1e-5, atol=1e-6
+    )
+
+
+def test_random_probes_estimate_the_norm():
+    from extrap.tasks.diagnosis.attention_stats import probes
+
+    model = gpt("rope")
+    exact = inspected(model).jacobian(TOKENS, torch.eye(32))
+    torch.testing.assert_close(inspected(model).jacobian(TOKENS, probes(32, 32)), exact)
+    squares = [
+        inspected(model).jacobian(TOKENS, probes(8, 32, seed)).square() for seed in range(40)
+    ]
+    torch.testing.assert_close(torch.stack(squares).mean(0), exact.square(), rtol=0.3, atol=0)
+
+
+def test_without_the_mask_every_query_sees_every_key():
+    model = gpt("rope")
+    seen = InspectedModel(model, model, lambda layers: model).untrained(causal=False)
+    a = seen.attention(TOKENS)
+    assert a.min() > 0
+    torch.testing.assert_close(a.sum(-1), torch.ones_like(a.sum(-1)))
+    assert (seen.jacobian(TOKENS, torch.eye(32)) > 0).all()
+    assert seen.orderless and not inspected(gpt("alibi")).orderless
+
+
+def test_weights_that_changed_are_shown_as_changed():
+    """An extension's scheme is looked through like any other."""
+    from extrap.extensions.rerope import ReRoPE
+
+    model = gpt("rope", length=16)
+    extended = ReRoPE()(model)
+    a, b = inspected(model).attention(TOKENS), inspected(extended).attention(TOKENS)
+    assert not torch.allclose(a, b)
+    with inspected(extended)._through(Defined(extended.scheme)):
+        torch.testing.assert_close(
+            extended.hidden(TOKENS), gpt_hidden(extended), rtol=1e-8, atol=1e-8
+        )
+
+
+def gpt_hidden(model: GPT) -> torch.Tensor:
+    scheme = model.scheme
+    model.scheme = scheme.part
+    try:
+        return model.hidden(TOKENS)
+    finally:
+        model.scheme = scheme

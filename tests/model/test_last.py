@@ -1,0 +1,44 @@
+"""Where the last positions alone are asked for, the last layer reads on with them alone."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.support.discover import gpt
+
+
+@pytest.mark.parametrize("options", [{}, {"layers": 1}])
+@pytest.mark.parametrize("last", [0, 1, 7, 40])
+@torch.no_grad()
+def test_equals_the_tail_of_the_whole(options, last):
+    model, tokens = gpt("rope", **options), torch.randint(50, (3, 40))
+    whole = model(tokens)
+    torch.testing.assert_close(model(tokens, last=last), whole[:, 40 - last :], rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_gradients_and_states_are_those_of_the_whole():
+    model, tokens = gpt("t5"), torch.randint(50, (3, 40))
+    states: list[torch.Tensor] = []
+    hidden = model.hidden(tokens, states)
+    assert [s.shape for s in states] == [hidden.shape] * 2
+    with torch.enable_grad():
+        grads = [
+            torch.autograd.grad(y.square().sum(), [*model.parameters()])
+            for y in (model(tokens, last=4), model(tokens)[:, -4:])
+        ]
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
+
+
+@torch.no_grad()
+def test_it_costs_less():
+    """Of a layer's products 9 of 12 C**2 T are left out, and the head's."""
+    model, tokens = gpt("rope"), torch.randint(50, (1, 64))
+    flops = []
+    for last in (64, 1):
+        with FlopCounterMode(display=False) as counter:
+            model(tokens, last=last)
+        flops.append(counter.get_total_flops())
+    C, left_out = 32, 63
+    assert flops[0] - flops[1] == 2 * left_out * (9 * C * C + C * 50)

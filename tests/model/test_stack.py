@@ -1,0 +1,198 @@
+"""Stacks and layers: the laws of composition, which layers a pattern picks, who owns what where."""
+
+import pytest
+import torch
+
+from extrap.model import attention as kernels
+from extrap.model.gpt import GPT
+from extrap.model.inspection import Defined
+from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
+from extrap.model.stack import Only, Stack
+from extrap.model.wrapper import Wrapper
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.floater import FloaterQKV
+from extrap.schemes.linear_rope import LinearRoPE
+from extrap.schemes.log_n import LogN
+from extrap.schemes.nope import NoPE
+from extrap.schemes.rope import RoPE
+from extrap.schemes.sink import SinkLogit, SoftmaxOne
+from extrap.schemes.t5 import T5
+from extrap.schemes.urpe import URPE
+from extrap.schemes.window import Window
+from tests.support.discover import names, scheme
+from tests.support.scheme_case import at, close, moved, qkv
+
+SHAPE = Shape(dim=16, heads=2, layers=4, length=64, vocab=50)
+T = 20
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
+    pytest.mark.filterwarnings("ignore:layers=.*none of the"),
+]
+
+
+def tokens(n: int = T) -> torch.Tensor:
+    return torch.randint(50, (2, n), generator=torch.Generator().manual_seed(0))
+
+
+def gpt(s: Scheme) -> GPT:
+    torch.manual_seed(0)
+    return GPT(s, 50, 16, s.shape.layers, 2).double().eval()
+
+
+@torch.no_grad()
+def logits(s: Scheme) -> torch.Tensor:
+    return gpt(s)(tokens(16))
+
+
+def test_every_hook_of_a_scheme_is_in_the_one_list():
+    public = {name for name in vars(Scheme) if not name.startswith("_")}
+    assert set(HOOKS) == public - {"limit", "scale", "uses"}
+    for cls in (Stack, Wrapper):
+        assert all(getattr(cls, name) is not getattr(Scheme, name) for name in HOOKS)
+
+
+@pytest.mark.parametrize("name", names("scheme"))
+def test_laws_of_a_stack(name):
+    """Stack([s]) = Stack([s, NoPE]) = Stack([NoPE, s]) = s, in all that it uses as well."""
+    s = moved(scheme(name, SHAPE))
+    alone, nope = logits(s), NoPE(SHAPE)
+    for parts in ([s], [s, nope], [nope, s], [Stack(SHAPE, [s])]):
+        stack = Stack(SHAPE, parts)
+        assert torch.equal(logits(stack), alone)
+        assert [stack.uses(hook) for hook in HOOKS] == [s.uses(hook) for hook in HOOKS]
+
+
+def test_an_empty_stack_is_nope():
+    assert torch.equal(logits(Stack(SHAPE, [])), logits(NoPE(SHAPE)))
+
+
+@pytest.mark.parametrize("name", names("scheme"))
+def test_in_all_layers_a_part_is_itself_and_in_none_it_is_nope(name):
+    s = moved(scheme(name, SHAPE))
+    if s.uses("positions") or s.scale != NoPE(SHAPE).scale:
+        with pytest.raises(ValueError, match="cannot be limited to some layers"):
+            Only(SHAPE, s, ":")
+        return
+    assert torch.equal(logits(Only(SHAPE, s, ":")), logits(s))
+    assert torch.equal(logits(Only(SHAPE, s, [])), logits(NoPE(SHAPE)))
+    assert not Only(SHAPE, s, []).uses(*HOOKS)
+
+
+@pytest.mark.parametrize(
+    "layers, acts",
+    [
+        ("0:-1", [0, 1, 2]),
+        ("1:", [1, 2, 3]),
+        (":2", [0, 1]),
+        ("-2:", [2, 3]),
+        (":", [0, 1, 2, 3]),
+        ("0:9", [0, 1, 2, 3]),
+        ([-1, 0], [0, 3]),
+        ("3::4", [3]),
+        ("::2", [0, 2]),
+        ("every 2", [1, 3]),
+        ("every 4", [3]),
+        ("not every 4", [0, 1, 2]),
+        ("not 0:-1", [3]),
+        ("not ::2", [1, 3]),
+    ],
+)
+def test_patterns_of_layers(layers, acts):
+    only = Only(SHAPE, RoPE(SHAPE), layers)
+    assert sorted(only.layers) == acts
+    assert [only.uses("rotate", layer=n) for n in range(4)] == [n in acts for n in range(4)]
+
+
+def test_patterns_follow_the_depth():
+    shape = Shape(dim=16, heads=2, layers=12)
+    assert sorted(Only(shape, RoPE(shape), "every 4").layers) == [3, 7, 11]
+    assert sorted(Only(shape, RoPE(shape), "not 3::4").layers) == [0, 1, 2, 4, 5, 6, 8, 9, 10]
+
+
+@pytest.mark.parametrize("layers", ["", "2", "0:-", "a:b", "0:4:0", "every 0", "every", "not", "4"])
+def test_what_is_no_pattern_is_refused(layers):
+    with pytest.raises(ValueError, match=f"layers={layers}: give indices, a range"):
+        Only(SHAPE, RoPE(SHAPE), layers)
+
+
+def test_a_layer_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match=r"layers=\[4, -5\]: the model has layers 0 to 3"):
+        Only(SHAPE, RoPE(SHAPE), [4, 1, -5])
+
+
+def test_warns_where_a_pattern_picks_no_layer():
+    shape = Shape(dim=16, heads=2, layers=2)
+    with pytest.warns(UserWarning, match="layers=every 4: none of the 2 layers"):
+        Only(shape, RoPE(shape), "every 4")
+
+
+@torch.no_grad()
+def test_two_bases_in_disjoint_layers():
+    """Gemma 3's: each layer is that of a model with one RoPE."""
+    local, far = RoPE(SHAPE, 100.0), RoPE(SHAPE, 10000.0)
+    both = Stack(SHAPE, [Only(SHAPE, local, "not every 4"), Only(SHAPE, far, "every 4")])
+    q, k, v = qkv(SHAPE, T)
+    for layer, one in enumerate([local, local, local, far]):
+        close(
+            kernels.attention(both, q, k, v, at(both, T, layer)),
+            one.attend(q, k, v, at(one, T, layer)),
+        )
+    with pytest.raises(ValueError, match="RoPE and RoPE both rotate by phase"):
+        Stack(SHAPE, [Only(SHAPE, local, "not every 4"), Only(SHAPE, far, "2:")])
+
+
+@torch.no_grad()
+def test_owners_of_attention_in_some_layers():
+    linear, rope, alibi = LinearRoPE(SHAPE), RoPE(SHAPE), ALiBi(SHAPE)
+    mixed = Stack(
+        SHAPE,
+        [
+            Only(SHAPE, linear, [0, 2]),
+            Only(SHAPE, rope, "every 2"),
+            Only(SHAPE, alibi, [3]),
+            Only(SHAPE, Window(SHAPE, 3), [1]),
+        ],
+    )
+    q, k, v = qkv(SHAPE, T)
+    layers = [
+        linear,
+        Stack(SHAPE, [rope, Window(SHAPE, 3)]),
+        linear,
+        Stack(SHAPE, [rope, alibi]),
+    ]
+    for layer, one in enumerate(layers):
+        here = Where.whole(torch.arange(T).double(), mixed.scale, layer=layer, sees=mixed.sees)
+        close(kernels.attention(mixed, q, k, v, here), one.attend(q, k, v, here))
+        assert kernels.kernel(mixed, here) is kernels.kernel(one, here)
+    model = gpt(mixed)
+    plain, model.scheme = model(tokens()), Defined(mixed)
+    close(model(tokens()), plain, 1e-11)
+    with pytest.raises(ValueError, match="LinearRoPE and LogN both act in attention"):
+        Stack(SHAPE, [Only(SHAPE, linear, [0]), LogN(SHAPE)])
+
+
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: [URPE(SHAPE), FloaterQKV(SHAPE)], "URPE and FloaterQKV both own mix"),
+        (lambda: [SoftmaxOne(SHAPE), SinkLogit(SHAPE)], "SoftmaxOne and SinkLogit both own sink"),
+        (lambda: [RoPE(SHAPE), Stack(SHAPE, [LogN(SHAPE), RoPE(SHAPE)])], "both rotate by phase"),
+        (
+            lambda: [RoPE(SHAPE), Only(SHAPE, Stack(SHAPE, [RoPE(SHAPE)]), [0])],
+            "both rotate by phase",
+        ),
+        (lambda: [Only(SHAPE, URPE(SHAPE), [1]), Only(SHAPE, URPE(SHAPE), "1:")], "own mix"),
+    ],
+)
+def test_two_owners_of_a_layer_are_refused(make, match):
+    with pytest.raises(ValueError, match=match):
+        Stack(SHAPE, make())
+
+
+def test_owners_of_one_hook_in_disjoint_layers():
+    a, b = moved(URPE(SHAPE)), moved(URPE(SHAPE, 4))
+    both = Stack(SHAPE, [Only(SHAPE, a, ":2"), Only(SHAPE, b, "2:"), T5(SHAPE, 8, 8)]).double()
+    q, k, v = qkv(SHAPE, T)
+    for layer, one in enumerate([a, a, b, b]):
+        here = at(both, T, layer)
+        close(both.attend(q, k, v, here), attend_rows(one, q, k, v, here))

@@ -1,0 +1,88 @@
+"""A model of our own, read by transformers and by us again: the same logits."""
+
+import pytest
+import torch
+
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
+from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.export import export
+from extrap.schemes.alibi import ALiBi
+from extrap.schemes.learned import Learned
+from extrap.schemes.rope import RoPE
+from extrap.utils.errors import UserError
+
+TOKENS = torch.randint(61, (2, 24), generator=torch.Generator().manual_seed(5))
+LLAMA = {"mlp": "swiglu"}
+GPT2 = {"norm": "layer"}
+
+
+def model(scheme, **options) -> GPT:
+    shape = Shape(
+        32,
+        4,
+        3,
+        24,
+        61,
+        options.get("norm", "rms"),
+        options.get("kv_heads"),
+        options.get("head_dim"),
+    )
+    made = GPT(scheme(shape), 61, 32, 3, 4, **options).eval()
+    for p in made.parameters():
+        p.data += 0.1 * torch.randn_like(p)
+    return made
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("scheme", "options"),
+    [
+        (RoPE, LLAMA),
+        (RoPE, LLAMA | {"kv_heads": 2, "bias": "none", "head": "shared", "eps": 1e-4}),
+        (RoPE, LLAMA | {"kv_heads": 1, "bias": "attention", "head": "tied", "head_dim": 12}),
+        (lambda shape: RoPE(shape, 300.0, "half"), LLAMA),
+        (lambda shape: RoPE(shape, 300.0, [0, 3, 1, 2, 4, 7, 5, 6]), LLAMA),
+        (Learned, GPT2),
+        (Learned, GPT2 | {"mlp": "gelu-tanh", "bias": "all", "head": "shared"}),
+        (Learned, GPT2 | {"mlp": "relu", "head": "tied", "ratio": 1.5}),
+    ],
+)
+def test_logits_are_the_same(scheme, options, tmp_path):
+    transformers = pytest.importorskip("transformers")
+    ours = model(scheme, **options)
+    export(ours, tmp_path)
+    expected = ours(TOKENS)
+    theirs, info = transformers.AutoModelForCausalLM.from_pretrained(
+        tmp_path, output_loading_info=True
+    )
+    assert not any(info[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+    torch.testing.assert_close(theirs.eval()(TOKENS).logits, expected, atol=1e-4, rtol=1e-4)
+    again = Checkpoint(str(tmp_path)).model()
+    torch.testing.assert_close(again(TOKENS), expected, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "options", "expected"),
+    [
+        (ALiBi, {}, "export: ALiBi has no equal"),
+        (RoPE, {}, "export: Llama needs model.mlp=swiglu"),
+        (RoPE, LLAMA | {"norm": "layer"}, "export: Llama needs model.norm=rms"),
+        (RoPE, LLAMA | {"bias": "all"}, "export: Llama needs model.bias=null, none or attention"),
+        (RoPE, LLAMA | {"qk_norm": "head"}, "export: Llama needs model.qk_norm=null"),
+        (RoPE, LLAMA | {"residual": "parallel"}, "export: Llama needs model.residual=null"),
+        (Learned, {}, "export: GPT-2 needs model.norm=layer"),
+        (Learned, GPT2 | {"mlp": "swiglu"}, "export: GPT-2 needs model.mlp=gelu"),
+        (Learned, GPT2 | {"kv_heads": 2}, "export: GPT-2 needs model.kv_heads=null"),
+        (
+            Learned,
+            GPT2 | {"embedding_scale": 2.0},
+            "export: GPT-2 needs model.embedding_scale=null",
+        ),
+    ],
+)
+def test_what_has_no_equal_is_refused(scheme, options, expected, tmp_path):
+    with pytest.raises(UserError) as error:
+        export(model(scheme, **options), tmp_path / "folder")
+    assert str(error.value).startswith(expected)
+    assert not (tmp_path / "folder").exists()

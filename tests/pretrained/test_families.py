@@ -1,0 +1,207 @@
+"""Every family against transformers: a tiny random model, saved by its own class, read by us, gives
+the same logits, inside its context and past it.
+"""
+
+import json
+
+import pytest
+import torch
+
+from extrap.model.scheme import OutOfRange
+from extrap.pretrained.checkpoint import Checkpoint, by_model_type
+from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
+
+TOKENS = torch.randint(61, (2, 75), generator=torch.Generator().manual_seed(5))
+INSIDE, PAST = 13, 75
+
+ROPE = [
+    *((kind, tiny.rope(name)) for kind in ("llama", "qwen2", "mistral") for name in tiny.SCALED),
+    *(("neox", tiny.rope(name, pairs=2, partial_rotary_factor=0.5)) for name in tiny.SCALED),
+]
+OTHERS = [
+    ("llama", {"attention_bias": True, "tie_word_embeddings": True, "rms_norm_eps": 0.1}),
+    ("llama", {"num_key_value_heads": 4, "head_dim": 16}),
+    ("mistral", {"sliding_window": 9} | tiny.rope("default")),
+    ("mistral", {"sliding_window": 9} | tiny.rope("yarn")),
+    ("qwen2", {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1}),
+    ("qwen2", {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1} | tiny.rope("yarn")),
+    ("qwen2", {"use_sliding_window": False, "sliding_window": 9, "tie_word_embeddings": True}),
+    ("qwen3", tiny.rope("default")),
+    ("qwen3", tiny.rope("yarn-plain")),
+    ("qwen3", {"attention_bias": True}),
+    ("gemma", tiny.rope("default")),
+    ("gemma", {"num_key_value_heads": 1}),
+    ("neox", {"use_parallel_residual": False}),
+    ("neox", {"hidden_act": "gelu_new", "tie_word_embeddings": True}),
+    ("gpt2", {}),
+    ("gpt2", {"activation_function": "relu", "n_inner": 40}),
+    ("bloom", {}),
+    ("bloom", {"n_head": 6, "hidden_size": 36}),
+    ("mpt", {}),
+    ("mpt", {"n_heads": 6, "d_model": 36}),
+    ("opt", {}),
+    ("opt", {"activation_function": "gelu"}),
+]  # fmt: skip
+
+
+def label(value) -> str:
+    return value if isinstance(value, str) else json.dumps(value)[:60]
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(("kind", "options"), ROPE + OTHERS, ids=label)
+def test_logits_are_those_of_transformers(kind, options, tmp_path):
+    theirs = tiny.made(kind, **options)
+    theirs.save_pretrained(tmp_path)
+    ours = Checkpoint(str(tmp_path)).model()
+    for n in (1, INSIDE, PAST):
+        tokens = TOKENS[:, :n]
+        try:
+            found = ours(tokens)
+        except OutOfRange:
+            assert n == PAST and kind in ("gpt2", "opt")
+            continue
+        expected = theirs(tokens).logits
+        assert expected.std() > 0.3  # else anything would agree
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", [name for name in tiny.SCALED if name != "default"])
+def test_a_scaling_is_in_force(name, tmp_path):
+    """It changes logits: a scaling that silently does nothing would agree with a plain oracle."""
+    theirs = tiny.made("llama", **tiny.rope(name))
+    theirs.save_pretrained(tmp_path)
+    scaled = Checkpoint(str(tmp_path)).model()(TOKENS)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config["rope_parameters"] = {"rope_type": "default", "rope_theta": 500.0}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    plain = Checkpoint(str(tmp_path)).model()(TOKENS)
+    assert (scaled - plain).abs().max() > 0.05
+
+
+@torch.no_grad()
+def test_files_of_transformers_4_say_the_same(tmp_path):
+    """The base beside rope_scaling, whose kind is called `type`."""
+    theirs = tiny.made("llama", **tiny.rope("yarn"))
+    theirs.save_pretrained(tmp_path)
+    expected = Checkpoint(str(tmp_path)).model()(TOKENS)
+    config = json.loads((tmp_path / "config.json").read_text())
+    rope = config.pop("rope_parameters")
+    config["rope_theta"] = rope.pop("rope_theta")
+    rope["type"] = rope.pop("rope_type")
+    config["rope_scaling"] = rope
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    torch.testing.assert_close(Checkpoint(str(tmp_path)).model()(TOKENS), expected)
+
+
+def rewritten(tmp_path, kind="llama", options=None, **changes) -> Checkpoint:
+    """A saved model whose config.json is changed; None removes an entry."""
+    tiny.made(kind, **(options or {})).save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
+    return Checkpoint(str(tmp_path))
+
+
+SCALING = {"rope_type": "yarn", "factor": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "expected"),
+    [
+        ("llama", {"rope_parameters": SCALING}, "rope_type=yarn without rope_theta"),
+        ("llama", {"rope_parameters": {"rope_type": "spiral"}}, "rope_type=spiral is not supported"),
+        ("llama", {"rope_parameters": {"rope_type": "linear", "rope_theta": 9.0}}, "needs factor"),
+        (
+            "llama",
+            {"rope_parameters": {"full_attention": {"rope_theta": 9.0}, "sliding_attention": SCALING}},
+            "one rotation for all layers is",
+        ),
+        ("llama", {"model_type": "mamba"}, "model_type=mamba is not supported"),
+        ("llama", {"hidden_act": "xielu"}, "hidden_act=xielu is not supported"),
+        ("llama", {"hidden_size": None}, "hidden_size is missing"),
+        ("llama", {"hidden_size": "wide"}, "hidden_size=wide is not supported"),
+        ("llama", {"num_key_value_heads": 3}, "kv_heads=3: must divide heads=4"),
+        ("llama", {"mlp_bias": True}, "mlp_bias=True is not supported"),
+        ("llama", {"quantization_config": {"bits": 4}}, "quantization_config="),
+        ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse_layer_idx=True"),
+        ("bloom", {"apply_residual_connection_post_layernorm": True}, "apply_residual_connection"),
+        ("bloom", {"seq_length": None}, "give model.train_length"),
+        ("mpt", {"attn_config": {"alibi": False}}, "alibi=False is not supported"),
+        ("mpt", {"attn_config": {"alibi": True, "clip_qkv": 3}}, "clip_qkv=3 is not supported"),
+        ("opt", {"word_embed_proj_dim": 16}, "word_embed_proj_dim=16 is not supported"),
+        ("llama", {"num_hidden_layers": 2}, "9 tensors that the family does not have: model.layers.2"),
+        ("llama", {"num_hidden_layers": 4}, "tensor model.layers.3.self_attn.q_proj.weight is missing"),
+        ("llama", {"intermediate_size": 40}, "is 48 x 32, not 40 x 32"),
+    ],
+)  # fmt: skip
+def test_what_is_not_supported_is_refused_by_name(kind, changes, expected, tmp_path):
+    with pytest.raises(UserError) as error:
+        rewritten(tmp_path, kind, **changes).model()
+    assert expected in str(error.value) and "\n" not in str(error.value)
+    assert str(tmp_path) in str(error.value)
+
+
+def test_every_family_is_under_oracle():
+    kinds = {"neox": "gpt_neox"}
+    assert set(by_model_type()) == {kinds.get(kind, kind) for kind, _ in ROPE + OTHERS}
+
+
+def test_a_length_that_is_given_counts(tmp_path):
+    found = rewritten(tmp_path, "bloom", seq_length=None).model(length=40)
+    assert found.scheme.shape.length == 40
+
+
+@torch.no_grad()
+def test_half_precision_is_an_option(tmp_path):
+    found = rewritten(tmp_path).model(dtype="bf16")
+    assert found(TOKENS).dtype == torch.bfloat16
+
+
+def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
+    checkpoint = rewritten(tmp_path, "gpt2")
+    empty = {name: tuple(p.shape) for name, p in checkpoint.model(empty=True).named_parameters()}
+    full = {name: tuple(p.shape) for name, p in checkpoint.model().named_parameters()}
+    assert empty == full
+
+
+@pytest.mark.parametrize(
+    ("plant", "expected"),
+    [
+        (lambda f: (f / "model.safetensors").unlink(), "no *.safetensors in it"),
+        (
+            lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
+            "pytorch_model.bin, a pickle, which runs code",
+        ),
+        (
+            lambda f: (f / "model.safetensors").write_bytes(
+                (f / "model.safetensors").read_bytes()[:3000]
+            ),
+            "model.safetensors: cut short or damaged",
+        ),
+        (lambda f: (f / "config.json").unlink(), "no config.json in it"),
+        (lambda f: (f / "config.json").write_text("{"), "config.json: not a config"),
+        (lambda f: (f / "config.json").write_text("[" * 9999), "config.json: not a config"),
+        (lambda f: (f / "config.json").write_text("[]"), "not a config but list"),
+    ],
+)
+def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
+    tiny.made("llama").save_pretrained(tmp_path)
+    plant(tmp_path)
+    with pytest.raises(UserError) as error:
+        Checkpoint(str(tmp_path)).model()
+    assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("place", ["nowhere", "nowhere.gguf", "a/b/c", "../x"])
+def test_a_place_that_is_not_there(place):
+    with pytest.raises(UserError, match="no such folder or file"):
+        Checkpoint(place)
+
+
+def test_the_hash_is_that_of_config_and_weights(tmp_path):
+    first = rewritten(tmp_path).sha256
+    assert rewritten(tmp_path).sha256 == first
+    assert rewritten(tmp_path, rms_norm_eps=0.5).sha256 != first

@@ -1,0 +1,149 @@
+"""GGUF: the same model as the folder it was made from, its own tokenizer, and a cache that is whole
+or not there.
+"""
+
+import json
+
+import pytest
+import torch
+
+from extrap.pretrained import gguf
+from extrap.pretrained.checkpoint import Checkpoint
+from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
+from tests.support import tiny_gguf
+
+TOKENS = torch.randint(200, (2, 60), generator=torch.Generator().manual_seed(5))
+HOSTILE = [
+    "",
+    " ",
+    "\n\n\t \r\n",
+    "plain words, and 1234567 of them",
+    "e\u0301 \u00e9 \u200b\u202e \ufeff",
+    "\U0001f9d1\u200d\U0001f680 \u4e2d\u6587 \u0939\u093f",
+    "\x00\x01\x7f\x80\xff",
+    "<|endoftext|> inside <|im_start|>user",
+    "the the  the   the\u00a0the",
+    "\ud7ff\ue000\U0010ffff",
+]
+
+
+@pytest.fixture(scope="module")
+def llama():
+    return tiny.made("llama", vocab_size=len(tiny_gguf.words()), **tiny.rope("default"))
+
+
+@torch.no_grad()
+def test_a_file_is_the_model_that_it_was_made_from(llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama)
+    ours = Checkpoint(str(path), tmp_path / "cache").model()
+    torch.testing.assert_close(ours(TOKENS), llama(TOKENS).logits, atol=1e-4, rtol=1e-4)
+    assert ours.scheme.layout == "interleaved"
+    assert ours.scheme.shape.length == llama.config.max_position_embeddings
+
+
+@torch.no_grad()
+def test_quantised_weights_are_those_of_the_format(llama, tmp_path):
+    """Q8_0 by hand: blocks of 32, a half-precision scale of 1/127 of the largest."""
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama, quantised=True)
+    ours = Checkpoint(str(path), tmp_path / "cache").model()
+    w = llama.model.embed_tokens.weight.view(-1, 32)
+    scale = (w.abs().amax(1, keepdim=True) / 127).half().float()
+    expected = (w / (w.abs().amax(1, keepdim=True) / 127)).round() * scale
+    torch.testing.assert_close(ours.embedding.weight, expected.view_as(ours.embedding.weight))
+
+
+def test_the_folder_is_made_once(llama, tmp_path, monkeypatch):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama)
+    first = Checkpoint(str(path), tmp_path / "cache")
+    monkeypatch.setattr(gguf, "_unpack", lambda *args: pytest.fail("unpacked again"))
+    assert Checkpoint(str(path), tmp_path / "cache").sha256 == first.sha256
+
+
+def test_an_interrupted_attempt_leaves_no_half(llama, tmp_path, monkeypatch):
+    path, cache = tiny_gguf.written(tmp_path / "model.gguf", llama), tmp_path / "cache"
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("safetensors.torch.save_file", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Checkpoint(str(path), cache)
+    assert list(cache.iterdir()) == []
+    killed = Checkpoint(
+        str(path), cache
+    ).folder  # what a killed process leaves, beside what is whole
+    killed.rename(cache / f".{killed.name}.999999999.tmp")
+    assert Checkpoint(str(path), cache).folder == killed
+    assert [p.name for p in cache.iterdir()] == [killed.name]
+
+
+@pytest.mark.parametrize("size", [3, 40, 3000, 30000])
+def test_a_file_cut_short_is_one_line(size, llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(UserError) as error:
+        Checkpoint(str(path), tmp_path / "cache").model()
+    assert "model.gguf" in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "cache").exists() or list((tmp_path / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"architecture": "mamba"}, "general.architecture=mamba is not supported"),
+        ({"pre": "tekken"}, "tokenizer.ggml.pre=tekken is not supported"),
+        ({"llama__rope__scaling__type": "wild"}, "llama.rope.scaling.type=wild is not supported"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(options, expected, llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama, **options)
+    with pytest.raises(UserError, match=expected):
+        Checkpoint(str(path), tmp_path / "cache")
+
+
+def tokenizer(llama, tmp_path, pre: str):
+    from tokenizers import Tokenizer
+
+    path = tiny_gguf.written(tmp_path / f"{pre}.gguf", llama, pre=pre)
+    folder = Checkpoint(str(path), tmp_path / "cache").folder
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+@pytest.mark.parametrize("pre", ["gpt-2", "smollm", "qwen2", "llama-bpe"])
+def test_text_comes_back(pre, llama, tmp_path):
+    made = tokenizer(llama, tmp_path, pre)
+    for text in HOSTILE:
+        ids = made.encode(text, add_special_tokens=False).ids
+        assert made.decode(ids, skip_special_tokens=False) == text
+
+
+def test_smollm_splits_every_digit(llama, tmp_path):
+    """The merges `1 2` and `12 3` are there, and met by GPT-2's cut alone."""
+    pieces = {
+        pre: tokenizer(llama, tmp_path, pre).encode("x 1234").tokens for pre in ("smollm", "gpt-2")
+    }
+    assert pieces["smollm"] == ["x", "Ġ", "1", "2", "3", "4"]
+    assert pieces["gpt-2"] == ["x", "Ġ", "123", "4"]
+
+
+def test_special_words_are_one_token(llama, tmp_path):
+    assert tokenizer(llama, tmp_path, "smollm").encode("a<|im_start|>b").tokens == [
+        "a",
+        "<|im_start|>",
+        "b",
+    ]
+
+
+def test_the_config_says_what_the_file_does(llama, tmp_path):
+    path = tiny_gguf.written(tmp_path / "model.gguf", llama)
+    config = json.loads(
+        (Checkpoint(str(path), tmp_path / "cache").folder / "config.json").read_text()
+    )
+    assert config["rope_parameters"] == {"rope_type": "default", "rope_theta": 500.0}
+    assert (config["hidden_size"], config["num_key_value_heads"], config["bos_token_id"]) == (
+        32,
+        2,
+        0,
+    )

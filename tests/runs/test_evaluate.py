@@ -1,0 +1,138 @@
+"""Evaluation: rows that repeat, are measured once, and reach W&B unchanged."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from extrap.results import rows
+from extrap.runs import validate
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.train import train
+from extrap.utils.errors import UserError
+from tests.support.jobs import job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+def run(*overrides: str):
+    j = job(*overrides)
+    train(j)
+    evaluate(j)
+    j.dashboard.finish()
+    return j
+
+
+def test_two_identical_runs_give_identical_rows(elsewhere):
+    j = run("scheme=alibi")
+    assert evaluated(j)
+    files = {p.name: p.read_bytes() for p in (j.results / "rows").iterdir()}
+    assert {name.rsplit("__")[-1] for name in files} == {"train.csv", "nll.csv", "kv.csv"}
+    (elsewhere / "runs" / j.run.name).rename(elsewhere / "gone")
+    assert not evaluated(job("scheme=alibi"))
+    run("scheme=alibi")
+    assert files == {p.name: p.read_bytes() for p in (j.results / "rows").iterdir()}
+
+
+def test_finished_rows_are_left_alone_and_lost_ones_measured_again():
+    j = run("scheme=nope")
+    paths = sorted((j.results / "rows").iterdir())
+    before = [p.stat().st_mtime_ns for p in paths]
+    run("scheme=nope")
+    assert before == [p.stat().st_mtime_ns for p in paths]
+    paths[0].unlink()
+    paths[1].write_text(paths[1].read_text().replace("ok", "diverged"))
+    assert not evaluated(job("scheme=nope"))
+    run("scheme=nope")
+    frame = rows.read(j.results)
+    assert set(frame.task) == {"train", "nll", "kv"}
+    assert "diverged" not in set(frame.status)
+
+
+def test_a_run_is_shared_by_studies_and_trained_once():
+    a, b = run("scheme=nope"), run("scheme=nope", "study=second", "task.kv.trials=12")
+    assert a.run.folder == b.run.folder
+    assert (rows.read(b.results).study == "second").all()
+
+
+def test_an_untrained_run_is_refused():
+    with pytest.raises(UserError, match=r"stage=evaluate.*not trained"):
+        evaluate(job("scheme=rope"))
+
+
+def test_a_learned_table_has_no_rows_past_its_end():
+    frame = rows.read(run("scheme=learned").results)
+    measured = frame[frame.task.isin(["nll", "kv"]) & frame.length.notna()]
+    assert set(measured.length) == {64}
+
+
+def test_a_diverged_run_has_a_marked_curve_and_nothing_else():
+    frame = rows.read(
+        run("scheme=rope", "train.lr=1e30", "train.clip=1e30", "train.warmup=0").results
+    )
+    assert set(frame.task) <= {"train"}
+    assert set(frame.status) == {"diverged"}
+
+
+def test_wandb_offline_holds_the_rows():
+    """Read back with W&B's own reader: the summary per length, and the history against eval/length,
+    are the rows.
+    """
+    j = run("scheme=rope", "logger=wandb")
+    (folder,) = Path("wandb").glob("offline-run-*")
+    leet = [str(Path(sys.executable).with_name("wandb")), "leet", "inspect", "--json", str(folder)]
+    records = [
+        json.loads(line)
+        for line in subprocess.run(
+            leet, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+    ]
+    summary, history = {}, {}
+    for record in records:
+        if record["type"] == "summary":
+            summary |= record["summary"].get("update", {})
+        if record["type"] == "history":
+            item = record["history"]["item"]
+            history |= {
+                (key, item.get("eval/length", item.get("train/step"))): value
+                for key, value in item.items()
+            }
+    frame = rows.read(j.results)
+    for row in frame[frame.task.isin(["nll", "kv"]) & frame.length.notna()].itertuples():
+        depth = "" if row.depth != row.depth else f"/depth {row.depth:g}"
+        name = f"{row.task}/{row.protocol}/{row.metric}{depth}"
+        assert summary[f"{name} at {row.length}"] == pytest.approx(row.value)
+        assert history[f"eval/{name}", row.length] == pytest.approx(row.value)
+    for row in frame[frame["axis"] == "step"].itertuples():
+        assert history[f"train/{row.protocol}/{row.metric}", row.at] == pytest.approx(row.value)
+
+
+def test_options_of_tasks_that_are_not_asked_are_left_aside():
+    """`extrap experiment=suite task=[kv]`: the options of the experiment's other tasks stand there
+    without their task.
+    """
+    narrowed = job("task=[kv,nll]", "+task.haystack.trials=3")
+    with pytest.warns(UserWarning, match=r"^task=\[kv,nll\]: options of haystack are left aside$"):
+        validate.check(narrowed)
+    assert (
+        narrowed.task_names == ["kv", "nll"]
+        and list(narrowed.tasks) == ["kv", "nll"]
+        and not narrowed.refused
+    )
+    with pytest.raises(UserError, match=r"^task\.haystac=.*expected Task"):
+        validate.check(job("task=[kv,nll]", "+task.haystac.trials=3"))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("data=retrieval", "data.text.size=0"), {"not trained"}),
+        (("data=retrieval",), {"ok"}),
+    ],
+)
+def test_a_run_that_never_learned_text_has_no_say_on_its_loss(words, expected):
+    """What a run was trained on decides: retrieval alone scores no token of text."""
+    frame = rows.read(run(*words).results)
+    assert set(frame[frame.task == "nll"].status) == expected

@@ -1,0 +1,332 @@
+"""Fine-tuned runs: runs of their own, named by their parent and by how they were tuned; everything
+else stays as it is.
+"""
+
+import json
+
+import pytest
+import torch
+
+from extrap.cli import program
+from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme
+from extrap.results import rows
+from extrap.runs import study, validate
+from extrap.runs import train as stage
+from extrap.runs.build import build
+from extrap.runs.evaluate import evaluate
+from extrap.runs.training.callbacks import Report
+from extrap.runs.training.shared_parameters import shared
+from extrap.schemes.t5 import T5
+from extrap.utils.errors import NotApplicable, UserError
+from tests.support.discover import gpt, names, node
+from tests.support.jobs import job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+SMALL = ["model.dim=16", "model.layers=1", "model.heads=2"]
+BRIEF = ["finetune.steps=6", "finetune.log_every=1", "finetune.save_every=2", "finetune.warmup=2"]
+
+
+class Stop(Exception):
+    """A machine that goes down in the middle of a step."""
+
+
+def tuned(*overrides: str, method: str = "full"):
+    return job("scheme=rope", f"finetune={method}", *SMALL, *BRIEF, *overrides)
+
+
+def weights(j) -> dict[str, torch.Tensor]:
+    return torch.load(j.run.weights, weights_only=True)
+
+
+def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+
+
+PLAIN = ["logger=none"]
+
+
+def test_an_identity_without_tuning_says_nothing_of_it():
+    plain = job("scheme=rope", "extension=yarn")
+    assert plain.tuned is None and plain.course.parent is None
+    assert set(plain.run.identity) == {"scheme", "model", "train", "precision", "data", "corpus"}
+    parent = job("scheme=rope", "extension=yarn", "finetune=full").tuned.parent
+    assert (parent.run, parent.parent) == (plain.run, None)
+
+
+def test_labels_tell_method_extension_and_train_factor():
+    assert tuned("extension=yarn", "extension.factor=4", *RESET).label == "rope-full-yarn-x4"
+    assert (
+        tuned("extension=yarn", "extension.slope=0.2", "finetune.factor=2", *RESET).label
+        == "rope-full-yarn-slope-0.2-x2"
+    )
+    assert tuned("finetune.factor=1.5", *RESET, method="lora").label == "rope-lora-direct-x1.5"
+    assert (
+        tuned("finetune.steps=7", "label=mine", "data@finetune.data=text").label
+        == "mine-full-steps-7-warmup-2-text-direct-x1"
+    )
+    with pytest.raises(UserError, match="more than 80 characters"):
+        _ = tuned(f"label={'x' * 70}").label
+
+
+RESET = ["finetune.steps=100", "finetune.warmup=10"]
+
+
+def test_train_factor_and_evaluation_factor_are_two_options():
+    same = [
+        ("extension.factor=4",),
+        ("extension.factor=8", "finetune.factor=4"),
+        ("extension.factor=2", "finetune.factor=4.0"),
+    ]
+    runs = {tuned("extension=yarn", *options).run.name for options in same}
+    assert len(runs) == 1
+    two = tuned("extension=yarn", "extension.factor=4", "finetune.factor=2")
+    assert two.run.name not in runs
+    assert (
+        two.extension.factor,
+        two.tuned.extension_options["factor"],
+        two.tuned.length,
+        two.length,
+    ) == (4, 2.0, 128, 64)
+    chain = tuned("extension=ntk-su-mixed-log-n", "finetune.factor=2")
+    assert chain.tuned.extension_options["first"]["factor"] == 2.0
+
+
+def test_what_follows_the_text_is_left_alone_and_needs_a_train_factor():
+    for name, options in (("ntk-dynamic", {"factor": 1.0}), ("pi-adaptive", {"factor": None})):
+        with pytest.raises(UserError, match=f"finetune.factor=null: extension={name} follows"):
+            _ = tuned(f"extension={name}").run
+        j = tuned(f"extension={name}", "finetune.factor=2")
+        assert j.tuned.extension_options["factor"] == options["factor"]
+        assert j.tuned.length == 128
+
+
+def test_names_follow_parent_tuning_data_and_extension():
+    a = tuned("extension=pi", "finetune.factor=2")
+    assert (
+        tuned(
+            "extension=pi", "finetune.factor=2", "study=other", "stage=train", "finetune.batch=0.5"
+        ).run.identity
+        == a.run.identity
+    )
+    assert tuned("extension=pi", "finetune.factor=2", "seed=3").run.config == a.run.config
+    changes = (
+        "train.lr=1e-3",
+        "scheme.base=500",
+        "finetune.lr=1e-4",
+        "finetune.steps=8",
+        "extension=ntk",
+        "finetune.batch=1",
+    )
+    for change in (*changes, "finetune=lora", "data@finetune.data=text"):
+        assert tuned("extension=pi", "finetune.factor=2", change).run.config != a.run.config
+
+
+def test_a_batch_is_longer_smaller_and_new():
+    j = tuned("finetune.factor=2", "data.text.size=6", "data.retrieval.size=1")
+    batch, parent = j.course.batches[0], j.tuned.parent.batches
+    assert batch.tokens.shape == (3 + 1, 128)
+    assert (tuned("finetune.factor=2", "finetune.batch=1").course.batches[0].tokens.shape) == (
+        8,
+        128,
+    )
+    assert not any(
+        torch.equal(batch.tokens[:1, :64], parent[t].tokens[:1]) for t in range(len(parent))
+    )
+    assert j.course.optim.steps == 6 and j.course.optim.clip == j.optim.clip
+    text = tuned("data@finetune.data=text", "finetune.factor=2")
+    assert list(text.course.batches[0].parts) == ["text"]
+    assert list(text.mixture.parts) == ["text", "retrieval"]
+
+
+def test_parts_are_drawn_as_at_the_end_of_training(monkeypatch):
+    said = []
+    j = tuned()
+    part = type(j.course.batches.mixture.text)
+    draw = part.draw
+    monkeypatch.setattr(
+        part, "draw", lambda self, *given: said.append(given[-1]) or draw(self, *given)
+    )
+    _ = j.course.batches[0], j.course.batches[5]
+    assert said == [1.0] * 2
+
+
+@pytest.mark.parametrize("method", ["full", "lora"])
+def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
+    """Killed at step 5, resumed from the checkpoint of step 4, with dropout drawing random numbers
+    all along.
+    """
+    options = ("model.dropout=0.2", "extension=yarn", "finetune.factor=2")
+    j = tuned(*options, method=method)
+    stage.train(j)
+    whole, curve = weights(j), j.run.curve.read_text()
+    parent = weights(j.tuned.parent)
+    j.run.folder.rename(elsewhere / "whole")
+    with monkeypatch.context() as killed:
+        tell = Report.on_train_batch_end
+
+        def die(self, trainer, *args):
+            tell(self, trainer, *args)
+            if trainer.global_step == 5:
+                raise Stop
+
+        killed.setattr(Report, "on_train_batch_end", die)
+        with pytest.raises(Stop):
+            stage.train(tuned(*options, method=method))
+    assert j.run.checkpoint.exists() and not j.run.trained
+    again = tuned(*options, method=method)
+    stage.train(again)
+    assert equal(whole, weights(again)) and curve == j.run.curve.read_text()
+    assert equal(parent, weights(j.tuned.parent))
+    moved = {name for name in parent if not torch.equal(parent[name], whole[name])}
+    assert moved == (
+        set(parent)
+        if method == "full"
+        else {f"blocks.0.{m}.weight" for m in ("qkv", "out", "up", "down")}
+    )
+
+
+def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
+    j = tuned("extension=yarn", "extension.factor=4", "finetune.factor=2")
+    parent = j.tuned.parent
+    with pytest.raises(
+        UserError,
+        match=r"stage=evaluate: rope-full-.* is not tuned yet; tune it with stage=train or stage=all",
+    ):
+        evaluate(j)
+    assert not program.done(j)
+    program.work(j)
+    assert program.done(tuned("extension=yarn", "extension.factor=4", "finetune.factor=2"))
+    stamps = [run.weights.stat().st_mtime_ns for run in (parent.run, j.run)]
+    program.work(tuned("extension=yarn", "extension.factor=8", "finetune.factor=2"))
+    assert stamps == [run.weights.stat().st_mtime_ns for run in (parent.run, j.run)]
+    said = json.loads((j.run.folder / "config.json").read_text())
+    assert (said["parent"], said["train_factor"], said["steps"]) == (parent.run.name, 2.0, 6)
+    frame = rows.read(j.results)
+    assert set(frame.train_length) == {64}
+    mine = frame[frame.run == j.run.name]
+    assert set(mine.scheme) == {j.label} and set(mine[mine.task == "nll"].factor) == {4.0, 8.0}
+    curve = mine[mine.task == "train"]
+    assert sorted(set(curve["at"].dropna())) == [1, 2, 3, 4, 5, 6]
+    known = {entry.run: entry for entry in study.entries("main")}
+    assert study.standing(known[parent.run.name]).state is study.State.DONE
+    assert {"main"} == study.uses(parent.run.name)
+
+
+def test_the_extension_is_in_place_while_tuning_and_its_weights_are_found_again():
+    """T5's table lies in a stack while it is tuned; tuning begins at the extended parent."""
+    j = tuned("scheme=t5", "extension=bias-interpolation", "finetune.factor=2")
+    stage.train(job("scheme=t5", *SMALL))
+    plain = j.tuned.parent.model()
+    plain.load_state_dict(weights(j.tuned.parent))
+    tokens = j.course.batches[0].tokens
+    begun = j.tuned.begin()
+    assert torch.equal(begun(tokens), j.extension(plain)(tokens))
+    assert (begun(tokens) - plain(tokens)).abs().max() > 1e-4
+    assert "scheme.parts.0.table" in dict(begun.named_parameters())
+    stage.train(j)
+    assert not torch.equal(weights(j)["scheme.table"], plain.scheme.table)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "rope",
+        "t5",
+        "kerple-log",
+        "learned",
+        "transformer-xl",
+        "fire",
+        "floater",
+        "t5-urpe",
+        "learned-every",
+    ],
+)
+def test_parameters_are_found_again_under_every_extension(scheme):
+    for name in names("extension"):
+        model = gpt(scheme)
+        known = shared(model)
+        try:
+            extended = build(node("extension", name), "extension")(model)
+        except NotApplicable:
+            continue
+        if isinstance(extended, GPT):
+            found = [known[id(p)] for p in extended.parameters()]
+            assert sorted(found) == sorted(known.values()), name
+
+
+class Gains(SchemeExtension):
+    """An extension with weights of its own."""
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        return with_parts(scheme, T5(scheme.shape))
+
+
+def test_an_extension_with_parameters_of_its_own_is_refused():
+    j = tuned("plugins=[tests]")
+    j.config["extension"] = {"_target_": "tests.runs.test_finetuned.Gains"}
+    with pytest.raises(NotApplicable, match="brings parameters of its own"):
+        validate.check(j)
+
+
+def test_a_parent_that_diverged_is_not_tuned():
+    j = tuned("train.lr=1e30", "train.clip=1e30", "train.warmup=0")
+    with pytest.raises(
+        UserError, match=r"finetune=full: rope-\w+-s0 diverged, there is nothing to tune"
+    ):
+        stage.train(j)
+    assert not j.run.trained
+
+
+def test_tuning_that_diverges_marks_the_run_and_not_its_parent():
+    j = tuned("finetune.lr=1e30", "train.clip=1e30", "finetune.warmup=0")
+    stage.train(j)
+    assert (j.run.state["state"], j.tuned.parent.run.state["state"]) == ("diverged", "trained")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["finetune.steps=0"], "finetune.steps=0: "),
+        (["finetune.factor=0.5"], "finetune.factor=0.5: "),
+        (["finetune.batch=0"], "finetune.batch=0: "),
+        (["finetune.factor=x"], "finetune.factor=x: "),
+        (
+            ["finetune.save_every=5", "finetune.log_every=2"],
+            "finetune.save_every=5: a multiple of log_every=2",
+        ),
+        (
+            ["finetune=lora", "finetune.rank=17"],
+            "finetune.rank=17: more than a side of blocks.0.qkv, 48 x 16",
+        ),
+        (
+            ["finetune=lora", "finetune.targets=[q]"],
+            r"finetune.targets=\[q\]: one or more of embedding, qkv, out, up, down, head",
+        ),
+        (
+            ["scheme=learned", "finetune.factor=2"],
+            "finetune.factor=2: windows of 128 tokens, but position 127 lies past the 64 positions",
+        ),
+        (["extension=nbce"], "extension=nbce finetune=full: it is a way of reading, not a model"),
+        (
+            ["extension=crop", "finetune.factor=2"],
+            "extension=crop finetune=full: it is a way of reading",
+        ),
+        (["scheme=alibi", "extension=ntk"], "extension=ntk: NTK on ALiBi"),
+        (["finetune.factor=16"], "data.vocabulary.keys=256: 511 records"),
+        (
+            ["data@finetune.data=text", "finetune.data.vocabulary.keys=9"],
+            "finetune.data.vocabulary: tuning reads what training read",
+        ),
+        (
+            ["trainer=ddp", "trainer.accelerator=cpu"],
+            r"finetune=full: rope-\w+-s0 is not trained yet; on several devices train it first",
+        ),
+    ],
+)
+def test_what_cannot_be_tuned_is_told_in_a_line(overrides, said):
+    with pytest.raises(UserError, match=f"^{said}") as told:
+        validate.check(tuned(*overrides))
+    assert "\n" not in str(told.value)

@@ -1,0 +1,78 @@
+"""What a run is named by: what is trained, on what and how; neither where a class lies nor which
+machine did it.
+"""
+
+import pytest
+
+from extrap.runs.evaluate import planned
+from extrap.runs.folder import identity_hash
+from extrap.runs.job import Job
+from tests.support.jobs import job
+
+NAMES = {
+    "scheme=rope": ("rope-22c6a85c-s0", "120f3d3ba2be"),
+    "scheme=hwfa": ("hwfa-731d79c6-s0", "081f75e3e88c"),
+    "scheme=rope extension=yarn": ("rope-22c6a85c-s0", "f709d53b2c0e"),
+    "scheme=rope extension=yarn finetune=full": ("rope-full-yarn-x8-4ab07479-s0", "0e72a80cc5c6"),
+    "scheme=rope extension=pi finetune=lora": ("rope-lora-pi-x8-02277984-s0", "a907222ffa59"),
+}
+"""The run of a tiny job and the hash of its task kv. They change with an option's default, and with
+nothing else.
+"""
+
+
+@pytest.mark.parametrize("words", NAMES)
+def test_names_stay(words: str) -> None:
+    this = job(*words.split())
+    assert (this.run.name, planned(this)["kv"]) == NAMES[words]
+
+
+def test_a_null_option_of_the_model_is_no_part_of_the_name() -> None:
+    """So the GPT may get more options: a run that does without them keeps its name."""
+    this = job()
+    later = {name: value for name, value in this.config["model"].items() if value is None}
+    assert {"kv_heads", "head_dim", "bias", "qk_norm"} <= set(later)
+    founding = {name: value for name, value in this.config["model"].items() if value is not None}
+    assert Job(this.config | {"model": founding}, this.choices).run.name == this.run.name
+    assert job("model.kv_heads=2").run.name != job().run.name
+
+
+def test_a_class_is_known_without_its_module() -> None:
+    node = {"_target_": "extrap.schemes.rope.RoPE", "base": 1e4}
+    assert identity_hash(node) == identity_hash(node | {"_target_": "extrap.elsewhere.RoPE"})
+    assert identity_hash(node) != identity_hash(node | {"_target_": "extrap.schemes.rope.ALiBi"})
+    assert identity_hash({"parts": [node]}) == identity_hash(
+        {"parts": [node | {"_target_": "extrap.RoPE"}]}
+    )
+    assert identity_hash({"parts": [node]}) == "95ad105346c5"
+
+
+def test_classes_of_plug_ins_keep_the_name_of_their_package() -> None:
+    mine, yours = ({"_target_": f"{package}.schemes.RoPE"} for package in ("mine", "yours"))
+    assert identity_hash(mine) == identity_hash({"_target_": "mine.other.RoPE"})
+    assert (
+        len({identity_hash(node) for node in (mine, yours, {"_target_": "extrap.schemes.RoPE"})})
+        == 3
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "threads=2",
+        "train.log_every=4",
+        "train.save_every=8",
+        "trainer=gpu trainer.precision=32-true",
+        "trainer.devices=2",
+        "trainer.precision=32",
+    ],
+)
+def test_a_run_is_not_its_machine(words: str) -> None:
+    assert job(*words.split()).run.name == job().run.name
+
+
+@pytest.mark.parametrize(
+    "words", ["train.steps=9", "trainer.precision=bf16-mixed", "model.heads=2", "data.length=32"]
+)
+def test_what_changes_weights_changes_the_name(words: str) -> None:
+    assert job(words).run.name != job().run.name

@@ -1,0 +1,119 @@
+"""LoRA: begins at the model itself, moves nothing but A and B, and merges without loss."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from extrap.model.gpt import GPT
+from extrap.runs.training.finetune import Full
+from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.lora import LoRA, LowRank
+from extrap.runs.training.optim import Optim
+from tests.support.discover import gpt
+
+EVERYWHERE = ("qkv", "out", "up", "down", "head", "embedding")
+TOKENS = torch.randint(50, (2, 20), generator=torch.Generator().manual_seed(0))
+
+
+def adapted(lora: LoRA, moved: bool = True, scheme: str = "t5") -> tuple[GPT, GPT]:
+    """A model, and the same with LoRA; A and B drawn anew where `moved`."""
+    plain, model = gpt(scheme), gpt(scheme)
+    model.load_state_dict(plain.state_dict())
+    lora.adapt(model)
+    if moved:
+        for name, p in model.named_parameters():
+            if p.requires_grad:
+                torch.nn.init.normal_(p, std=0.1 if name.endswith("B") else 1.0)
+    return plain, model
+
+
+def test_untrained_is_the_model_itself():
+    plain, model = adapted(LoRA(targets=EVERYWHERE), moved=False)
+    with torch.no_grad():  # with gradients, what is frozen decides which kernel attends
+        assert torch.equal(plain(TOKENS), model(TOKENS))
+    spread = (
+        torch.cat([p.flatten() for name, p in model.named_parameters() if name.endswith(".A")])
+        .std()
+        .item()
+    )
+    assert spread == pytest.approx(8**-0.5, rel=0.05)
+
+
+def test_the_addition_is_that_of_the_paper():
+    """h = W x + (alpha / r) B (A x), computed without ever forming B A."""
+    torch.manual_seed(0)
+    W, x = torch.randn(7, 5, dtype=torch.float64), torch.randn(3, 5, dtype=torch.float64)
+    low = LowRank(W, rank=2, alpha=6.0)
+    torch.nn.init.normal_(low.B)
+    assert torch.allclose(
+        F.linear(x, low(W)),
+        F.linear(x, W) + 3 * F.linear(F.linear(x, low.A), low.B),
+        rtol=0,
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("targets", [("qkv",), ("out", "down"), EVERYWHERE])
+def test_merged_equals_unmerged(targets):
+    lora = LoRA(targets=targets, rank=3, alpha=5.0)
+    plain, model = adapted(lora)
+    unmerged = model(TOKENS)
+    assert (unmerged - plain(TOKENS)).abs().max() > 1e-3
+    plain.load_state_dict(lora.merge(model.state_dict()))
+    assert torch.allclose(plain(TOKENS), unmerged, rtol=0, atol=1e-12)
+
+
+def test_a_tied_head_goes_with_the_embedding():
+    plain = gpt("rope")
+    tied = GPT(plain.scheme, 50, 32, 2, 4, head="tied").double()
+    lora = LoRA(targets=("embedding",))
+    lora.adapt(tied)
+    with pytest.raises(
+        ValueError,
+        match=r"targets=\[head\]: one or more of embedding, qkv, out, up, down, the matrices",
+    ):
+        LoRA(targets=("head",)).adapt(GPT(plain.scheme, 50, 32, 2, 4, head="tied"))
+    torch.nn.init.normal_(tied.embedding.parametrizations.weight[0].B)
+    unmerged = tied(TOKENS)
+    merged = GPT(plain.scheme, 50, 32, 2, 4, head="tied").double()
+    merged.load_state_dict(lora.merge(tied.state_dict()))
+    assert torch.allclose(merged(TOKENS), unmerged, rtol=0, atol=1e-12)
+
+
+def test_nothing_but_the_addition_is_tuned():
+    _, model = adapted(LoRA(targets=("qkv", "head")))
+    lit = Lit(model, Optim(), {})
+    optimizer = lit.configure_optimizers()["optimizer"]
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    model(TOKENS).logsumexp(-1).sum().backward()
+    optimizer.step()
+    tuned = {name for name, p in model.named_parameters() if p.grad is not None}
+    assert tuned == {name for name in before if name.endswith((".A", ".B"))}
+    assert {id(p) for p in optimizer.state} == {id(model.get_parameter(name)) for name in tuned}
+    assert all(
+        torch.equal(p, before[name]) for name, p in model.named_parameters() if name not in tuned
+    )
+    assert len(tuned) == 2 * (2 + 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"rank": 33}, "rank=33: more than a side of blocks.0.qkv, 96 x 32"),
+        (
+            {"targets": ("qkv", "query")},
+            r"targets=\[qkv,query\]: one or more of embedding, qkv, out, up, down, head",
+        ),
+        ({"targets": ()}, r"targets=\[\]: one or more of"),
+    ],
+)
+def test_options_that_do_not_fit(options, said):
+    with pytest.raises(ValueError, match=f"^{said}"):
+        LoRA(**options).adapt(gpt("rope"))
+
+
+def test_full_tuning_changes_nothing_beforehand():
+    model = gpt("rope")
+    Full().adapt(model)
+    assert all(p.requires_grad for p in model.parameters())
+    assert Full().merge(model.state_dict()).keys() == model.state_dict().keys()

@@ -1,0 +1,133 @@
+"""The loss of a step: what the plain definition says, without waiting for a device."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from extrap.data.mixture import IGNORED, Batch
+from extrap.runs.training import devices
+from extrap.runs.training.lightning_module import Lit, accuracy
+from extrap.runs.training.optim import Optim
+
+WEIGHTS = {"text": 1.0, "retrieval": 3.0}
+PARTS = {"text": slice(0, 4), "retrieval": slice(4, 10)}
+
+
+class Embedded(nn.Module):
+    """A model without context."""
+
+    def __init__(self):
+        super().__init__()
+        self.table, self.head = nn.Embedding(11, 6), nn.Linear(6, 11)
+        self.norm = nn.Tanh()
+
+    def hidden(self, tokens, states=None):
+        x = self.table(tokens)
+        if states is not None:
+            states += [x.cos(), x]
+        return x.sin()
+
+    def logits(self, hidden):
+        return self.head(hidden)
+
+
+@pytest.fixture
+def batch() -> Batch:
+    """Text is scored everywhere, an answer here and there."""
+    tokens, targets = torch.randint(11, (2, 10, 7))
+    targets[4:] = targets[4:].masked_fill(torch.rand(6, 7) < 0.7, IGNORED)
+    assert (targets[4:] >= 0).any()
+    return Batch(tokens, targets, PARTS)
+
+
+def plain(model: Embedded, batch: Batch) -> tuple[torch.Tensor, dict[str, float]]:
+    """The definition, by masks."""
+    hidden, total, measured = model.hidden(batch.tokens), 0.0, {}
+    for part, rows in batch.parts.items():
+        scored = batch.targets[rows] >= 0
+        logits, targets = model.logits(hidden[rows][scored]), batch.targets[rows][scored]
+        nll = F.cross_entropy(logits, targets)
+        total = total + WEIGHTS[part] * nll
+        measured[f"{part}/nll"] = float(nll.detach())
+        measured[f"{part}/accuracy"] = float((logits.argmax(-1) == targets).float().mean())
+    return total, measured
+
+
+def test_it_is_the_weighted_sum_of_the_means_of_parts(batch):
+    model = Embedded()
+    lit = Lit(model, Optim(), WEIGHTS)
+    expected, measured = plain(model, batch)
+    gradients = torch.autograd.grad(expected, list(model.parameters()))
+    loss = lit.training_step(batch, 0)
+    torch.testing.assert_close(loss, expected)
+    found = {name: float(value) for name, value in lit.measured.items()}
+    assert found == pytest.approx(measured, rel=1e-6)
+    for ours, theirs in zip(
+        torch.autograd.grad(loss, list(model.parameters())), gradients, strict=True
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
+
+
+def test_echoes_are_asked_of_the_layers_before_the_last_too(batch):
+    """In the loss of their part like every answer, half as much again before the last layer, and
+    in no measured number.
+    """
+    early = torch.zeros(10, 7, dtype=torch.bool)
+    early[4:6] = True
+    model, marked = Embedded(), Batch(batch.tokens, batch.targets, PARTS, early)
+    lit = Lit(model, Optim(), WEIGHTS)
+    expected, _ = plain(model, batch)
+    echoes = early & (batch.targets >= 0)
+    assert echoes.any()
+    before_last = model.norm(model.table(batch.tokens).cos())[echoes]
+    more = F.cross_entropy(model.logits(before_last), batch.targets[echoes])
+    loss = lit.training_step(marked, 0)
+    torch.testing.assert_close(loss, expected + 0.5 * WEIGHTS["retrieval"] * more)
+    rest = Batch(batch.tokens[6:], batch.targets[6:], {"retrieval": slice(0, 4)})
+    assert float(lit.measured["retrieval/nll"]) == pytest.approx(
+        plain(model, rest)[1]["retrieval/nll"]
+    )
+
+
+def test_places_follow_a_batch_to_a_device_and_into_shares(batch):
+    moved = batch.to("cpu")
+    for part, rows in PARTS.items():
+        assert torch.equal(moved.scored[part], batch.scored[part])
+        mask = torch.zeros(10, 7, dtype=torch.bool)
+        mask[rows] = batch.targets[rows] >= 0
+        assert torch.equal(batch.scored[part], mask.flatten().nonzero()[:, 0])
+    share = devices.share(batch, 1, 2)
+    assert torch.equal(
+        share.targets.flatten()[share.scored["text"]], batch.targets[1:4:2].flatten()
+    )
+
+
+class Waits(TorchDispatchMode):
+    """Notes operators after which a GPU is waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.met: list[str] = []
+
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        if str(op).split(".")[1] in ("nonzero", "_local_scalar_dense", "masked_select"):
+            self.met.append(str(op))
+        return op(*args, **(kwargs or {}))
+
+
+def test_a_step_waits_for_nothing(batch):
+    lit = Lit(Embedded(), Optim(), WEIGHTS)
+    with Waits() as waits:
+        lit.training_step(batch, 0).backward()
+    assert waits.met == []
+    with Waits() as waits:
+        plain(lit.model, batch)
+    assert waits.met  # the definition by masks does wait
+
+
+def test_accuracy_is_that_of_the_argmax():
+    logits, targets = torch.randn(500, 3), torch.randint(3, (500,))
+    assert accuracy(logits, targets) == (logits.argmax(-1) == targets).float().mean()
+    assert accuracy(torch.full((4, 3), torch.nan), targets[:4]) == 0

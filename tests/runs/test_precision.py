@@ -1,0 +1,184 @@
+"""Every precision and trainer file that a CPU can imitate: trained, stopped, gone on with,
+evaluated.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from extrap.runs import train as stage
+from extrap.runs.evaluate import evaluate
+from extrap.runs.training import devices
+from extrap.runs.training.callbacks import Report
+from extrap.runs.training.lightning_module import Lit
+from extrap.utils.errors import UserError
+from tests.support.discover import names
+from tests.support.jobs import job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+BRIEF = [
+    *("train.steps=2", "train.log_every=1", "train.save_every=1", "train.warmup=0"),
+    *("model.dim=16", "model.heads=2", "task=[nll,kv]"),
+]
+
+
+class Stop(Exception):
+    """A machine that goes down in the middle of training."""
+
+
+def weights(this) -> dict[str, torch.Tensor]:
+    return torch.load(this.run.weights, weights_only=True)
+
+
+def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    tell = Report.on_train_batch_end
+
+    def die(self, trainer, *args):
+        tell(self, trainer, *args)
+        if trainer.global_step == step:
+            raise Stop
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Report, "on_train_batch_end", die)
+        with pytest.raises(Stop):
+            stage.train(job(*words))
+
+
+@pytest.mark.parametrize("precision", devices.DTYPES)
+def test_every_precision_trains_goes_on_and_is_evaluated(
+    precision: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [*BRIEF, f"trainer.precision={precision}", "train.steps=3"]
+    this = job(*words)
+    stage.train(this)
+    whole = weights(this)
+    assert {w.dtype for w in whole.values()} == {devices.DTYPES[precision]}
+    evaluate(this)
+    assert len(list(Path("results/main/rows").glob(f"{this.run.name}__*.csv"))) == 3
+    this.run.folder.rename(elsewhere / "whole")
+    die_at(2, monkeypatch, words)
+    again = job(*words)
+    assert again.run.checkpoint.exists()
+    stage.train(again)
+    assert not list(again.run.folder.glob("*.damaged"))
+    assert all(torch.equal(whole[name], w) for name, w in weights(again).items())
+
+
+@pytest.mark.parametrize("precision", ["bf16-true", "64-true"])
+def test_a_run_of_any_precision_is_tuned(precision: str) -> None:
+    tune = ["finetune=full", "finetune.steps=2", "finetune.log_every=1", "finetune.save_every=1"]
+    this = job(
+        *BRIEF, f"trainer.precision={precision}", "extension=yarn", "finetune.factor=2", *tune
+    )
+    stage.train(this)
+    assert {w.dtype for w in weights(this).values()} == {devices.DTYPES[precision]}
+    evaluate(this)
+
+
+@pytest.mark.parametrize("precision", ["16-mixed", "16-true", "16", "8", "transformer-engine"])
+def test_a_precision_without_gradients_to_clip_is_refused(precision: str) -> None:
+    with pytest.raises(UserError, match=rf"trainer\.precision={precision}: choose one of 32-true"):
+        _ = job(f"trainer.precision={precision}").run
+
+
+def test_gradients_are_clipped_by_their_norm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two steps of AdamW do not show the scale of a gradient; the gradients themselves do."""
+    norms = []
+
+    def look(self, *args, **options) -> None:
+        norms.append(
+            torch.nn.utils.get_total_norm([p.grad for p in self.parameters() if p.grad is not None])
+        )
+
+    monkeypatch.setattr(Lit, "on_before_zero_grad", look, raising=False)
+    for name in ("32-true", "bf16-mixed"):
+        stage.train(job(*BRIEF, "train.clip=0.01", f"trainer.precision={name}"))
+    seen = [float(norm) for norm in norms if norm > 0]
+    assert seen and max(seen) <= 0.01 * (1 + 1e-4)
+    assert min(seen) >= 0.0099
+
+
+@pytest.mark.parametrize("name", names("trainer"))
+def test_every_trainer_file_trains_in_the_numbers_it_says(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one device of this machine; several are in test_devices.py."""
+    for variable in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(variable, "0")  # so that what Lightning sets is taken back
+        monkeypatch.delenv(variable)
+    this = job(*BRIEF, f"trainer={name}", "trainer.accelerator=cpu", "trainer.devices=1")
+    try:
+        stage.train(this)
+    finally:
+        if torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+    evaluate(this)
+    assert this.run.state["state"] == "trained"
+
+
+def test_a_step_is_an_update_however_its_batch_is_divided() -> None:
+    """Accumulated gradients are those of the batch: the same run, the same curve."""
+    words = [*BRIEF, "train.steps=4", "data.retrieval.size=4", "data.text.size=4"]
+    this = job(*words)
+    stage.train(this)
+    whole, curve = weights(this), this.run.curve.read_text()
+    this.run.folder.rename("whole")
+    divided = job(*words, "+trainer.accumulate_grad_batches=2")
+    assert divided.run.name == this.run.name
+    stage.train(divided)
+    evaluate(divided)
+    blind = torch.arange(16, 32)  # of the keys' bias, whose gradient is rounding alone
+    for name, w in weights(divided).items():
+        a, b = (
+            (x.index_fill(0, blind, 0.0) if name.endswith("qkv.bias") else x)
+            for x in (w, whole[name])
+        )
+        torch.testing.assert_close(a, b, atol=1e-4, rtol=0)
+    for one, two in zip(
+        json.loads(curve)["points"],
+        json.loads(divided.run.curve.read_text())["points"],
+        strict=True,
+    ):
+        assert one == pytest.approx(two, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (
+            "+trainer.accumulate_grad_batches=3",
+            "data.text.size=4: does not divide among 1 x 3 shares",
+        ),
+        (
+            "+trainer.accumulate_grad_batches=0",
+            "trainer.accumulate_grad_batches=0: expected a whole",
+        ),
+        ("+trainer.num_nodes=2", "trainer.num_nodes=2: nothing has started the other nodes"),
+        ("+trainer.gradient_clip_val=2", "trainer.accelerator=cpu"),
+    ],
+)
+def test_a_trainer_that_cannot_work_is_one_line(
+    words: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in devices.LAUNCHERS:
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UserError) as error:
+        stage.check(job(*words.split()), sweep=False)
+    assert str(error.value).startswith(line) and "\n" not in str(error.value)
+
+
+def test_evaluation_names_the_precision_that_was_trained() -> None:
+    trained = job(*BRIEF, "trainer.precision=bf16-mixed")
+    stage.train(trained)
+    asked = job(*BRIEF)
+    with pytest.raises(UserError) as error:
+        evaluate(asked)
+    assert str(error.value) == (
+        f"stage=evaluate: {asked.run.name} is not trained, but {trained.run.name} is; "
+        "give trainer.precision=bf16-mixed to evaluate it"
+    )
+    assert not Path("results").exists()
+    evaluate(job(*BRIEF, "trainer.precision=bf16-mixed"))  # on a CPU, whatever trained it

@@ -1,0 +1,196 @@
+"""Schemes of other people: what is wrong inside them is said, with its line, before any work."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Where
+from extrap.results.rows import frame, records
+from extrap.runs.build import build
+from extrap.runs.probe import check_scheme
+from extrap.utils.errors import UserError
+from tests.support.discover import gpt, names
+from tests.support.jobs import TINY
+
+
+class LooksAhead(Scheme):
+    """Adds what comes next to every token."""
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        return x + torch.cat([x[:, 1:], x[:, :1]], 1)
+
+
+class Unmasked(Scheme):
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+        return torch.softmax(q @ k.mT, -1) @ v
+
+
+class Restless(Scheme):
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        return x + torch.randn_like(x)
+
+
+class TwoFaced(Scheme):
+    """The bias that the kernel adds is not in the definition."""
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        return -at.distance.to(q.dtype)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+        s = (q @ k.mT * at.scale).masked_fill(~at.visible, float("-inf"))
+        return torch.softmax(s, -1) @ v
+
+    def uses(self, *hooks: str, **more: object) -> bool:
+        return "attend" not in hooks and super().uses(*hooks, **more)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "line"),
+    [
+        (LooksAhead, "looks ahead"),
+        (Unmasked, "looks ahead"),
+        (Restless, "other logits when it reads the same text again"),
+        (TwoFaced, "its kernel is not its definition"),
+    ],
+)
+def test_a_scheme_that_is_no_language_model_is_refused(scheme: type, line: str) -> None:
+    model = gpt("nope", layers=1)
+    model.scheme = scheme(model.scheme.shape)
+    with pytest.raises(UserError, match=rf"^scheme=mine: .*{line}"):
+        check_scheme(model, "mine")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # advice of schemes on small models
+@pytest.mark.parametrize("name", names("scheme"))
+def test_every_scheme_of_ours_passes(name: str) -> None:
+    check_scheme(gpt(name), name)
+
+
+MODULES = {
+    "imports what is not there": ("import nothing_of_that_name\n", "ModuleNotFoundError", 1),
+    "imports a name that is not there": ("\nfrom math import tau2\n", "ImportError", 2),
+    "is not Python": ("x = 1\nclass Mine(:\n", "SyntaxError", 2),
+    "fails while it is read": ("x = 1\ny = 2\nx / 0\n", "ZeroDivisionError", 3),
+}
+
+
+@pytest.mark.parametrize("case", MODULES)
+def test_a_mistake_inside_a_plug_in_is_told_with_its_line(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, kind, line = MODULES[case]
+    package = f"broken_{abs(hash(case))}"
+    (tmp_path / f"{package}.py").write_text(text)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    with pytest.raises(UserError) as error:
+        build({"_target_": f"{package}.Mine"}, "scheme", [package], Scheme)
+    said = f"scheme._target_={package}.Mine: {kind} in {tmp_path / package}.py, line {line}: "
+    assert str(error.value).startswith(said)
+
+
+def test_a_class_that_does_not_exist_is_told_as_such() -> None:
+    for target in ("extrap.schemes.rope.Ropee", "extrap.schemes.ropee.RoPE", "extrap..RoPE"):
+        with pytest.raises(UserError, match=r"no such class$"):
+            build({"_target_": target}, "scheme", (), Scheme)
+
+
+MINE = '''"""One positional scheme of somebody else."""
+
+import torch
+from torch import Tensor
+
+from extrap import Scheme, Shape, Where
+
+
+class Tilt(Scheme):
+    """b = -slope * d"""
+
+    def __init__(self, shape: Shape, slope: float = 0.5):
+        super().__init__(shape)
+        self.slope = slope
+
+    def distance_bias(self, d: Tensor, layer: int) -> Tensor:
+        return (-self.slope * d).expand(self.shape.heads, *d.shape)
+'''
+
+THEIRS = '''"""One extension of somebody else."""
+
+from copy import deepcopy
+
+from extrap import Extension
+
+
+class Half(Extension):
+    """Halves the slope of Tilt."""
+
+    def __call__(self, model):
+        other = deepcopy(model)
+        other.scheme.slope /= 2
+        return other
+'''
+
+ANSWER = '''"""One task of somebody else."""
+
+from extrap import Result, Task
+
+
+class Mean(Task):
+    """The mean logit at the training length."""
+
+    def __init__(self, texts: int = 2):
+        self.texts = texts
+
+    def check(self, corpus, vocabulary, length) -> None:
+        corpus.documents("validation", length)
+
+    def run(self, model, corpus, vocabulary, length, progress) -> Result:
+        import torch
+
+        texts = torch.arange(self.texts * length).view(self.texts, length) % vocabulary.size
+        logits = model(texts, last=1)
+        row = {"protocol": "mean", "length": length, "metric": "logit", "n": self.texts}
+        progress(1, 1)
+        return Result([row | {"value": float(logits.mean()), "status": "ok"}])
+'''
+
+
+def test_a_package_of_ones_own_in_the_working_folder(elsewhere: Path) -> None:
+    """A scheme, an extension and a task outside the repository: 1 py and 1 yaml each, swept over,
+    tabulated, under the names of their files.
+    """
+    nodes = {
+        "scheme/tilt": "_target_: my_package.tilt.Tilt\nslope: 0.5\n",
+        "extension/half": "_target_: my_package.half.Half\n",
+        "task/mean": "mean:\n  _target_: my_package.mean.Mean\n  texts: 2\n",
+    }
+    for name, text in nodes.items():
+        path = elsewhere / "my_conf" / f"{name}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (elsewhere / "my_package").mkdir()
+    for name, text in {"__init__": "", "tilt": MINE, "half": THEIRS, "mean": ANSWER}.items():
+        (elsewhere / "my_package" / f"{name}.py").write_text(text, encoding="utf-8")
+    words = ["--config-dir", "my_conf", "-m", "plugins=[my_package]", "study=own", "seed=0"]
+    words += ["scheme=tilt", "extension=direct,half", "task=[mean]", "threads=1", "logger=none"]
+    words += [word for word in TINY if not word.startswith(("task.", "logger"))]
+    repository = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "extrap", *words],
+        env=os.environ | {"PYTHONPATH": repository},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    names = {path.stem.split("__", 1)[1] for path in Path("results/own/rows").glob("*.csv")}
+    assert names == {"direct__mean", "direct__train", "half__mean", "half__used"}
+    measured = frame(records(Path("results/own/rows").glob("*__mean.csv")))
+    assert set(measured["scheme"]) == {"tilt"}
+    assert set(measured["extension"]) == {"direct", "half"}
+    assert len(set(measured["value"])) == 2

@@ -1,0 +1,190 @@
+"""The jobs of a study and what has become of each: `extrap-status`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import status
+from extrap.results import rows
+from extrap.runs import study
+from extrap.runs.folder import Named
+from extrap.runs.study import Entry, State, entries, standing, studies, uses
+from extrap.utils import lock
+from extrap.utils.errors import UserError
+from tests.support.plausible import run_rows
+
+CONFIG = "c0ffee"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(
+    run: str, study: str = "s", extension: str = "direct", tasks: tuple[str, ...] = ("train", "kv")
+) -> Entry:
+    entry = Entry(study, run, extension, dict.fromkeys(tasks, CONFIG), f"extrap -m study={study}")
+    entry.write()
+    return entry
+
+
+def trained(run: str, state: str = "trained", seconds: float = 60.0) -> None:
+    folder = Named(run)
+    folder.folder.mkdir(parents=True, exist_ok=True)
+    folder.weights.write_bytes(b"weights")
+    folder.curve.write_text("{}")
+    folder.mark(state, 10, seconds)
+
+
+def evaluated(entry: Entry, task: str, status: str = "ok", config: str = CONFIG) -> None:
+    wanted = [
+        row | {"run": entry.run, "study": entry.study, "config": config}
+        for row in run_rows("rope")
+        if row["task"] == task
+    ]
+    rows.write(entry.file(task).rows, [row | {"status": status} for row in wanted])
+    entry.folder.mark_evaluated(entry.file(task).note, config, entry.file(task).rows, 30.0)
+
+
+def finished(run: str, status: str = "ok", **more) -> Entry:
+    entry = asked(run, **more)
+    trained(run)
+    for task in entry.tasks:
+        evaluated(entry, task, status)
+    return entry
+
+
+def told(entry: Entry) -> tuple[State, list[str], str]:
+    found = standing(entry)
+    return found.state, found.left, found.note
+
+
+def test_missing_resumable_failed_done() -> None:
+    entry = asked("rope-1-s0")
+    assert told(entry) == (State.MISSING, ["train", "kv"], "")
+    entry.folder.folder.mkdir(parents=True)
+    entry.folder.checkpoint.write_bytes(b"half")
+    assert told(entry) == (State.RESUMABLE, ["train", "kv"], "")
+    entry.fail("RuntimeError: the loss went up\nand more")
+    assert told(entry) == (State.FAILED, ["train", "kv"], "RuntimeError: the loss went up")
+    entry.folder.fail(None)
+    trained("rope-1-s0")
+    evaluated(entry, "train")
+    assert told(entry) == (State.RESUMABLE, ["kv"], "")
+    evaluated(entry, "kv")
+    assert told(entry) == (State.DONE, [], "")
+    assert standing(entry).seconds == 60 + 2 * 30
+    entry.fail("a second sweep that came too late")
+    assert told(entry)[0] is State.DONE
+
+
+def test_rows_of_another_configuration_or_changed_by_hand_are_left_to_do() -> None:
+    entry = finished("rope-1-s0")
+    evaluated(entry, "kv", config="other")
+    assert told(entry) == (State.RESUMABLE, ["kv"], "")
+    evaluated(entry, "kv")
+    entry.file("kv").rows.write_text("")
+    assert told(entry) == (State.RESUMABLE, ["kv"], "")
+
+
+def test_running_is_a_lock_that_somebody_holds() -> None:
+    entry, done = asked("rope-1-s0"), finished("t5-1-s0")
+    with lock.alone(entry.folder.folder), lock.alone(done.folder.folder):
+        assert told(entry)[0] is State.RUNNING
+        assert told(entry)[2].startswith("process ")
+        assert entry.busy()
+        assert told(done)[0] is State.DONE
+    assert told(entry)[0] is State.MISSING
+
+
+def test_what_did_not_train_and_what_diverged() -> None:
+    assert told(finished("nope-1-s0", "not trained"))[0] is State.NOT_TRAINED
+    diverged = asked("t5-1-s0")
+    trained("t5-1-s0", "diverged")
+    assert told(diverged) == (State.RESUMABLE, ["train"], "")
+    evaluated(diverged, "train", "diverged")
+    assert told(diverged) == (State.DIVERGED, [], "")
+
+
+def test_rows_without_run_folders_are_a_study_too() -> None:
+    entry = Entry("old", "rope-1-s0", "pi,factor=4", {})
+    for task, extension in (("kv", "pi,factor=4"), ("train", "direct")):
+        file = Path("results/old/rows") / f"rope-1-s0__{extension}__{task}.csv"
+        rows.write(
+            file, [row | {"study": "old"} for row in run_rows("rope") if row["task"] == task]
+        )
+    assert studies() == ["old"]
+    found = {(e.run, e.extension): e for e in entries("old")}
+    assert set(found) == {("rope-1-s0", "pi,factor=4"), ("rope-1-s0", "direct")}
+    assert told(found["rope-1-s0", entry.extension]) == (
+        State.DONE,
+        [],
+        "rows without their run folder",
+    )
+
+
+def test_a_job_keeps_its_tasks_and_takes_their_newest_configuration() -> None:
+    asked("rope-1-s0", tasks=("train", "kv"))
+    Entry("s", "rope-1-s0", "direct", {"kv": "new", "nll": "new"}, "extrap").write()
+    [entry] = entries("s")
+    assert entry.tasks == {"train": CONFIG, "kv": "new", "nll": "new"}
+
+
+@pytest.mark.parametrize("run", ["../../elsewhere", "/etc", ".hidden", 3, None])
+def test_a_file_that_names_a_path_is_no_job(run: object) -> None:
+    asked("rope-1-s0")
+    folder = Path("runs/.jobs/s")
+    (folder / "x.json").write_text(
+        json.dumps({"study": "s", "run": run, "extension": "direct", "tasks": {}, "command": ""})
+    )
+    (folder / "y.json").write_text("[")
+    assert [entry.run for entry in entries("s")] == ["rope-1-s0"]
+
+
+def test_the_studies_that_use_a_run() -> None:
+    finished("rope-1-s0")
+    asked("rope-1-s0", study="b")
+    assert uses("rope-1-s0") == {"s", "b"}
+    assert uses("rope-1-s") == set()
+
+
+def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys) -> None:
+    finished("rope-1-s0")
+    finished("nope-1-s0", "not trained")
+    asked("t5-1-s0").fail("out of memory")
+    asked("alibi-1-s0", extension="pi,factor=4")
+    status.main(["s"])
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "study s: 4 jobs: 1 done, 1 not trained, 1 failed, 1 missing",
+        "  failed             -  t5-1-s0                   left: train, kv  out of memory",
+        "  missing            -  alibi-1-s0 + pi,factor=4  left: train, kv",
+        "  done            2:00  rope-1-s0",
+        "  not trained     2:00  nope-1-s0",
+        "left to run: 2 jobs, about 4:00 of work at the pace of those done",
+        "  extrap -m study=s",
+    ]
+    status.main([])
+    assert capsys.readouterr().out == "s  4 jobs: 1 done, 1 not trained, 1 failed, 1 missing\n"
+
+
+def test_an_unknown_study_is_one_line(capsys) -> None:
+    finished("rope-1-s0")
+    with pytest.raises(SystemExit, match="2"):
+        status.main(["t"])
+    assert capsys.readouterr().err == "extrap-status: STUDY=t: no such study; studies here: s\n"
+    with pytest.raises(UserError, match="no such study"):
+        entries("../s")
+
+
+def test_what_files_say_of_a_job_cannot_move_the_cursor(tmp_path, monkeypatch) -> None:
+    """Commands and reasons come out of files that anybody may have written."""
+    monkeypatch.chdir(tmp_path)
+    planted = "extrap \x1b[2J\x1b[31m seed=1"
+    entry = study.Entry("s", "rope-00000000-s0", "direct", {"nll": "x"}, planted)
+    entry.write()
+    entry.fail("no \x1b]0;title\x07")
+    shown = status.text("s", [study.standing(e) for e in study.entries("s")])
+    assert "\x1b" not in shown and "\x07" not in shown
+    assert "extrap \\x1b[2J\\x1b[31m seed=1" in shown

@@ -1,0 +1,132 @@
+"""Training: repeatable to the bit, resumable to the bit, and honest when it fails."""
+
+import json
+
+import pytest
+import torch
+
+from extrap.runs import train as stage
+from extrap.runs.training.callbacks import Report
+from tests.support.jobs import job
+
+
+class Stop(Exception):
+    """A machine that goes down in the middle of a step."""
+
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+
+def weights(j) -> dict[str, torch.Tensor]:
+    return torch.load(j.run.weights, weights_only=True)
+
+
+def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+
+
+def test_two_runs_are_equal_and_a_finished_one_is_left_alone(elsewhere):
+    first = job("scheme=kerple-log")
+    stage.train(first)
+    one, stamp = weights(first), first.run.weights.stat().st_mtime_ns
+    stage.train(job("scheme=kerple-log"))
+    assert first.run.weights.stat().st_mtime_ns == stamp
+    first.run.folder.rename(elsewhere / "other")
+    stage.train(job("scheme=kerple-log"))
+    assert equal(one, weights(first))
+    assert not equal(one, _trained("scheme=kerple-log", "seed=1"))
+
+
+def _trained(*overrides: str) -> dict[str, torch.Tensor]:
+    j = job(*overrides)
+    stage.train(j)
+    return weights(j)
+
+
+def test_resumed_equals_uninterrupted(elsewhere, monkeypatch):
+    """Killed at step 6, resumed from the checkpoint of step 4, with dropout drawing from torch's
+    random numbers all along.
+    """
+    options = ("scheme=rope", "model.dropout=0.2")
+    j = job(*options)
+    stage.train(j)
+    whole, curve = weights(j), json.loads((j.run.folder / "curve.json").read_text())
+    j.run.folder.rename(elsewhere / "whole")
+
+    with monkeypatch.context() as killed:
+        tell = Report.on_train_batch_end
+
+        def die(self, trainer, *args):
+            tell(self, trainer, *args)
+            if trainer.global_step == 6:
+                raise Stop
+
+        killed.setattr(Report, "on_train_batch_end", die)
+        with pytest.raises(Stop):
+            stage.train(job(*options))
+    assert j.run.checkpoint.exists()
+    assert not j.run.trained
+    again = job(*options)
+    stage.train(again)
+    assert equal(whole, weights(again))
+    assert curve == json.loads((j.run.folder / "curve.json").read_text())
+
+
+LEARNS = [
+    *("data.text.size=0", "data.retrieval.size=8", "data.vocabulary.values=2", "train.warmup=0"),
+    *("train.steps=40", "train.log_every=2", "train.save_every=2", "data.curriculum.accuracy=0.1"),
+]
+"""Two values are told from all else within some 10 of 40 steps, so that the curriculum switches by itself."""
+
+
+def switch(run) -> dict[str, int]:
+    """The switch that is noted in the checkpoint."""
+    callbacks = torch.load(run.checkpoint, weights_only=True)["callbacks"]
+    return next(state["decided"] for state in callbacks.values() if "decided" in state)
+
+
+@pytest.mark.parametrize("phase", ["easy", "decided", "ramp", "hard"])
+def test_resumed_equals_uninterrupted_in_every_phase_of_the_curriculum(
+    elsewhere, monkeypatch, phase
+):
+    stop = {"easy": 4, "decided": 13, "ramp": 24, "hard": 35}[phase]
+    j = job(*LEARNS)
+    stage.train(j)
+    whole = weights(j)
+    j.run.folder.rename(elsewhere / "whole")
+    with monkeypatch.context() as killed:
+        tell = Report.on_train_batch_end
+
+        def die(self, trainer, *args):
+            tell(self, trainer, *args)
+            if trainer.global_step == stop:
+                raise Stop
+
+        killed.setattr(Report, "on_train_batch_end", die)
+        with pytest.raises(Stop):
+            stage.train(job(*LEARNS))
+    assert switch(j.run) == ({} if phase == "easy" else {"retrieval": 20})
+    stage.train(job(*LEARNS))
+    assert equal(whole, weights(j))
+
+
+def test_a_loss_that_is_not_finite_marks_the_run():
+    j = job("train.lr=1e30", "train.clip=1e30", "train.warmup=0")
+    stage.train(j)
+    assert j.run.state["state"] == "diverged"
+    assert j.run.trained
+
+
+def test_shared_weights_start_equal_whatever_the_scheme():
+    a, b = job("scheme=t5").model(), job("scheme=learned").model()
+    shared = [name for name, _ in a.named_parameters() if not name.startswith("scheme")]
+    assert all(torch.equal(a.get_parameter(n), b.get_parameter(n)) for n in shared)
+    assert torch.equal(job("scheme=t5").batches[3].tokens, job("scheme=nope").batches[3].tokens)
+
+
+def test_names_follow_content():
+    a = job("scheme=rope")
+    assert a.run.name == job("scheme=rope", "study=other", "stage=train").run.name
+    for change in ("scheme.base=500", "train.lr=1e-3", "data.length=32", "model.heads=2"):
+        assert job("scheme=rope", change).run.name != a.run.name
+    assert job("scheme=rope", "seed=3").run.config == a.run.config

@@ -1,0 +1,120 @@
+"""The gated delta rule against its recurrence as a loop, transformers' two implementations, and its
+limits: a memory that overwrites, linear attention, forgetting all.
+"""
+
+import warnings
+
+import pytest
+import torch
+
+from extrap.model.scheme import Shape
+from extrap.model.stack import Stack
+from extrap.schemes import delta_rule
+from extrap.schemes.delta_rule import GatedDeltaRule, gated_delta_rule
+from extrap.schemes.log_n import LogN
+from tests.support.scheme_case import at, close, moved, qkv
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
+
+
+def inputs(T: int) -> torch.Tensor:
+    return torch.randn(2, T, 12, generator=torch.Generator().manual_seed(1)).double()
+
+
+def drawn(T: int, D: int = 6) -> tuple[torch.Tensor, ...]:
+    """q, k of length 1, v, ln a, b of two heads."""
+    g = torch.Generator().manual_seed(3)
+    q, k, v = torch.randn(3, 2, 2, T, D, generator=g, dtype=torch.float64)
+    log_a, b = torch.rand(2, 2, 2, T, generator=g, dtype=torch.float64)
+    unit = torch.nn.functional.normalize
+    return unit(q, dim=-1), unit(k, dim=-1), v, -log_a, b
+
+
+def recurrence(q, k, v, log_a, b) -> torch.Tensor:
+    """S_t = a_t S_{t-1} (I - b_t k_t k_t^T) + b_t v_t k_t^T, o_t = S_t q_t, as the paper has it."""
+    out = torch.zeros_like(v)
+    one = torch.eye(k.shape[-1], dtype=k.dtype)
+    for n in range(v.shape[0]):
+        for h in range(v.shape[1]):
+            S = torch.zeros(v.shape[-1], k.shape[-1], dtype=v.dtype)
+            for t in range(v.shape[2]):
+                K, beta = k[n, h, t], b[n, h, t]
+                S = log_a[n, h, t].exp() * S @ (one - beta * torch.outer(K, K))
+                S = S + beta * torch.outer(v[n, h, t], K)
+                out[n, h, t] = S @ q[n, h, t]
+    return out
+
+
+@pytest.mark.parametrize("T, chunk", [(1, 64), (7, 1), (23, 5), (70, 64)])
+def test_chunks_equal_the_recurrence(T, chunk, monkeypatch):
+    monkeypatch.setattr(delta_rule, "CHUNK", chunk)
+    leaves = [z.requires_grad_() for z in drawn(T)]
+    ours, plain = gated_delta_rule(*leaves), recurrence(*leaves)
+    close(ours, plain, 1e-11)
+    for a, b in zip(
+        *(torch.autograd.grad(o.square().sum(), leaves) for o in (ours, plain)), strict=True
+    ):
+        close(a, b, 1e-9)
+
+
+@pytest.mark.parametrize("T", [1, 65, 150])
+def test_equals_transformers(T):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from transformers.models.qwen3_next.modeling_qwen3_next import (
+            torch_chunk_gated_delta_rule,
+            torch_recurrent_gated_delta_rule,
+        )
+    values = [z.float() for z in drawn(T)]
+    ours = gated_delta_rule(*values) * 6**-0.5
+    for theirs in (torch_chunk_gated_delta_rule, torch_recurrent_gated_delta_rule):
+        out, _ = theirs(*(z.transpose(1, 2) for z in values))
+        close(out.transpose(1, 2), ours, 1e-5)
+
+
+@torch.no_grad()
+def test_the_scheme_makes_keys_and_gates_of_its_parameters():
+    s, T = moved(GatedDeltaRule(SHAPE, taps=2)), 9
+    x, (q, k, v) = inputs(T), qkv(SHAPE, T)
+    made = [torch.zeros_like(q), torch.zeros_like(k)]
+    for n, z in enumerate((q, k)):
+        for t in range(T):
+            u = s.taps[1, n, :, 1].view(2, 6) * z[:, :, t]
+            u = u + (s.taps[1, n, :, 0].view(2, 6) * z[:, :, t - 1] if t else 0)
+            u = u * u.sigmoid()
+            made[n][:, :, t] = u / u.norm(dim=-1, keepdim=True)
+    log_a = -s.A[1].exp() * (1 + (x @ s.wa[1].T + s.c[1]).exp()).log()
+    b = (x @ s.wb[1].T).sigmoid()
+    plain = recurrence(made[0], made[1], v, log_a.transpose(1, 2), b.transpose(1, 2)) * 6**-0.5
+    close(s.attend(q, k, v, at(s, T, layer=1, x=x)), plain, 1e-11)
+
+
+def test_a_key_written_twice_reads_its_last_value():
+    """b = 1, nothing forgotten, orthogonal keys: a dictionary that overwrites."""
+    k = torch.eye(6, dtype=torch.float64)[[0, 1, 0, 2]].expand(1, 1, 4, 6)
+    v = torch.randn(1, 1, 4, 6, dtype=torch.float64)
+    q = torch.eye(6, dtype=torch.float64)[[0, 0, 1, 0]].expand(1, 1, 4, 6)
+    o = gated_delta_rule(q, k, v, torch.zeros(1, 1, 4).double(), torch.ones(1, 1, 4).double())[0, 0]
+    for t, read in enumerate((0, 0, 1, 2)):
+        close(o[t], v[0, 0, read])
+
+
+def test_closed_gates_forget_all_and_values_are_mixed_linearly():
+    q, k, v, log_a, b = drawn(9)
+    alone = gated_delta_rule(q, k, v, torch.full_like(log_a, -800.0), b)
+    close(alone, (b * (q * k).sum(-1))[..., None] * v)
+    both = gated_delta_rule(q, k, v + 2 * v.flip(2), log_a, b)
+    close(
+        both, gated_delta_rule(q, k, v, log_a, b) + 2 * gated_delta_rule(q, k, v.flip(2), log_a, b)
+    )
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="owns altogether"):
+        Stack(SHAPE, [GatedDeltaRule(SHAPE), LogN(SHAPE)])
+    with pytest.raises(ValueError, match="taps=0"):
+        GatedDeltaRule(SHAPE, taps=0)
+    place = at(GatedDeltaRule(SHAPE), 3)
+    place.causal = False
+    with pytest.raises(ValueError, match="causal"):
+        GatedDeltaRule(SHAPE).attend(*qkv(SHAPE, 3), place)

@@ -1,0 +1,73 @@
+"""1.5-entmax against a bisection of its definition, ASEntmax against the authors' formula as a loop."""
+
+from math import exp, inf, log, log1p, tanh
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from extrap.model.scheme import Shape
+from extrap.schemes.entmax import ASEntmax, entmax15
+from tests.support.scheme_case import at, close, moved, qkv, weights
+
+SHAPE = Shape(dim=16, heads=2, layers=2, length=16)
+T = 10
+
+
+def bisected(z: list[float]) -> list[float]:
+    """[z_j / 2 - tau]_+^2 with tau such that they sum to 1, halving an interval that holds it."""
+    low, high = max(z) / 2 - 1, max(z) / 2
+    for _ in range(100):
+        tau = (low + high) / 2
+        if sum(max(x / 2 - tau, 0) ** 2 for x in z) > 1:
+            low = tau
+        else:
+            high = tau
+    return [max(x / 2 - tau, 0) ** 2 for x in z]
+
+
+@given(z=st.lists(st.floats(-30, 30), min_size=1, max_size=12), hidden=st.integers(0, 3))
+def test_entmax_is_the_root_of_its_definition(z, hidden):
+    found = entmax15(torch.tensor([*z, *[-inf] * hidden], dtype=torch.float64))
+    close(found, torch.tensor([*bisected(z), *[0.0] * hidden], dtype=torch.float64), 1e-9)
+
+
+def test_known_rows():
+    assert entmax15(torch.tensor([3.0])).tolist() == [1]
+    assert entmax15(torch.tensor([0.0, -2.0, -9.0])).tolist() == [1, 0, 0]
+    close(entmax15(torch.zeros(4)), torch.full((4,), 0.25), 1e-6)
+
+
+@pytest.mark.parametrize("scale", [0.3, 1.0, 4.0])
+def test_gradients_of_entmax(scale):
+    z = scale * torch.randn(5, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert torch.autograd.gradcheck(entmax15, z.requires_grad_(), atol=1e-6)
+
+
+@torch.no_grad()
+def test_the_authors_formula():
+    s, layer, (q, k, _) = moved(ASEntmax(SHAPE)), 1, qkv(SHAPE, T)
+    x = torch.randn(2, T, 16, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    z = (q @ k.mT * s.scale).tolist()
+    a = weights(s, q, k, at(s, T, layer, x))
+    for b in range(2):
+        for h in range(2):
+            for i in range(T):
+                rise = log1p(exp(float(x[b, i] @ s.u[layer, h])))
+                exponent = 2 * tanh(float(x[b, i] @ s.w[layer, h]))
+                c = 1 + rise * log(i + 2) ** exponent
+                row = bisected([c * z[b][h][i][j] for j in range(i + 1)])
+                close(a[b, h, i, : i + 1], torch.tensor(row, dtype=torch.float64), 1e-9)
+
+
+def test_far_below_the_best_nothing_is_left_however_many():
+    """Where a softmax of 10 000 keys would leave the best 2e-3."""
+    z = torch.zeros(10_001, dtype=torch.float64)
+    z[17] = 3.0
+    assert float(entmax15(z)[17]) == 1 and float(z.softmax(0)[17]) < 0.003
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="delta=-1"):
+        ASEntmax(SHAPE, delta=-1.0)

@@ -1,0 +1,77 @@
+"""LeRoPE against Mistral Large 4 in transformers, RoPE, which it starts as, and its temperature as a
+loop.
+"""
+
+from math import exp, log
+
+import pytest
+import torch
+from transformers.models.mistral_large4.modeling_mistral_large4 import (
+    MistralLarge4TextRotaryEmbedding,
+    MistralLarge4TextSoftmaxScaling,
+)
+
+from extrap.extensions.ntk import NTK
+from extrap.model.scheme import Scheme, Shape
+from extrap.model.spectrum import frequencies_used
+from extrap.schemes.learned_frequencies import LearnedFrequencies
+from extrap.schemes.rope import RoPE
+from extrap.schemes.ssmax import AffineSSMax
+from tests.support.scheme_case import at, close, moved, qkv, weights
+
+SHAPE = Shape(dim=16, heads=2, layers=2, length=32)
+
+
+class Config:
+    """What the rotary embedding asks of a configuration."""
+
+    max_position_embeddings, head_dim, hidden_size, num_attention_heads = 64, 8, 16, 2
+    rope_parameters = {"rope_type": "default", "rope_theta": 10000.0}  # noqa: RUF012
+
+
+@torch.no_grad()
+def test_angles_equal_transformers():
+    s, T = moved(LearnedFrequencies(SHAPE, layout="half")), 20
+    theirs = MistralLarge4TextRotaryEmbedding(Config())
+    theirs.alpha.copy_(s.alpha)
+    cos, sin = theirs(torch.zeros(1, T, 8), torch.arange(T)[None])
+    angle = s.angle(torch.arange(T, dtype=torch.float64), s.spectrum(T))
+    close(angle.cos().float(), cos[0, :, :4], 1e-5)
+    close(angle.sin().float(), sin[0, :, :4], 1e-5)
+
+
+@torch.no_grad()
+def test_it_starts_as_rope_and_as_plain_softmax():
+    s, rope, q = LearnedFrequencies(SHAPE), RoPE(SHAPE), qkv(SHAPE, 9)[:2]
+    close(weights(s, *q, at(s, 9)), weights(rope, *q, at(rope, 9)))
+    heat, nope = AffineSSMax(SHAPE), Scheme(SHAPE)
+    close(weights(heat, *q, at(heat, 9)), weights(nope, *q, at(nope, 9)))
+
+
+def test_frequencies_learn():
+    s = LearnedFrequencies(SHAPE).double()
+    q, k, v = qkv(SHAPE, 9)
+    s.attend(q, k, v, at(s, 9)).square().sum().backward()
+    assert s.alpha.grad.isfinite().all() and (s.alpha.grad != 0).all()
+
+
+@torch.no_grad()
+def test_golden_frequencies_and_what_extensions_make_of_them():
+    s = LearnedFrequencies(SHAPE).double()
+    s.alpha[:] = torch.tensor([0.0, log(2), -1.0, 0.5])
+    expected = [1, 0.2, 0.01 * exp(-1), 0.001 * exp(0.5)]
+    assert frequencies_used(s, 9).tolist() == pytest.approx(expected, rel=1e-7)
+    slowed = frequencies_used(NTK(4.0).extend(s), 9).tolist()
+    assert slowed == pytest.approx([t * 4 ** (-p / 3) for p, t in enumerate(expected)], rel=1e-7)
+
+
+@torch.no_grad()
+def test_the_temperature_is_that_of_transformers():
+    s, T = moved(AffineSSMax(SHAPE)), 12
+    theirs = MistralLarge4TextSoftmaxScaling(2)
+    theirs.scale.copy_(s.s[1]), theirs.bias.copy_(s.b[1])
+    ones = torch.ones(1, 2, T, 8)
+    scaled = theirs(ones, torch.arange(T)[None], head_dim_first=True)
+    ours = s.temperature(at(s, T, layer=1))
+    close(ours.float().expand(2, T, 8), scaled[0], 1e-5)
+    assert float(ours[1, 6, 0]) == pytest.approx(float(s.s[1, 1]) * log(7) + float(s.b[1, 1]))

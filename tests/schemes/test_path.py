@@ -1,0 +1,139 @@
+"""PaTH against the product of its matrices token by token, its limits (NoPE, reflections), and the
+stack with forget gates.
+"""
+
+from math import log
+
+import pytest
+import torch
+
+from extrap.model import attention as kernels
+from extrap.model.scheme import Scheme, Shape
+from extrap.model.stack import Stack
+from extrap.schemes import path
+from extrap.schemes.forgetting import Forgetting
+from extrap.schemes.path import PaTH
+from tests.support.scheme_case import at, close, moved, qkv, weights
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
+
+
+def inputs(T: int, shape: Shape = SHAPE) -> torch.Tensor:
+    return torch.randn(2, T, shape.dim, generator=torch.Generator().manual_seed(1)).double()
+
+
+def product(w: torch.Tensor, b: torch.Tensor, j: int, i: int) -> torch.Tensor:
+    """H_{j+1} H_{j+2} .. H_i of one head: w (T, D), b (T,)."""
+    H = torch.eye(w.shape[1], dtype=w.dtype)
+    for t in range(j + 1, i + 1):
+        H = H @ (torch.eye(w.shape[1], dtype=w.dtype) - b[t] * torch.outer(w[t], w[t]))
+    return H
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 64])
+@pytest.mark.parametrize("rows", [1, 4, 256])
+@torch.no_grad()
+def test_the_papers_products(chunk, rows, monkeypatch):
+    monkeypatch.setattr(path, "CHUNK", chunk)
+    s, T = moved(PaTH(SHAPE, rank=5)), 11
+    x = inputs(T)
+    q, k, _ = qkv(SHAPE, T)
+    place = at(s, T, layer=1, x=x)
+    w, b = s.reflections(x, 1)
+    for start in range(0, T, rows):
+        here = place.block(start, min(start + rows, T))
+        ours = s.score(q[:, :, here.i], k[:, :, here.j], here)
+        for h in range(2):
+            for row, i in enumerate(here.i.tolist()):
+                for j in range(i + 1):
+                    logit = k[0, h, j] @ product(w[0, h], b[0, h], j, i) @ q[0, h, i] / 6**0.5
+                    assert float(ours[0, h, row, j]) == pytest.approx(float(logit), abs=1e-12)
+
+
+@torch.no_grad()
+def test_reflections_are_made_of_the_last_tokens():
+    """w and b as a loop: low rank, three taps, silu, length 1; b between 0 and 2."""
+    s, T = moved(PaTH(SHAPE, rank=3)), 6
+    x = inputs(T)
+    w, b = s.reflections(x, 1)
+    for t in range(T):
+        u = torch.zeros(12, dtype=torch.float64)
+        for m in range(3):
+            if t >= m:
+                u += s.taps[1, :, 2 - m] * (s.up[1] @ s.down[1] @ x[0, t - m])
+        u = (u * u.sigmoid()).view(2, 6)
+        close(w[0, :, t], u / u.norm(dim=-1, keepdim=True))
+        close(b[0, :, t], 2 * (s.beta[1] @ x[0, t] + s.c[1]).sigmoid())
+
+
+def test_golden_row():
+    """Two tokens of width 2, by hand: H_2 = I - 2 w w^T with w = (3, 4) / 5 swaps signs along w."""
+    s = PaTH(Shape(dim=2, heads=1)).double()
+    w = torch.tensor([[[[1.0, 0.0], [0.6, 0.8]]]], dtype=torch.float64)
+    b = torch.tensor([[[0.5, 2.0]]], dtype=torch.float64)
+    q = k = torch.tensor([[[[1.0, 2.0], [3.0, 1.0]]]], dtype=torch.float64)
+    ours = s.products(q, k, w, b, at(s, 2))[0, 0]
+    # k_1 H_2 q_2 = (1, 2) (3 - 1.2 * 2.6, 1 - 1.6 * 2.6) = -.12 - 6.32
+    close(ours[1], torch.tensor([-6.44, 10.0], dtype=torch.float64))
+    close(ours[0, 0], torch.tensor(5.0, dtype=torch.float64))
+
+
+@torch.no_grad()
+def test_closed_reflections_are_nope():
+    s, T = moved(PaTH(SHAPE)), 9
+    s.beta.zero_(), s.c.fill_(-800.0)
+    q, k, _ = qkv(SHAPE, T)
+    close(weights(s, q, k, at(s, T, x=inputs(T))), weights(Scheme(SHAPE), q, k, at(s, T)))
+
+
+@torch.no_grad()
+def test_full_reflections_keep_lengths_and_repeat_after_two():
+    """b = 2 is a reflection: the same token twice in between is as if nothing were there."""
+    s, T = moved(PaTH(SHAPE, taps=1)), 5
+    s.beta.zero_(), s.c.fill_(800.0)
+    x = inputs(1).expand(2, T, 12)
+    q, k, _ = qkv(SHAPE, 1)
+    logits = s.score(q.expand(2, 2, T, 6), k.expand(2, 2, T, 6), at(s, T, x=x))
+    close(logits[..., 4, 0], logits[..., 4, 2])
+    close(logits[..., 4, 0], logits[..., 4, 4])
+    assert (logits[..., 4, 1] - logits[..., 4, 0]).abs().max() > 1e-3
+
+
+@torch.no_grad()
+def test_path_fox_adds_the_logarithms_of_its_gates():
+    s, T = Stack(SHAPE, [moved(PaTH(SHAPE)), moved(Forgetting(SHAPE))]), 8
+    x = inputs(T)
+    q, k, _ = qkv(SHAPE, T)
+    place = at(s, T, layer=1, x=x)
+    of_path, of_gates = s.parts
+    w, b = of_path.reflections(x, 1)
+    ours = weights(s, q, k, place)
+    for i in range(T):
+        logits = []
+        for j in range(i + 1):
+            f = [float((of_gates.w[1, 0] @ x[0, t] + of_gates.b[1, 0]).sigmoid()) for t in range(T)]
+            content = k[0, 0, j] @ product(w[0, 0], b[0, 0], j, i) @ q[0, 0, i] / 6**0.5
+            logits.append(content + sum(log(f[t]) for t in range(j + 1, i + 1)))
+        close(ours[0, 0, i, : i + 1], torch.stack(logits).softmax(0), 1e-11)
+
+
+@torch.no_grad()
+def test_long_products_stay_exact_in_float32(monkeypatch):
+    """600 reflections, in chunks and blocks, against float64 in one piece."""
+    shape, T = Shape(dim=16, heads=2, layers=1, length=64), 600
+    s = moved(PaTH(shape))
+    x, (q, k, v) = inputs(T, shape)[:1], qkv(shape, T, batch=1)
+    exact = s.attend(q, k, v, at(s, T, x=x))
+    low = s.float()
+    place = at(low, T, x=x.float())
+    close(kernels.explicit(low, *(z.float() for z in (q, k, v)), place).double(), exact, 2e-4)
+
+
+def test_refusals():
+    for options in ({"rank": 0}, {"taps": 0}):
+        with pytest.raises(ValueError, match="must be at least 1"):
+            PaTH(SHAPE, **options)
+    place = at(PaTH(SHAPE), 3)
+    place.causal = False
+    with pytest.raises(ValueError, match="causal"):
+        PaTH(SHAPE).score(*qkv(SHAPE, 3)[:2], place)

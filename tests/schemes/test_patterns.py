@@ -1,0 +1,110 @@
+"""Layer patterns as their YAML builds them: what each layer sees and turns, chunks and temperatures
+against Llama 4 in transformers, and layouts against the configurations of the models named.
+"""
+
+from math import log
+
+import pytest
+import torch
+from transformers import Cohere2Config, Gemma3TextConfig, SmolLM3Config
+from transformers.models.llama4.configuration_llama4 import Llama4TextConfig
+
+from extrap.model.scheme import Scheme, Shape
+from extrap.model.spectrum import frequencies_used, turning_layers
+from extrap.schemes.chunked import Chunks, StepHeat
+from extrap.schemes.window import ShareWindow
+from tests.support.discover import gpt
+from tests.support.scheme_case import at
+
+L = 24
+DEEP = {"dim": 16, "heads": 2, "layers": 8, "length": L, "vocab": 30}
+
+
+def place(model, T: int):
+    return model.where(torch.zeros(1, T, dtype=torch.long))
+
+
+def seen(model, layer: int, T: int = 60) -> int:
+    """Most keys that a query of this layer sees among T tokens."""
+    return int(place(model, T).at_layer(layer, None).visible.sum(-1).max())
+
+
+@pytest.mark.parametrize(
+    "name, local, turning, theirs",
+    [
+        ("rnope-swa", True, "local", Cohere2Config(num_hidden_layers=8).layer_types),
+        (
+            "two-bases",
+            True,
+            "all",
+            Gemma3TextConfig(num_hidden_layers=8, sliding_window_pattern=4).layer_types,
+        ),
+        ("two-bases-p-rope", True, "all", None),
+        ("chunked-nope", True, "local", Llama4TextConfig(num_hidden_layers=8).layer_types),
+        ("every-fourth-nope", False, "local", SmolLM3Config(num_hidden_layers=8).no_rope_layers),
+    ],
+)
+def test_three_to_one(name, local, turning, theirs):
+    model = gpt(name, **DEEP)
+    far = [3, 7]
+    near = [0, 1, 2, 4, 5, 6]
+    assert [seen(model, layer) for layer in near] == [6 if local else 60] * 6
+    assert [seen(model, layer) for layer in far] == [60] * 2
+    assert turning_layers(model.scheme) == set(near if turning == "local" else range(8))
+    if theirs is not None:
+        ours = [layer in far for layer in range(8)]
+        assert ours == [kind in ("full_attention", 0) for kind in theirs]
+
+
+def test_bases():
+    model = gpt("two-bases", **DEEP)
+    slowest = [float(frequencies_used(model.scheme, 9, n)[-1]) for n in range(4)]
+    assert slowest == pytest.approx([1e4**-0.75] * 3 + [1e6**-0.75])
+    quarter = gpt("two-bases-p-rope", **DEEP).scheme
+    assert frequencies_used(quarter, 9, 3).tolist() == pytest.approx([1, 0, 0, 0])
+    assert frequencies_used(quarter, 9, 0).tolist() == pytest.approx([1, 0.1, 0.01, 0.001])
+
+
+def test_delta_rules_below_attention():
+    s = gpt("delta-rule-nope", **DEEP).scheme
+    assert [s.uses("attend", layer=n) for n in range(8)] == ([True] * 3 + [False]) * 2
+
+
+@torch.no_grad()
+def test_the_fourth_layer_reads_like_nope():
+    """Global layers of RNoPE-SWA and of the delta rule are plain attention."""
+    q, k, v = torch.randn(3, 1, 2, 40, 8, dtype=torch.float64)
+    for name in ("rnope-swa", "every-fourth-nope", "delta-rule-nope"):
+        model = gpt(name, **DEEP)
+        here = place(model, 40).at_layer(3, torch.randn(1, 40, 16, dtype=torch.float64))
+        nope = Scheme(model.scheme.shape)
+        torch.testing.assert_close(model.scheme.attend(q, k, v, here), nope.attend(q, k, v, here))
+
+
+def test_chunks_by_the_order_of_tokens():
+    s = Chunks(Shape(dim=8, heads=2, length=12), share=0.25)
+    visible = s.sees(at(s, torch.arange(7, dtype=torch.float64) * 1.5 + 4))
+    rows = [[0], [0, 1], [0, 1, 2], [3], [3, 4], [3, 4, 5], [6]]
+    for i, row in enumerate(rows):
+        assert [j for j in range(i + 1) if visible[i, j]] == row
+
+
+def test_temperatures_are_those_of_llama_4():
+    """attn_scale ln(floor((i + 1) / floor_scale) + 1) + 1, transformers' line written out."""
+    s = StepHeat(Shape(dim=8, heads=2, length=32))
+    c = s.temperature(at(s, 70))[:, 0]
+    theirs = torch.log1p(torch.floor((torch.arange(70.0) + 1.0) / 8)) * 0.1 + 1.0
+    torch.testing.assert_close(c.float(), theirs)
+    assert float(c[6]) == 1 and float(c[15]) == pytest.approx(1 + 0.1 * log(3))
+
+
+def test_refusals():
+    shape = Shape(dim=8, heads=2, length=32)
+    assert ShareWindow(shape).width == 8 and ShareWindow(shape, 0.001).width == 1
+    for cls in (ShareWindow, Chunks):
+        for share in (0.0, 1.5):
+            with pytest.raises(ValueError, match=f"share={share}"):
+                cls(shape, share)
+    for options in ({"slope": -1.0}, {"share": 0.0}):
+        with pytest.raises(ValueError, match="slope at least 0"):
+            StepHeat(shape, **options)

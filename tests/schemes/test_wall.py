@@ -1,0 +1,99 @@
+"""Wall attention against its sum over channels as a loop, its limits (NoPE, one gate for all
+channels), and texts so long that quotients of gates alone would overflow.
+"""
+
+from math import exp, log
+
+import pytest
+import torch
+
+from extrap.model.scheme import Scheme, Shape
+from extrap.schemes import wall
+from extrap.schemes.wall import Wall
+from tests.support.scheme_case import at, close, lower, moved, qkv, weights
+
+SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
+
+
+def inputs(T: int) -> torch.Tensor:
+    return torch.randn(2, T, 12, generator=torch.Generator().manual_seed(1)).double()
+
+
+@pytest.mark.parametrize("chunk, rows", [(1, 256), (3, 256), (16, 4), (16, 256)])
+@torch.no_grad()
+def test_the_sum_over_channels(chunk, rows, monkeypatch):
+    monkeypatch.setattr(wall, "CHUNK", chunk)
+    s, T = moved(Wall(SHAPE)), 10
+    x = inputs(T)
+    q, k, _ = qkv(SHAPE, T)
+    place = at(s, T, layer=1, x=x)
+    gates = (x[0] @ s.w[1].T + s.b[1]).sigmoid().view(T, 2, 6)
+    for start in range(0, T, rows):
+        here = place.block(start, min(start + rows, T))
+        ours = s.score(q[:, :, here.i], k[:, :, here.j], here)
+        for h in range(2):
+            for row, i in enumerate(here.i.tolist()):
+                for j in range(i + 1):
+                    logits = sum(
+                        float(q[0, h, i, c] * k[0, h, j, c])
+                        * exp(sum(log(gates[t, h, c]) for t in range(j + 1, i + 1)))
+                        for c in range(6)
+                    )
+                    assert float(ours[0, h, row, j]) == pytest.approx(logits / 6**0.5, abs=1e-12)
+
+
+def test_golden_row():
+    """Gates 1/2 in channel 0 and 1/4 in channel 1 of width 2: 1 * 2 / 2 + 3 * 4 / 4 two tokens
+    apart, by the powers of the gates.
+    """
+    s = Wall(Shape(dim=2, heads=1)).double()
+    s.w.data.zero_()
+    s.b.data[:] = torch.tensor([0.0, -log(3)], dtype=torch.float64)
+    q = torch.tensor([1.0, 3.0], dtype=torch.float64).expand(1, 1, 3, 2)
+    k = torch.tensor([2.0, 4.0], dtype=torch.float64).expand(1, 1, 3, 2)
+    x = torch.zeros(1, 3, 2, dtype=torch.float64)
+    row = s.score(q, k, at(s, 3, x=x))[0, 0, 2] * 2**0.5
+    close(row, torch.tensor([2 / 4 + 12 / 16, 2 / 2 + 12 / 4, 14.0], dtype=torch.float64))
+
+
+@torch.no_grad()
+def test_open_gates_are_nope():
+    s, T = moved(Wall(SHAPE)), 9
+    s.w.zero_(), s.b.fill_(800.0)
+    q, k, _ = qkv(SHAPE, T)
+    close(weights(s, q, k, at(s, T, x=inputs(T))), weights(Scheme(SHAPE), q, k, at(s, T)))
+
+
+@torch.no_grad()
+def test_one_gate_for_all_channels_scales_the_logit():
+    s, T = moved(Wall(SHAPE)), 9
+    s.w.zero_(), s.b.fill_(1.5)
+    q, k, _ = qkv(SHAPE, T)
+    place = at(s, T, x=inputs(T))
+    kept = (1 + exp(-1.5)) ** -place.distance
+    close(
+        (s.score(q, k, place) - (q @ k.mT) / 6**0.5 * kept)[..., lower(T)],
+        torch.zeros(4, 45).view(2, 2, 45).double(),
+    )
+
+
+@torch.no_grad()
+def test_nothing_overflows_in_long_texts():
+    """3000 tokens that forget half each: 2**3000 is no float, and neighbours are exact."""
+    shape, T = Shape(dim=4, heads=1), 3000
+    s = Wall(shape, gate=0.0)
+    s.w.zero_()
+    q = k = torch.ones(1, 1, T, 4)
+    logits = s.score(q[:, :, -5:], k, at(s, T, x=torch.zeros(1, T, 4)).block(T - 5, T))
+    assert logits.isfinite().all()
+    close(logits[0, 0, -1, -4:], 2 * 0.5 ** torch.arange(3.0, -1, -1), 1e-6)
+    assert float(logits[0, 0, -1, 0]) == 0
+
+
+def test_gates_start_open_and_refusals():
+    s = Wall(SHAPE)
+    assert (s.b == 8).all() and 0 < s.w.abs().max() < 0.2
+    place = at(s, 3)
+    place.causal = False
+    with pytest.raises(ValueError, match="causal"):
+        s.score(*qkv(SHAPE, 3)[:2], place)

@@ -1,0 +1,41 @@
+"""Components as the file system lists them: a YAML in conf/ is all it takes to be under contract."""
+
+from pathlib import Path
+
+import torch
+import yaml
+
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape
+from extrap.runs.build import build
+
+CONF = Path(__file__).parents[2] / "conf"
+
+
+def names(group: str) -> list[str]:
+    return sorted(p.stem for p in (CONF / group).glob("*.yaml"))
+
+
+def node(group: str, name: str) -> dict:
+    return yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
+
+
+def scheme(name: str, shape: Shape, seed: int = 0, **options) -> Scheme:
+    torch.manual_seed(seed)
+    return build(node("scheme", name) | options, "scheme", shape=shape)
+
+
+def gpt(name: str, seed: int = 0, dtype: torch.dtype = torch.float64, **shape) -> GPT:
+    """A small GPT in float64 carrying a discovered scheme, every parameter of the scheme moved off
+    its initial value.
+    """
+    shape = Shape(**({"dim": 32, "heads": 4, "layers": 2, "length": 64, "vocab": 50} | shape))
+    s = scheme(name, shape, seed)
+    for p in s.parameters():
+        torch.nn.init.normal_(
+            p.data,
+            mean=float(p.data.mean()),
+            std=0.3 + float(p.data.std()) if p.numel() > 1 else 0.1,
+        )
+    grouped = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
+    return GPT(s, shape.vocab, shape.dim, shape.layers, shape.heads, **grouped).to(dtype).eval()

@@ -1,0 +1,80 @@
+"""Contract checks a component is excused from: {(name, check): reason}. Strict: an excuse that is
+not needed fails.
+"""
+
+EXCUSED: dict[tuple[str, str], str] = {
+    (
+        "multi-axis-rope",
+        "shift_invariance_is_what_the_card_says",
+    ): "relative in line and column: a shift by whole lines alone is not felt",
+    (
+        "randomised-rope",
+        "prefix_consistency",
+    ): "evenly spaced positions move as the text grows; test=stride does not",
+    (
+        "fire",
+        "shift_invariance_is_what_the_card_says",
+    ): "from place L_f on the distance is divided by the place of the query itself",
+}
+
+EXCUSED_EXTENSIONS: dict[tuple[str, str], str] = {
+    ("direct", "outside"): "changes nothing: the baseline",
+    ("rerope", "inside"): "distances past w = L / 2 are others than in training",
+    ("rerope-log-n", "inside"): "distances past w = L / 2 are others than in training",
+    ("leaky-rerope", "inside"): "distances past w = L / 4 are others than in training",
+    ("self-extend", "inside"): "distances past W = L / 2 are others than in training",
+    ("string", "inside"): "made for texts within L: distances past S = L / 3 are others",
+    ("dual-chunk", "inside"): "pairs of different chunks meet at other distances",
+    ("drope", "inside"): "positions are dropped; tuning at L follows",
+    ("clipped-rope", "inside"): "slow pairs stand still in short texts as well",
+    ("clipped-rope-hard", "inside"): "slow pairs stand still in short texts as well",
+    ("ms-poe", "inside"): "made for texts within L: heads are interpolated there",
+    ("ms-poe", "prefix"): "heads are ranked by what the last query reads",
+    (
+        "randomised-stride",
+        "inside",
+    ): "another choice among the trained positions than the plain model's",
+    (
+        "randomised-sampled",
+        "inside",
+    ): "another choice among the trained positions than the plain model's",
+    ("bias-interpolation", "prefix"): "distances are divided by T / L",
+    ("learned-interpolate", "prefix"): "a longer text is squeezed more",
+    ("crop", "prefix"): "windows are laid from the end of the text",
+    ("nbce", "prefix"): "contexts are laid from the end of the text",
+    ("parallel-windows", "prefix"): "windows are laid from the end of the text",
+    ("pi-adaptive", "prefix"): "coordinates are divided by T / L",
+    ("ntk-dynamic", "prefix"): "frequencies follow T / L; mode=row follows each query",
+    ("yarn-dynamic", "prefix"): "frequencies and temperature follow T / L",
+}
+SLOWED = (
+    "pi",
+    "pi-pair",
+    "pose",
+    "ntk",
+    "ntk-su-old",
+    "ntk-su-fixed",
+    "ntk-su-mixed",
+    "ntk-by-parts",
+    "llama3",
+    "yarn",
+    "yarn-all-layers",
+    "yarn-turns",
+)
+SLOWED += ("ntk-log-n", "ntk-su-old-log-n", "ntk-su-fixed-log-n", "ntk-su-mixed-log-n")
+EXCUSED_EXTENSIONS |= {
+    (name, "inside"): "a fixed factor slows the pairs in short texts as well" for name in SLOWED
+}
+"""{(extension, check): reason} of tests/contracts/test_extensions.py: by design, on some or all
+schemes that it takes.
+"""
+
+EXCUSED_PAIRS: dict[tuple[str, str, str], str] = {
+    (
+        "crop",
+        name,
+        "outside",
+    ): "two layers of windows or chunks alone reach no farther than the crop"
+    for name in ("rnope-swa", "chunked-nope", "two-bases", "two-bases-p-rope")
+}
+"""{(extension, scheme, check): reason}: on this scheme alone."""

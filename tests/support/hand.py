@@ -1,0 +1,166 @@
+"""Corpora and models made by hand, whose scores are known before they are measured."""
+
+from dataclasses import asdict
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from extrap.data.vocabulary import Vocabulary
+from extrap.runs.build import build
+from extrap.utils.errors import UserError
+
+VOCABULARY = Vocabulary(keys=64, values=16)
+
+
+class Texts:
+    """A corpus that is a list of documents."""
+
+    name, option = "texts", "data.corpus.path=texts"
+
+    def __init__(self, documents):
+        self.all = [np.asarray(d, np.uint16) for d in documents]
+
+    def documents(self, split, at_least=0):
+        assert split == "validation"
+        return [d for d in self.all if len(d) >= at_least]
+
+    def sizes(self, split, at_least=0):
+        return [np.ones(len(d), np.uint8) for d in self.documents(split, at_least)]
+
+    def stream(self, split):
+        assert split == "validation"
+        return np.concatenate(self.all)
+
+    def check(self, split, at_least):
+        if len(self.stream(split)) < at_least:
+            raise UserError(f"{self.option}: too short")
+
+
+def silent(done, total):
+    """No progress bar."""
+
+
+def checked(task, options, corpus, vocabulary, train_length):
+    """The check of a task with other options, built as the command line builds it."""
+    kind = type(task)
+    node = {"_target_": f"{kind.__module__}.{kind.__name__}"} | asdict(task) | options
+    build(node, f"task.{task.name}").check(corpus, vocabulary, train_length)
+
+
+def measure(task, model, corpus, train_length, vocabulary=VOCABULARY):
+    task.check(corpus, vocabulary, train_length)
+    return task.run(model, corpus, vocabulary, train_length, silent)
+
+
+def values(result, metric):
+    """{(protocol, length): value} of one metric, or {(protocol, length, depth): value} where rows
+    have a depth.
+    """
+    rows = [r for r in result.rows if r["metric"] == metric]
+    return {
+        (r["protocol"], r["length"]) + ((r["depth"],) if "depth" in r else ()): r["value"]
+        for r in rows
+    }
+
+
+def bigram(log_p, tokens, last=None):
+    """A reader of the last token only: logits are rows of log_p (vocab, vocab), the row of BOS
+    included.
+    """
+    w = tokens.shape[1] if last is None else last
+    return log_p[tokens[:, tokens.shape[1] - w :]]
+
+
+def by_slot(loss, tokens, last=None):
+    """The loss on token 0 at slot j (j tokens before it, BOS included) is loss[j]; for a text of
+    nothing but zeros.
+    """
+    slots = torch.arange(tokens.shape[1])[-(last or tokens.shape[1]) :]
+    logits = torch.full((len(tokens), len(slots), VOCABULARY.size), -torch.inf, dtype=torch.float64)
+    logits[..., 0] = -loss[slots]
+    logits[..., 1] = torch.log1p(-torch.exp(-loss[slots]))
+    return logits
+
+
+def speak(ids, vocabulary=VOCABULARY):
+    """Logits (B, 1, vocab) that are highest at ids (B,)."""
+    return torch.nn.functional.one_hot(torch.as_tensor(ids), vocabulary.size).double()[:, None]
+
+
+def reader(sees, vocabulary=VOCABULARY, otherwise=None):
+    """A model that finds the query key among the slots it sees and says what stands after it; else
+    `otherwise` (BOS).
+
+    sees(slot, length) tells which slots of the context are read.
+    """
+
+    def model(tokens, last):
+        assert last == 1
+        length = tokens.shape[1]
+        slot = torch.arange(length - 1)
+        found = (tokens[:, :-1] == tokens[:, -1:]) & sees(slot, length)
+        at = found.double().argmax(1)
+        said = torch.where(
+            found.any(1),
+            tokens[torch.arange(len(tokens)), at + 1],
+            vocabulary.bos if otherwise is None else otherwise,
+        )
+        return speak(said, vocabulary)
+
+    return model
+
+
+def oracle(slot, length):
+    return slot >= 0
+
+
+def window(width):
+    """The last `width` slots, the query among them."""
+    return lambda slot, length: slot >= length - width
+
+
+def nth_answer(context, query, vocabulary=VOCABULARY):
+    """The value that (mark, key) asks for, by a loop over the records `k v` of a context."""
+    order, key = query[0] - vocabulary.key_ids.start, query[1]
+    values = [b for a, b in pairwise(context) if a == key and b in vocabulary.value_ids]
+    rank = order if order < 8 else len(values) - (16 - order)
+    return values[rank]
+
+
+def trace_answer(context, query, vocabulary=VOCABULARY):
+    """The value at the end of the chain of a key, by following the records `k x ;` of a context."""
+    (key,) = query
+    given = {a: b for a, b, c in zip(context, context[1:], context[2:], strict=False) if c == 59}
+    while key in given:
+        key = given[key]
+    return key
+
+
+def aggregate_answer(context, query, vocabulary=VOCABULARY, labels=4, modulus=4):
+    """The answer about all labels of a context, by counting them one by one."""
+    mark, first = query[0] - vocabulary.key_ids.start, vocabulary.value_ids.start
+    seen = [t - first for t in context if t in vocabulary.value_ids]
+    if mark >= 2:
+        return first + labels + seen.count(mark - 2) % modulus
+    part = seen[: len(seen) // 2] if mark == 1 else seen
+    (most,) = (
+        y
+        for y in range(labels)
+        if all(part.count(y) > part.count(z) for z in range(labels) if z != y)
+    )
+    return first + most
+
+
+def solving(answer, asking, vocabulary=VOCABULARY):
+    """A model that answers the query of `asking` tokens by answer(context, query, vocabulary)."""
+
+    def model(tokens, last):
+        assert last == 1
+        said = [
+            answer(row[1 : len(row) - asking], tuple(row[len(row) - asking :]), vocabulary)
+            for row in tokens.tolist()
+        ]
+        return speak(said, vocabulary)
+
+    return model

@@ -1,0 +1,34 @@
+"""Jobs as the command line composes them, without a process of their own."""
+
+from collections.abc import Sequence
+
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+
+from extrap.cli import schema as config
+from extrap.runs.job import Job
+from extrap.utils.paths import conf_dir
+
+TINY = [
+    "logger=none",
+    *("train.steps=8", "train.log_every=2", "train.save_every=4", "train.warmup=2"),
+    *("data.text.size=4", "data.retrieval.size=4"),
+    *(
+        "task.nll.multiples=[1,2]",
+        "task.nll.documents=4",
+        "task.kv.multiples=[1,2]",
+        "task.kv.trials=10",
+    ),
+]
+
+
+def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
+    """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
+    unless overridden.
+    """
+    config.register()
+    with initialize_config_dir(conf_dir(), version_base="1.3"):
+        cfg = compose("config", [*tiny, *overrides], return_hydra_config=True)
+    plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
+    choices = plain.pop("hydra")["runtime"]["choices"]
+    return Job(plain, choices)

@@ -1,0 +1,48 @@
+"""Random queries, keys and values for one scheme, and its attention over them read back as weights."""
+
+import torch
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape, Where
+
+
+def qkv(
+    shape: Shape, T: int, seed: int = 0, batch: int = 2, dtype: torch.dtype = torch.float64
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Three (batch, H, T, D), standard normal."""
+    g = torch.Generator().manual_seed(seed)
+    return tuple(
+        torch.randn(batch, shape.heads, T, shape.head_dim, generator=g, dtype=dtype)
+        for _ in range(3)
+    )
+
+
+def at(scheme: Scheme, t: int | Tensor, layer: int = 0, x: Tensor | None = None) -> Where:
+    """The place of a whole forward at coordinates t, or at 0 .. t - 1."""
+    t = torch.arange(t, dtype=torch.float64) if isinstance(t, int) else t
+    return Where.whole(t, scheme.scale, layer=layer, x=x)
+
+
+def moved(scheme: Scheme, spread: float = 0.5) -> Scheme:
+    """The scheme in float64 with every parameter drawn anew around its initial mean: nothing is
+    zero or one by chance.
+    """
+    g = torch.Generator().manual_seed(7)
+    for p in scheme.double().parameters():
+        p.data = p.data.mean() + spread * torch.randn(p.shape, generator=g, dtype=p.dtype)
+    return scheme
+
+
+def weights(scheme: Scheme, q: Tensor, k: Tensor, place: Where) -> Tensor:
+    """(B, H, T, T): the weight of each value, read off by mixing unit vectors; right for every mix
+    that adds no value of its own.
+    """
+    return scheme.attend(q, k, torch.eye(q.shape[2], dtype=q.dtype).expand(*q.shape[:3], -1), place)
+
+
+def close(a: Tensor, b: Tensor, tolerance: float = 1e-12) -> None:
+    torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
+
+
+def lower(T: int) -> Tensor:
+    return torch.ones(T, T, dtype=torch.bool).tril()

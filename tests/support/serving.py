@@ -1,0 +1,33 @@
+"""Rows that each figure can be drawn from."""
+
+import pytest
+
+from extrap import figures
+from tests.support.plausible import run_rows
+from tests.support.plausible_costs import chain_rows, passkey_rows, query_rows, speed_rows
+from tests.support.plausible_extension import extension_rows
+from tests.support.plausible_inside import inside_rows
+from tests.support.plausible_suite import family, suite_study
+
+
+@pytest.fixture(scope="module")
+def small(frame):
+    """A trained scheme, an untrained one and a control."""
+    return frame(run_rows("rope") + run_rows("learned") + run_rows("rope", data="text"))
+
+
+@pytest.fixture(scope="module")
+def serving(frame, small):
+    """name -> rows that a figure can be drawn from: the small study, or one that has what the
+    figure compares.
+    """
+    known = figures.available()
+    studies = (
+        small,
+        frame(extension_rows()),
+        frame(suite_study()),
+        frame(family()),
+        frame(inside_rows(("rope", "kerple-log"), ("mixture",))),
+        frame([*speed_rows(), *passkey_rows(), *query_rows(), *chain_rows()]),
+    )
+    return lambda name: next(rows for rows in studies if figures.served(known[name], rows))

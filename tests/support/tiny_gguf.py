@@ -1,0 +1,65 @@
+"""A tiny GGUF file of architecture llama, with a byte-level tokenizer of a few merges inside."""
+
+from pathlib import Path
+
+from extrap.model.rotary import relayout
+
+SPECIAL = ["<|endoftext|>", "<|im_start|>"]
+MERGES = ["t h", "Ġ th", "Ġth e", "1 2", "12 3", "a n"]
+
+
+def words() -> list[str]:
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    return [*SPECIAL, *sorted(ByteLevel.alphabet()), *(merge.replace(" ", "") for merge in MERGES)]
+
+
+def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **fields) -> Path:
+    """The model of transformers (a Llama) as llama.cpp's converter writes it."""
+    from gguf import GGMLQuantizationType, GGUFWriter, quants
+
+    c = model.config
+    out = GGUFWriter(path, fields.pop("architecture", "llama"))
+    out.add_block_count(c.num_hidden_layers)
+    out.add_context_length(c.max_position_embeddings)
+    out.add_embedding_length(c.hidden_size)
+    out.add_feed_forward_length(c.intermediate_size)
+    out.add_head_count(c.num_attention_heads)
+    out.add_head_count_kv(c.num_key_value_heads)
+    out.add_rope_freq_base(c.rope_parameters["rope_theta"])
+    out.add_layer_norm_rms_eps(c.rms_norm_eps)
+    out.add_tokenizer_model("gpt2")
+    out.add_tokenizer_pre(pre)
+    out.add_token_list(words())
+    out.add_token_types([3] * len(SPECIAL) + [1] * (len(words()) - len(SPECIAL)))
+    out.add_token_merges(MERGES)
+    out.add_bos_token_id(0)
+    for name, value in fields.items():
+        out.add_string(name.replace("__", "."), value)
+    names = {"embed_tokens": "token_embd", "norm": "output_norm"}
+    inside = {
+        "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "o_proj": "attn_output",
+        "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "gate_proj": "ffn_gate",
+        "up_proj": "ffn_up", "down_proj": "ffn_down",
+    }  # fmt: skip
+    for name, p in model.state_dict().items():
+        *path_, last, part = name.removeprefix("model.").split(".")
+        if last == "lm_head":
+            whole = "output"
+        elif path_:
+            whole = f"blk.{path_[1]}.{inside[last]}"
+        else:
+            whole = names[last]
+        heads = {"q_proj": c.num_attention_heads, "k_proj": c.num_key_value_heads}.get(last)
+        data = p if heads is None else relayout(p, heads, "half", "interleaved")
+        data = data.detach().numpy()
+        if quantised and data.ndim == 2 and data.shape[1] % 32 == 0:
+            kind = GGMLQuantizationType.Q8_0
+            out.add_tensor(f"{whole}.{part}", quants.quantize(data, kind), raw_dtype=kind)
+        else:
+            out.add_tensor(f"{whole}.{part}", data)
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    return path

@@ -1,0 +1,112 @@
+"""Questions about all of a context, on readers whose accuracy is known exactly."""
+
+import numpy as np
+import pytest
+
+from extrap.data.aggregate import KINDS, Aggregate, AggregateForm
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.aggregate import Aggregation
+from extrap.utils.errors import UserError
+from tests.support.hand import (
+    VOCABULARY,
+    Texts,
+    aggregate_answer,
+    checked,
+    measure,
+    solving,
+    values,
+)
+
+L = 32
+TEXT = Texts([32 + np.arange(4000) % 26])
+STREAM = TEXT.stream("validation")
+LENGTHS = (8, 32, 64)
+
+
+def task(**options):
+    return Aggregation(**{"multiples": (0.25, 1, 2), "trials": 20} | options)
+
+
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+@pytest.mark.parametrize("length", [7, 32, 33])
+def test_every_scored_token_of_training_follows_from_the_labels(length, difficulty):
+    part = Aggregate(size=80)
+    rows, scored = part.draw(np.random.default_rng(0), STREAM, VOCABULARY, length, difficulty)
+    kinds = set()
+    for row, score in zip(rows.tolist(), scored, strict=True):
+        answers = 1 + np.flatnonzero(score)
+        assert (np.diff(answers) == 2).all() and length - answers[-1] < 2
+        context = row[1 : answers[0] - 1]
+        for at in answers:
+            kinds.add(row[at - 1])
+            assert row[at] == aggregate_answer(context, (row[at - 1],))
+    assert kinds == {VOCABULARY.key(mark) for mark in range(2 + 4)}
+
+
+def test_who_counts_answers_everything_at_every_length():
+    result = measure(task(), solving(aggregate_answer, 1), TEXT, L)
+    for metric in ("accuracy", "restricted", "format"):
+        found = {
+            (r["protocol"], r["length"]): r["value"] for r in result.rows if r["metric"] == metric
+        }
+        assert found == {(kind, n): 1.0 for kind in KINDS for n in LENGTHS}
+    assert values(result, "gate") == {(kind, L): 1.0 for kind in KINDS}
+    assert {r["status"] for r in result.rows} == {"ok"}
+    items = [i for i in result.items if i["metric"] == "accuracy"]
+    assert len(items) == 20 * 3 * 3 and len(result.items) == len(items) + 3 * 3
+
+
+def test_who_reads_the_second_half_alone_fails_the_first():
+    def late(context, query, vocabulary):
+        half = context[len(context) // 2 :]
+        seen = [t for t in half if t in vocabulary.value_ids]
+        return max(set(seen), key=seen.count)
+
+    result = measure(task(trials=200), solving(late, 1), TEXT, L)
+    found = values(result, "accuracy")
+    assert found["first-half", 64] < 0.4 < found["majority", 64] < 0.9
+    assert {r["status"] for r in result.rows} == {"not trained"}
+
+
+def test_a_constant_answer_is_chance():
+    """By symmetry any label; of count the residue that a binomial number leaves most often."""
+    first = VOCABULARY.value_ids.start
+    result = measure(task(trials=1500), solving(lambda *_: first, 1), TEXT, L)
+    accuracy, chance = values(result, "accuracy"), values(result, "chance")
+    for kind, n in ((k, n) for k in ("majority", "first-half") for n in LENGTHS):
+        assert chance[kind, n] == 1 / 4
+        assert accuracy[kind, n] == pytest.approx(1 / 4, abs=0.05)
+    always = [solving(lambda *_, r=residue: first + 4 + r, 1) for residue in range(4)]
+    rates = [values(measure(task(trials=1500), says, TEXT, L), "accuracy") for says in always]
+    for n in LENGTHS:
+        best = max(rate["count", n] for rate in rates)
+        assert chance["count", n] == pytest.approx(best, abs=0.05)
+
+
+def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
+    form = AggregateForm(4, 4, "count")
+    whole = form.questions(VOCABULARY, STREAM, 0, 40, 0, range(8))
+    some = form.questions(VOCABULARY, STREAM, 0, 40, 0.5, [7, 3])
+    np.testing.assert_array_equal(some.tokens, whole.tokens[[7, 3]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ask": []}, r"task\.aggregate\.ask=\[\]: expected a list of one of majority"),
+        ({"labels": 1}, r"task\.aggregate\.labels=1: expected a whole number from 2 to 32"),
+        ({"labels": 14}, r"task\.aggregate\.labels=14: labels and .*data\.vocabulary\.values=16"),
+        ({"multiples": [2]}, r"task\.aggregate\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [0.06, 1]}, r"task\.aggregate: 2 tokens hold 0 records and a question"),
+        ({"trials": 0}, r"task\.aggregate\.trials=0"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        checked(task(), options, TEXT, VOCABULARY, L)
+    assert "\n" not in str(error.value)
+
+
+def test_marks_need_keys():
+    with pytest.raises(UserError, match=r"^data\.vocabulary\.keys=5: data\.x needs 6 key ids"):
+        Aggregate().check("data.x", Vocabulary(keys=5, values=16), 32)

@@ -1,0 +1,119 @@
+"""Retrieval by aliases, on readers whose accuracy is known exactly."""
+
+import numpy as np
+import pytest
+
+from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.alias import AliasRetrieval
+from extrap.utils.errors import UserError
+from tests.support.hand import Texts, checked, measure, solving, values
+
+L = 32
+V = Vocabulary(keys=100, values=16)
+TEXT = Texts([32 + np.arange(4000) % 26])
+STREAM = TEXT.stream("validation")
+NAMES = {
+    V.key(int(other)): V.key(int(name)) for name, *more in table(V.keys) for other in (name, *more)
+}
+"""The name behind every name and alias."""
+
+
+def task(**options):
+    return AliasRetrieval(**{"multiples": (0.5, 1, 2), "trials": 12} | options)
+
+
+def value_of(context, query, vocabulary):
+    """By the table of aliases and a loop over the records."""
+    _, key = query
+    return next(b for a, b in zip(context[-2::-2], context[::-2], strict=False) if a == NAMES[key])
+
+
+def test_the_table_is_three_different_names_for_each():
+    rows = table(V.keys)
+    assert rows.shape == (32, 3) and len(set(rows.ravel())) == 96
+    assert set(rows.ravel()) == set(range(2, 98))
+    assert not np.array_equal(np.argsort(rows[:, 1]), np.argsort(rows[:, 2]))
+
+
+@pytest.mark.parametrize("length", [12, 32, 33])
+def test_training_states_facts_and_asks_for_values_but_of_no_unseen_name_in_two_hops(length):
+    rows, scored = Alias(size=300).draw(np.random.default_rng(0), STREAM, V, length, 1.0)
+    asked, facts = set(), 0
+    rank = {V.key(int(key)): (i, hops) for i, row in enumerate(table(V.keys)) for hops, key in enumerate(row)}  # fmt: skip
+    for row, score in zip(rows.tolist(), scored, strict=True):
+        answers = 1 + np.flatnonzero(score)
+        context = row[1 : answers[0] - 2]
+        for at in answers:
+            mark, key = row[at - 2 : at]
+            name, hops = rank[key]
+            if mark == V.key(0):
+                assert row[at] == value_of(context, (mark, key), V)
+                asked.add((bool(unseen(np.array(name))), hops))
+            else:
+                assert mark == V.key(1) and rank[row[at]] == (name, hops - 1)
+                facts += 1
+    assert asked == {(False, 0), (False, 1), (False, 2), (True, 0), (True, 1)} and facts > 50
+
+
+def test_who_knows_all_aliases_answers_everything():
+    result = measure(task(), solving(value_of, 2, V), TEXT, L, V)
+    assert set(values(result, "accuracy").values()) == {1.0}
+    assert values(result, "gate") == {(kind, L): 1.0 for kind in KINDS}
+    assert {r["status"] for r in result.rows} == {"ok"}
+
+
+def test_who_matches_letters_alone_knows_the_literal_name_alone():
+    def literal(context, query, vocabulary):
+        follows = [b for a, b in zip(context, context[1:], strict=False) if a == query[1]]  # noqa: RUF007
+        return follows[0] if follows else vocabulary.bos
+
+    found = values(measure(task(), solving(literal, 2, V), TEXT, L, V), "accuracy")
+    assert all(accuracy == (kind == "literal") for (kind, *_), accuracy in found.items())
+
+
+def test_a_record_at_random_is_the_guess():
+    rng = np.random.default_rng(0)
+
+    def any_of(context, query, vocabulary):
+        return rng.choice([t for t in context if t in vocabulary.value_ids])
+
+    result = measure(task(trials=300, ask=("one-hop",)), solving(any_of, 2, V), TEXT, L, V)
+    for (_, n), expected in values(result, "guess").items():
+        records = (n - 3) // 2
+        assert expected == pytest.approx(1 / records + (1 - 1 / records) / 16)
+        rates = [a for (_, m, _), a in values(result, "accuracy").items() if m == n]
+        assert np.mean(rates) == pytest.approx(expected, abs=0.03)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("length", [16, 33])
+def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
+    form, rest = AliasForm(kind), set()
+    for depth in (0, 0.25, 0.5, 1):
+        made = form.questions(V, STREAM, 0, length, depth, range(6))
+        gold = length - 1 - made.distance
+        rest.add(np.delete(made.tokens, [gold, gold + 1], axis=1).tobytes())
+        assert (made.tokens[:, gold + 1] == made.answers[:, 0]).all()
+        names = made.tokens[:, gold] - V.key(2)
+        if kind.startswith("two"):
+            assert (unseen(names) == (kind == "two-hops-unseen")).all()
+    assert len(rest) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ask": ["three"]}, r"task\.alias\.ask=\['three'\]: expected a list of one of literal"),
+        (
+            {"multiples": [1, 4]},
+            r"data\.vocabulary\.keys=100: task\.alias needs 188 key ids for 62",
+        ),
+        ({"multiples": [2]}, r"task\.alias\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [0.1, 1]}, r"task\.alias: 3 tokens hold 0 records and a question, 2 are"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        checked(task(), options, TEXT, V, L)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,139 @@
+"""The n-th record and chains of assignments, on readers whose accuracy is known exactly."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from extrap.tasks.nth import NthRecord
+from extrap.tasks.trace import VariableTracking
+from extrap.utils.errors import UserError
+from tests.support.hand import (
+    VOCABULARY,
+    Texts,
+    checked,
+    measure,
+    nth_answer,
+    solving,
+    trace_answer,
+    values,
+)
+
+L = 32
+TEXT = Texts([32 + np.arange(4000) % 26])
+VALUES = VOCABULARY.value_ids
+
+
+def nth(**options):
+    return NthRecord(**{"multiples": (0.5, 1, 2), "trials": 12} | options)
+
+
+def trace(**options):
+    return VariableTracking(
+        **{"multiples": (0.75, 1, 2), "trials": 12, "hops": (0, 1, 2)} | options
+    )
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "asking", "cells"),
+    [(nth(), nth_answer, 2, 2 * 3 * 5), (trace(), trace_answer, 1, 3 * 3 * 7)],
+    ids=["nth", "trace"],
+)
+def test_an_oracle_answers_everything_everywhere(task, answer, asking, cells):
+    result = measure(task, solving(answer, asking), TEXT, L)
+    found = values(result, "accuracy")
+    assert len(found) == cells and set(found.values()) == {1.0}
+    assert set(values(result, "gate")) == {(protocol, L) for protocol in task.forms()}
+    assert {r["status"] for r in result.rows} == {"ok"}
+    drawn = [i for i in result.items if i["metric"] == "drawn"]
+    assert len(drawn) == cells and len([i for i in result.items if i["metric"] == "accuracy"]) == (
+        12 * cells
+    )
+
+
+def test_who_always_takes_the_last_record_of_a_key_is_recency_itself():
+    def last(context, query, vocabulary):
+        return nth_answer(context, (vocabulary.key(15), query[1]), vocabulary)
+
+    result = measure(nth(), solving(last, 2), TEXT, L)
+    found = values(result, "accuracy")
+    assert all(accuracy == (depth == 1) for (_, _, depth), accuracy in found.items())
+    assert set(values(result, "recency").values()) == {1} and set(
+        values(result, "primacy").values()
+    ) == {0}
+    assert {r["status"] for r in result.rows} == {"not trained"}
+
+
+def test_who_finds_the_key_and_not_the_order_has_the_guess_of_nth():
+    rng = np.random.default_rng(0)
+
+    def any_of(context, query, vocabulary):
+        return nth_answer(context, (vocabulary.key(int(rng.integers(5))), query[1]), vocabulary)
+
+    result = measure(nth(trials=400), solving(any_of, 2), TEXT, L)
+    assert set(values(result, "guess").values()) == {1 / 5}
+    for length in (16, 32, 64):
+        rates = [a for (_, n, _), a in values(result, "accuracy").items() if n == length]
+        assert np.mean(rates) == pytest.approx(1 / 5, abs=0.02)
+
+
+def test_who_names_the_value_of_a_chain_has_the_guess_of_trace():
+    rng = np.random.default_rng(0)
+
+    def any_of(context, query, vocabulary):
+        return rng.choice([t for t in context if t in vocabulary.value_ids])
+
+    result = measure(trace(trials=300), solving(any_of, 1), TEXT, L)
+    guess, accuracy = values(result, "guess"), values(result, "accuracy")
+    for (protocol, n), expected in guess.items():
+        hops = int(protocol[-1])
+        records = (n - 2) // 3
+        chains = records // (hops + 1) + records % (hops + 1)
+        assert expected == pytest.approx(1 / chains + (1 - 1 / chains) / 16)
+        rates = [a for (p, m, _), a in accuracy.items() if (p, m) == (protocol, n)]
+        assert np.mean(rates) == pytest.approx(expected, abs=0.03)
+
+
+def test_who_takes_one_hop_alone_knows_chains_of_no_hop():
+    """A reader that says the value of the record after the key, and gives up at a key."""
+
+    def one_hop(context, query, vocabulary):
+        (key,) = query
+        follows = [b for a, b in pairwise(context) if a == key]
+        return next((b for b in follows if b in vocabulary.value_ids), vocabulary.bos)
+
+    found = values(measure(trace(), solving(one_hop, 1), TEXT, L), "accuracy")
+    assert all(accuracy == (protocol == "hops-0") for (protocol, *_), accuracy in found.items())
+
+
+@pytest.mark.parametrize("task", [nth(), trace()], ids=["nth", "trace"])
+def test_naming_a_value_at_random_is_chance(task):
+    rng = np.random.default_rng(0)
+    any_value = solving(lambda *_: VALUES[rng.integers(len(VALUES))], 1)
+    found = {
+        r["protocol"]: r["value"]
+        for r in measure(task, any_value, TEXT, L).rows
+        if r["metric"] == "chance"
+    }
+    assert found == dict.fromkeys(task.forms(), 1 / 16)
+    rates = values(measure(task, any_value, TEXT, L), "accuracy").values()
+    assert np.mean(list(rates)) == pytest.approx(1 / 16, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        (nth(), {"copies": 1}, r"task\.nth\.copies=1: expected a whole number from 2 to 8"),
+        (nth(), {"copies": 8, "multiples": [0.5, 1]}, r"task\.nth\.copies=8: 16 tokens hold 6 rec"),
+        (nth(), {"count": ["middle"]}, r"task\.nth\.count=\['middle'\]: expected a list of one of"),
+        (nth(), {"multiples": [2]}, r"task\.nth\.multiples=\[2\]: must hold 1"),
+        (nth(), {"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.nth needs 79 key ids"),
+        (trace(), {"hops": []}, r"task\.trace\.hops=\[\]: expected a list of whole numbers from 0"),
+        (trace(), {"hops": [5]}, r"task\.trace\.hops=\[5\]: 24 tokens hold 7 records, and two ch"),
+        (trace(), {"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.trace needs 84 key"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(task, options, message):
+    with pytest.raises(UserError, match=message) as error:
+        checked(task, options, TEXT, VOCABULARY, L)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,98 @@
+"""The lock of a run folder: one process at a time, none left behind."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from extrap.utils import lock
+from tests.support.worker import until
+
+HOLD = """
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from extrap.utils import lock
+with lock.alone(Path(sys.argv[1])):
+    print("mine", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def hold() -> Iterator[Callable[[Path], "subprocess.Popen[str]"]]:
+    started: list[subprocess.Popen[str]] = []
+    pipes = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
+
+    def start(folder: Path) -> "subprocess.Popen[str]":
+        started.append(subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], **pipes))  # type: ignore[call-overload]
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_held_by_name_and_free_when_the_holder_is_killed(tmp_path: Path, hold) -> None:
+    folder = tmp_path / "run"
+    assert lock.holder(folder) is None
+    process = hold(folder)
+    assert process.stdout.readline() == "mine\n"
+    assert lock.holder(folder).startswith(f"process {process.pid} on ")
+    process.kill()
+    process.communicate()
+    assert (
+        (folder / lock.NAME).read_text().startswith(f"process {process.pid}")
+    )  # what it left behind holds nothing
+    assert lock.holder(folder) is None
+    with lock.alone(folder):
+        assert lock.holder(folder).startswith(f"process {os.getpid()} on ")
+
+
+def test_who_waited_for_a_folder_that_was_removed_makes_it_anew(tmp_path: Path, hold) -> None:
+    folder = tmp_path / "run"
+    with lock.alone(folder):
+        process = hold(folder)
+        until(lambda: _waits(process.pid))
+        folder.rename(tmp_path / "gone")
+        shutil.rmtree(tmp_path / "gone")
+    assert process.stdout.readline() == "mine\n"
+    assert lock.holder(folder).startswith(f"process {process.pid} on ")
+    _, err = process.communicate("")
+    assert (
+        err
+        == f"extrap: process {os.getpid()} on {os.uname().nodename} works on run; waiting for it\n"
+    )
+
+
+def _waits(pid: int) -> bool:
+    """Whether a process sleeps in flock."""
+    return any(
+        f" {pid} " in line and "->" in line for line in Path("/proc/locks").read_text().splitlines()
+    )
+
+
+def test_a_file_system_without_locks_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(lock.LACKING[0], "Function not implemented")
+
+    monkeypatch.setattr(lock.fcntl, "flock", flock)
+    with lock.alone(tmp_path / "run"):
+        pass
+    assert (
+        capsys.readouterr().err
+        == f"extrap: {tmp_path / 'run'}: no locks on this file system; start one sweep at a time\n"
+    )
+    assert lock.holder(tmp_path / "run") is None
