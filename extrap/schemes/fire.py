@@ -84,16 +84,23 @@ class FIRE(Scheme):
         distance, a logarithm for each distance and not for each pair.
         """
         dtype = torch.promote_types(self.c.dtype, torch.float32)
-        if at.spacing is None or not at.causal:
-            return self.interpolated(at.distance, at.q, layer).to(dtype)
         n, K = len(at.i), len(at.j)
-        d = torch.arange(K - 1, -1, -1, device=at.j.device, dtype=torch.float64) * at.spacing
+        if at.spacing is None or not _in_a_row(at.i) or not _in_a_row(at.j):
+            return self.interpolated(at.distance, at.q, layer).to(dtype)
+        farthest = int(at.i[-1] - at.j[0])  # of the last query; 0 for keys after a query
+        d = (farthest - torch.arange(K + n - 1, dtype=torch.float64)).clamp(min=0) * at.spacing
         c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
-        # the last query is the last key: row n - 1 - a begins at entry a; 0 after the query
-        logs = F.pad(torch.log1p(c * d), (0, n)).to(dtype).as_strided((n, K), (1, 1)).flip(0)
+        # row n - 1 - a begins at entry a
+        logs = torch.log1p(c * d).to(dtype).as_strided((n, K), (1, 1)).flip(0)
         return logs / torch.log1p(c * torch.maximum(a * self.threshold, at.q)).to(dtype)[:, None]
 
     def interpolated(self, d: Tensor, t: Tensor, layer: int) -> Tensor:
         """(Tq, Tk) distances, (Tq,) coordinates of the queries -> (Tq, Tk) in [0, 1], float64."""
         c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
         return torch.log1p(c * d) / torch.log1p(c * torch.maximum(a * self.threshold, t))[:, None]
+
+
+def _in_a_row(order: Tensor) -> bool:
+    """Whether tokens follow one another. Asked on a CPU alone: a GPU would have to be waited for."""
+    n = len(order)
+    return order.device.type == "cpu" and n > 0 and int(order[-1] - order[0]) == n - 1

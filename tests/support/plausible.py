@@ -65,6 +65,11 @@ def kv_rows(scheme, seed=0, status=None):
                 low, high = wilson(hits[-1], TRIALS)
                 yield {"task": "kv", "protocol": protocol, "length": length, "depth": depth, "metric": "accuracy",
                        "value": hits[-1] / TRIALS, "low": low, "high": high, "n": TRIALS, "tokens": TRIALS, "status": status}  # fmt: skip
+            if protocol == "records" and length == L:
+                right, asked = sum(hits), TRIALS * len(DEPTHS)
+                low, high = wilson(right, asked)
+                yield {"task": "kv", "protocol": protocol, "length": length, "metric": "gate", "value": right / asked, "low": low,
+                       "high": high, "n": TRIALS, "tokens": asked, "status": status}  # fmt: skip
             for name, contrast in depth_contrasts(DEPTHS).items():
                 value = float(contrast @ hits) / TRIALS
                 if name != "mid":
