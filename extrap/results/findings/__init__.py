@@ -1,0 +1,1 @@
+"""Statements declared before a study, and what its rows say about them."""

@@ -1,0 +1,189 @@
+"""Statements about a study, declared in `results/<study>/findings.yaml` before its rows exist.
+
+    declared: 2026-11-22            day of the declaration
+    common: {data: mixture}         a selection that all statements share
+    names: {...}                    anchors for YAML, read by nobody else
+    statements:
+    - id: rope-half-by-4x
+      says: RoPE finds less than half at 4x.
+      source: arXiv 2306.15595
+      rows: {task: kv, metric: accuracy, protocol: records, scheme: rope, multiple: 4}
+      terms: [{}]
+      below: 0.5
+
+A selection names columns of rows, each with a value or a list of them; `multiple` is length over
+training length, `params` one of small (below .6 M), middle and large (above 2 M). `rows` narrows
+`common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
+
+statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
+            sum
+contrasts   a list of lists of terms, of which least and greatest are taken
+over, of    the column whose values are compared, and the one of them that is ranked
+above, below    the statement holds where the statistic lies above (below) this
+across      mean (left out) or median: how seeds are put together
+learned     true: a premise, every run that is read passes the gates of its tasks
+note        what came to be known of the statement
+badly_put   why it does not say what was meant; the id of the better one that follows it
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from extrap.results.rows import COLUMNS
+from extrap.utils.errors import UserError
+
+FILE = "findings.yaml"
+SELECTED = {*COLUMNS, "multiple", "params"} - {"run", "study", "value", "low", "high", "commit"}
+SUM = "sum"
+OF_TERMS = (SUM, "rank_correlation")
+OF_CONTRASTS = ("least", "greatest")
+OVER = ("spread", "lowest", "highest", "rank", "rank_correlation")
+FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
+FIELDS |= {"learned", "above", "below", "note", "badly_put"}
+REMARKS = {"note", "badly_put"}
+"""Fields that are no part of what was declared."""
+
+Selection = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Term:
+    """Mean of the rows of a selection, and its weight."""
+
+    rows: Selection
+    times: float = 1.0
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One declared statement; `digest` covers all that was declared and no remark."""
+
+    id: str
+    says: str
+    source: str
+    rows: Selection
+    statistic: str
+    contrasts: tuple[tuple[Term, ...], ...]
+    direction: str
+    threshold: float
+    over: str | None = None
+    of: str | None = None
+    across: str = "mean"
+    learned: bool = False
+    note: str = ""
+    badly_put: str = ""
+    digest: str = ""
+
+    @property
+    def claim(self) -> str:
+        """`> .5` or `< .5`."""
+        return f"{'>' if self.direction == 'above' else '<'} {self.threshold:g}"
+
+
+def read(study: Path) -> list[Statement]:
+    """The statements of a study's folder, in their order.
+
+    Raises UserError where the file is missing or damaged, naming the statement and the field.
+    """
+    path = study / FILE
+    if not path.is_file():
+        raise UserError(f"{path}: no statements here; declare some before the study is run")
+    try:
+        said = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        line = str(error).splitlines()[0]
+        raise UserError(f"{path}: no YAML ({line}); mend the file") from None
+    if not isinstance(said, dict) or not isinstance(said.get("statements"), list):
+        raise UserError(f"{path}: statements: a list is needed")
+    common = said.get("common") or {}
+    found = [
+        _statement(path, number, entry, common) for number, entry in enumerate(said["statements"])
+    ]
+    ids = [statement.id for statement in found]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise UserError(f"{path}: id={name}: stands there twice; give each statement its own")
+    return found
+
+
+def _statement(path: Path, number: int, entry: Any, common: Selection) -> Statement:
+    where = f"{path}: statement {number + 1}"
+    if not isinstance(entry, dict):
+        raise UserError(f"{where}: a mapping with id, says, source, rows and above or below")
+    where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
+    for name in ("id", "says", "source"):
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            raise UserError(f"{where}: {name}: text is needed")
+    for name in sorted({*entry} - FIELDS):
+        raise UserError(f"{where}: {name}: no such field; there are {', '.join(sorted(FIELDS))}")
+    bounds = [name for name in ("above", "below") if name in entry]
+    if len(bounds) != 1 or not _number(entry[bounds[0]]):
+        raise UserError(f"{where}: one of above and below, a number")
+    statistic = entry.get("statistic", SUM)
+    known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
+    if statistic not in known:
+        raise UserError(f"{where}: statistic={statistic}: one of {', '.join(known)}")
+    rows = _selection(where, common) | _selection(where, entry.get("rows"))
+    contrasts = _contrasts(where, entry, statistic)
+    if (statistic in OVER) != ("over" in entry) or entry.get("over", "scheme") not in COLUMNS:
+        raise UserError(f"{where}: over: a column, of {', '.join(OVER)} alone")
+    if (statistic == "rank") != ("of" in entry):
+        raise UserError(f"{where}: of: the value that is ranked, of rank alone")
+    if entry.get("across", "mean") not in ("mean", "median"):
+        raise UserError(f"{where}: across={entry['across']}: mean or median")
+    declared = {name: value for name, value in entry.items() if name not in REMARKS}
+    plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
+    return Statement(
+        id=entry["id"],
+        says=entry["says"],
+        source=entry["source"],
+        rows=rows,
+        statistic=statistic,
+        contrasts=contrasts,
+        direction=bounds[0],
+        threshold=float(entry[bounds[0]]),
+        over=entry.get("over"),
+        of=entry.get("of"),
+        across=entry.get("across", "mean"),
+        learned=entry.get("learned") is True,
+        note=str(entry.get("note", "")),
+        badly_put=str(entry.get("badly_put", "")),
+        digest=hashlib.sha256(plain.encode()).hexdigest()[:16],
+    )
+
+
+def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
+    given = entry.get("contrasts", [entry["terms"]] if "terms" in entry else [[{}]])
+    if ("contrasts" in entry) != (statistic in OF_CONTRASTS):
+        raise UserError(f"{where}: contrasts: of {' and '.join(OF_CONTRASTS)} alone")
+    if "terms" in entry and statistic not in OF_TERMS:
+        raise UserError(f"{where}: terms: of a sum or of {OF_TERMS[1]} alone")
+    if not isinstance(given, list) or not all(isinstance(terms, list) and terms for terms in given):
+        raise UserError(f"{where}: terms: a list of selections")
+    if statistic == OF_TERMS[1] and len(given[0]) != 2:
+        raise UserError(f"{where}: terms: two selections, whose orders are compared")
+    return tuple(tuple(_term(where, term) for term in terms) for terms in given)
+
+
+def _term(where: str, term: Any) -> Term:
+    if not isinstance(term, dict) or not _number(term.get("times", 1)):
+        raise UserError(f"{where}: terms: each a selection, and times a number")
+    rows = {name: value for name, value in term.items() if name != "times"}
+    return Term(_selection(where, rows), float(term.get("times", 1)))
+
+
+def _selection(where: str, given: Any) -> Selection:
+    if not isinstance(given, dict | None):
+        raise UserError(f"{where}: rows: columns and their values")
+    for name in sorted({*(given or {})} - SELECTED):
+        raise UserError(f"{where}: {name}: no column to select by; {', '.join(sorted(SELECTED))}")
+    return dict(given or {})
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,85 @@
+"""Statements: what was declared stands as it was declared."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from extrap.results.findings.statement import FILE, read
+from extrap.utils.errors import UserError
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+DECLARED = json.loads((Path(__file__).parent / "declared.json").read_text())
+STATEMENTS = sorted(path.parent.name for path in RESULTS.glob(f"*/{FILE}"))
+
+
+@pytest.mark.parametrize("study", sorted({*DECLARED, *STATEMENTS}))
+def test_what_was_declared_stands_as_it_was_declared(study):
+    """A statement is never edited or removed once its study has rows: a better one follows it."""
+    found = {statement.id: statement.digest for statement in read(RESULTS / study)}
+    assert found == DECLARED[study]
+
+
+def test_the_reference_study_declares_at_least_25_statements():
+    assert len(read(RESULTS / "reference")) >= 25
+
+
+GOOD = """
+statements:
+- id: one
+  says: RoPE finds less than half.
+  source: arXiv 2306.15595
+  rows: {task: kv, scheme: rope}
+  terms: [{}]
+  below: 0.5
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / FILE).write_text(text)
+    return folder
+
+
+def test_a_remark_is_no_part_of_what_was_declared(tmp_path):
+    before = read(written(tmp_path, GOOD))[0]
+    after = read(written(tmp_path, GOOD + "  note: seen since\n  badly_put: two\n"))[0]
+    assert before.digest == after.digest
+    assert (after.note, after.badly_put) == ("seen since", "two")
+
+
+@pytest.mark.parametrize(
+    "change", [("0.5", "0.6"), ("below", "above"), ("rope}", "alibi}"), ("half", "a third")]
+)
+def test_a_digest_covers_what_is_said_and_how_it_is_judged(tmp_path, change):
+    before = read(written(tmp_path, GOOD))[0]
+    assert before.digest != read(written(tmp_path, GOOD.replace(*change)))[0].digest
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("statements: {", "no YAML"),
+        ("statements: 3", "statements"),
+        (GOOD.replace("id: one", "id: 3"), "id"),
+        (GOOD.replace("says:", "say:"), "says"),
+        (GOOD.replace("  below: 0.5", ""), "above and below"),
+        (GOOD + "  above: 1\n", "above and below"),
+        (GOOD.replace("0.5", "half"), "above and below"),
+        (GOOD.replace("task:", "tasks:"), "tasks"),
+        (GOOD + "  statistic: mode\n", "statistic=mode"),
+        (GOOD + "  over: scheme\n", "over"),
+        (GOOD + "  across: mode\n", "across=mode"),
+        (GOOD + "  seen: 1\n", "seen"),
+        (GOOD.replace("[{}]", "[{times: many}]"), "times"),
+        (GOOD + GOOD.replace("\nstatements:\n", ""), "twice"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_field(tmp_path, text, said):
+    with pytest.raises(UserError, match=said) as error:
+        read(written(tmp_path, text))
+    assert "\n" not in str(error.value)
+
+
+def test_a_study_without_statements_says_so(tmp_path):
+    with pytest.raises(UserError, match="declare"):
+        read(tmp_path)
