@@ -47,7 +47,8 @@ def main() -> None:
         took = {name: seconds(*case, T) for name, case in CASES.items()}
         for name, each in took.items():
             print(
-                f"T = {T:5d}   {name:28s} {each * 1e3:8.2f} ms   {each / took['fused, no bias']:5.1f} x"
+                f"T = {T:5d}   {name:28s} {each * 1e3:8.2f} ms   "
+                f"{each / took['fused, no bias']:5.1f} x"
             )
 
 

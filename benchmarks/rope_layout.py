@@ -47,5 +47,6 @@ if __name__ == "__main__":
         ]  # in turn, so that both meet the same machine
         interleaved, half = map(min, zip(*both, strict=True))
         print(
-            f"{what:14} interleaved {interleaved * 1e3:7.3f} ms   half {half * 1e3:7.3f} ms   half / interleaved {half / interleaved:.2f}"
+            f"{what:14} interleaved {interleaved * 1e3:7.3f} ms   half {half * 1e3:7.3f} ms   "
+            f"half / interleaved {half / interleaved:.2f}"
         )

@@ -75,13 +75,15 @@ def main() -> None:
                 max(pair) for pair in zip(best[split], together(sys.argv[1:], *split), strict=True)
             )
     print(
-        f"{cores()} cores, {' '.join(sys.argv[1:]) or 'defaults'}: best of {ROUNDS} rounds of {STEPS} steps"
+        f"{cores()} cores, {' '.join(sys.argv[1:]) or 'defaults'}: best of {ROUNDS} rounds of "
+        f"{STEPS} steps"
     )
     wall, used = best[splits[0]]
     for jobs, threads in splits:
         a, b = best[jobs, threads]
         print(
-            f"  {jobs} jobs x {threads} threads: {a:6.0f} windows/s ({a / wall:.2f}x), {b:6.0f} per processor second ({b / used:.2f}x)"
+            f"  {jobs} jobs x {threads} threads: {a:6.0f} windows/s ({a / wall:.2f}x), {b:6.0f} "
+            f"per processor second ({b / used:.2f}x)"
         )
 
 

@@ -34,7 +34,9 @@ class Subject:
         self.name, self.node = name, node
 
     def scheme(self, shape: Shape = SHAPE) -> Scheme:
-        """A new scheme. Raises UserError where the configuration does not make one of this shape."""
+        """A new scheme. Raises UserError where the configuration does not make one of
+        this shape.
+        """
         with warnings.catch_warnings(), torch.random.fork_rng([]):
             warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
             torch.manual_seed(0)

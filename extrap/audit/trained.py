@@ -22,7 +22,8 @@ def trained(name: str) -> GPT:
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
         raise UserError(
-            f"--run {name}: no trained run of that name in {RUNS}; there are {', '.join(known) or 'none yet'}"
+            f"--run {name}: no trained run of that name in {RUNS}; there are "
+            f"{', '.join(known) or 'none yet'}"
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:

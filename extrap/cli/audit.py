@@ -14,7 +14,10 @@ def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     parser = argparse.ArgumentParser(
         "extrap-audit",
-        description="Measure the properties of positional schemes. All of them are also written to results/audit.",
+        description=(
+            "Measure the properties of positional schemes. All of them are also written to "
+            "results/audit."
+        ),
     )
     parser.add_argument(
         "schemes", metavar="SCHEME", nargs="*", help="names of files in conf/scheme; all by default"

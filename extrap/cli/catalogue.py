@@ -21,7 +21,9 @@ SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 
 
 def schemes() -> pd.DataFrame:
-    """One row per scheme: name, kind, where it acts, models that use it, parameters, past L, source."""
+    """One row per scheme: name, kind, where it acts, models that use it, parameters, past L,
+    source.
+    """
     return _table("scheme", _scheme)
 
 

@@ -54,7 +54,8 @@ def main(argv: list[str] | None = None) -> None:
     with told("extrap-clean"):
         if not (asked.runs or asked.rows):
             raise UserError(
-                "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both"
+                "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or "
+                "both"
             )
         chosen = choose(asked.study, asked.only, asked.state or STATES)
         clean(chosen, asked.runs, asked.rows, asked.yes)

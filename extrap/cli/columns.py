@@ -14,9 +14,13 @@ def aligned(lines: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[
         left: columns that begin at the left; the others end at the right.
     """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return ["  ".join(cell.ljust(width) if place in left else cell.rjust(width)
-                      for place, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
-            for line in lines]  # fmt: skip
+    return [
+        "  ".join(
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
 
 
 def grouped(groups: Sequence[tuple[str, Sequence[Sequence[str]]]], left: Sequence[str] = ()):

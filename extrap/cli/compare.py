@@ -20,13 +20,29 @@ from extrap.results.series import Series, status_name
 from extrap.utils.errors import UserError
 
 METHOD = (
-    "95 % intervals: one seed, bootstrap over items (Student's t below 10); several, seeds and items "
-    "together (Banerjee); without items, Student's t over seeds. low*, high*: seeds alone, on these "
-    "documents and trials; MDE: the difference that would show in 80 %"
+    "95 % intervals: one seed, bootstrap over items (Student's t below 10); several, seeds and "
+    "items together (Banerjee); without items, Student's t over seeds. low*, high*: seeds "
+    "alone, "
+    "on these documents and trials; MDE: the difference that would show in 80 %"
 )
 FACTOR = re.compile(r"(?<=\w)x[\d.]+$")
-HEADER = ("task", "protocol", "length", "metric", "A", "B", "A - B", "low", "high", "seeds", "items",
-          "p", "MDE", "low*", "high*")  # fmt: skip
+HEADER = (
+    "task",
+    "protocol",
+    "length",
+    "metric",
+    "A",
+    "B",
+    "A - B",
+    "low",
+    "high",
+    "seeds",
+    "items",
+    "p",
+    "MDE",
+    "low*",
+    "high*",
+)
 LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 
 
@@ -44,8 +60,14 @@ def main(argv: list[str] | None = None) -> None:
         nargs="*",
         help="two or more, such as rope alibi rope+yarn; the first is compared to each",
     )
-    parser.add_argument("--cell", action="append", default=[], metavar="WORDS", help='cells that are tested, such as "kv records 256" or '
-                        '"nll sliding"; Holm then adjusts over all of them (may be given again)')  # fmt: skip
+    parser.add_argument(
+        "--cell",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help='cells that are tested, such as "kv records 256" or '
+        '"nll sliding"; Holm then adjusts over all of them (may be given again)',
+    )
     parser.add_argument(
         "--results",
         type=Path,
@@ -58,7 +80,8 @@ def main(argv: list[str] | None = None) -> None:
     with told("extrap-compare"):
         if asked.study is None:
             raise UserError(
-                f"STUDY is missing; studies in {asked.results}: {', '.join(studies(asked.results)) or 'none yet'}"
+                f"STUDY is missing; studies in {asked.results}: "
+                f"{', '.join(studies(asked.results)) or 'none yet'}"
             )
         choice = (asked.results, asked.study, asked.names, asked.cell)
         print(
@@ -98,7 +121,8 @@ def text(results: Path, study: str, names: list[str], declared: list[str]) -> st
 
 
 def values(results: Path, study: str, names: list[str], declared: list[str]) -> dict:
-    """The same as plain values, unrounded: {study, declared, pairs: [{a, b, no_difference, cells}]}.
+    """The same as plain values, unrounded: {study, declared, pairs: [{a, b, no_difference,
+    cells}]}.
 
     A cell has task, protocol, length, metric, the means a and b, difference, low, high, p, adjusted
     (p by Holm, null where nothing is adjusted), seeds, items (null: paired by seed alone),
@@ -134,8 +158,10 @@ def _verdict(pair: list[Contrast]) -> list[str]:
     least = [c.difference.detectable for c in pair]
     bounds = dict.fromkeys(f"{x:.3f}" for x in (min(least), max(least)))
     return [
-        f"no difference in these cells: all intervals include 0; differences of {' to '.join(bounds)} "
-        "would show in 80 % of studies like this one"
+        (
+            "no difference in these cells: all intervals include 0; differences of "
+            f"{' to '.join(bounds)} would show in 80 % of studies like this one"
+        )
     ]
 
 
@@ -158,7 +184,8 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
         fitting = [s for label, s in spelled.items() if short in (label, FACTOR.sub("", label))]
         if len(fitting) != 1:
             raise UserError(
-                f"SERIES={name}: {'several factors have this name' if fitting else 'no such series'}; {listed}"
+                f"SERIES={name}: "
+                f"{'several factors have this name' if fitting else 'no such series'}; {listed}"
             )
         found += fitting
     return found
@@ -199,8 +226,8 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
 
 def _unlike(tasks: list[str]) -> str:
     return (
-        f"not paired by item: {', '.join(tasks)}; the runs were asked different questions (other task options, vocabulary or text), so "
-        "differences there rest on seeds alone"
+        f"not paired by item: {', '.join(tasks)}; the runs were asked different questions (other "
+        "task options, vocabulary or text), so differences there rest on seeds alone"
     )
 
 
@@ -213,8 +240,9 @@ def _missing(study: str, chosen: list[Series], tasks: list[str]) -> str:
         f" extension={extensions}" if extensions != "direct" else ""
     )
     return (
-        f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed alone has no interval; "
-        f"`extrap -m {words}` makes them, after `extrap-clean {study} --rows` where the runs are on this disk"
+        f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed "
+        f"alone has no interval; `extrap -m {words}` makes them, after `extrap-clean {study} "
+        "--rows` where the runs are on this disk"
     )
 
 

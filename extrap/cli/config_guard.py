@@ -65,17 +65,20 @@ def check(cfg: DictConfig, overrides: list[str]) -> None:
         raise UserError("hydra.overrides: set by a file; only the command line says what was typed")
     if cfg.get("plugins") and "plugins" not in typed:
         raise UserError(
-            f"plugins={list(cfg.plugins)}: set by a file; only the command line lets code of other packages in"
+            f"plugins={list(cfg.plugins)}: set by a file; only the command line lets code of "
+            "other packages in"
         )
     hidden = [path for path in (f"hydra.{path}" for path in _wrong(node)) if not _said(path, typed)]
     for path in (*hidden, *(path for path in _account(plain) if path not in typed)):
         raise UserError(
-            f"{path}: set by a file to what could run code or write elsewhere; only the command line may do so"
+            f"{path}: set by a file to what could run code or write elsewhere; only the command "
+            "line may do so"
         )
     for path, value in _leaves(plain):
         if "${" in REFERENCE.sub("", str(value)) and not any(str(value) in o for o in overrides):
             raise UserError(
-                f"{path}={value}: a file may refer to options of the configuration and to nothing else; give it on the command line"
+                f"{path}={value}: a file may refer to options of the configuration and to nothing "
+                "else; give it on the command line"
             )
 
 

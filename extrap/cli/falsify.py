@@ -181,7 +181,10 @@ def text(rows: pd.DataFrame) -> str:
     if rows["extension"].str.startswith("pi-pair").any():
         lines += [
             "",
-            f"Greatest k within L that costs less than {density.ALLOWED['nll']} nats, {density.ALLOWED['accuracy']:.0%} of answers",
+            (
+                f"Greatest k within L that costs less than {density.ALLOWED['nll']} nats, "
+                f"{density.ALLOWED['accuracy']:.0%} of answers"
+            ),
         ]
         lines += [f"{name:13} {limit}" for name, limit in density.least(rows).items()]
     return "\n".join(lines)

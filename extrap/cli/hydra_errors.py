@@ -20,7 +20,9 @@ from omegaconf.errors import (
 from extrap.utils.errors import printable
 
 EXTRAS = {
-    "hydra/launcher/submitit_slurm": "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
+    "hydra/launcher/submitit_slurm": (
+        "hydra/launcher=slurm: needs hydra-submitit-launcher; pip install 'extrap[slurm]'"
+    )
 }
 """Files of packages that only some need, and what to say where they are missing."""
 
@@ -96,7 +98,10 @@ def _unreadable(error: OverrideParseException) -> str:
         ),
         "",
     )
-    return f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, special characters need '...' around the value"  # noqa: E501
+    return (
+        f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, "
+        "special characters need '...' around the value"
+    )
 
 
 def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:

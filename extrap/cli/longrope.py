@@ -34,11 +34,13 @@ class Search:
         validate.check(job)
         if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
             raise UserError(
-                f"extension={job.choices['extension']}: give extension=longrope and an extension.factor above 1 to search for"
+                f"extension={job.choices['extension']}: give extension=longrope and an "
+                "extension.factor above 1 to search for"
             )
         if not job.run.trained:
             raise UserError(
-                f"{job.run.name} is not trained yet; train it with `extrap stage=train` and the same options"
+                f"{job.run.name} is not trained yet; train it with `extrap stage=train` and the "
+                "same options"
             )
         texts(job, int(job.extension.factor * job.length))
 

@@ -52,7 +52,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument(
         "--series",
         metavar="NAMES",
-        help="draw these alone, such as rope,alibi+yarn: schemes, or series as extrap-table has them",
+        help=(
+            "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap-table has them"
+        ),
     )
     parser.add_argument(
         "--width",
@@ -160,8 +162,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     (`figures/paper` where series or a width are chosen); returns the files.
 
     Where none is named, lines on stderr name up to three figures that the study has the task for,
-    but not the rows. Raises UserError for an unknown study, series or figure, for mixed corpora, and
-    where a figure that was named, or every figure, lacks its rows.
+    but not the rows. Raises UserError for an unknown study, series or figure, for mixed corpora,
+    and where a figure that was named, or every figure, lacks its rows.
     """
     known = figures.available()
     _check_names(names, known)
@@ -190,7 +192,10 @@ def _check_names(names: list[str], known: dict) -> None:
 
 
 def _lacking(name: str, figure: ModuleType, study: str) -> str:
-    return f"{name}: no rows with {figures.needed(figure)} in study {study}; `{figures.command(figure, study)}` makes them"
+    return (
+        f"{name}: no rows with {figures.needed(figure)} in study {study}; "
+        f"`{figures.command(figure, study)}` makes them"
+    )
 
 
 if __name__ == "__main__":

@@ -71,7 +71,8 @@ def main(argv: list[str] | None = None) -> None:
         # A record is 10 bytes more than its key and value, the rest of a line less than 128.
         if (ids := min(most(characters), (LONGEST - 128) // (2 * characters + 10))) < pairs:
             raise UserError(
-                f"--pairs={pairs}: with --characters={characters} a line holds at most {ids} records"
+                f"--pairs={pairs}: with --characters={characters} a line holds at most {ids} "
+                "records"
             )
         if path is None or path.is_dir():
             raise UserError(
@@ -83,7 +84,8 @@ def main(argv: list[str] | None = None) -> None:
             write(path, (generate(pairs, characters, seed, i) for i in range(examples)))
         except OSError as error:
             raise UserError(
-                f"FILE={path}: cannot be written ({error.strerror}); give a file in a folder that is yours"
+                f"FILE={path}: cannot be written ({error.strerror}); give a file in a folder that "
+                "is yours"
             ) from None
 
 

@@ -49,7 +49,8 @@ def main(argv: list[str] | None = None) -> None:
     with told("extrap-table"):
         if asked.study is None:
             raise UserError(
-                f"STUDY is missing; studies in {asked.results}: {', '.join(studies(asked.results)) or 'none yet'}"
+                f"STUDY is missing; studies in {asked.results}: "
+                f"{', '.join(studies(asked.results)) or 'none yet'}"
             )
         rows = open_study(asked.results, asked.study)
         if asked.json:
@@ -109,13 +110,16 @@ def text(rows: pd.DataFrame) -> str:
         ])  # fmt: skip
     if len(lengths := reach(rows)):
         title = (
-            f"Effective length in tokens, up to which {100 * SHARE:.0f} % of the score at 1x is kept, "
-            "with its 95 % interval"
+            f"Effective length in tokens, up to which {100 * SHARE:.0f} % of the score at 1x is "
+            "kept, with its 95 % interval"
         )
         columns = [[name, *map(_effective, lengths[name])] for name in lengths.columns]
         sections.append([title, *wrapped(["series", *lengths.index], columns)])
     if len(learned := gates(rows[rows["task"] != "kv"])):
-        title = "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, where not all do"
+        title = (
+            "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, "
+            "where not all do"
+        )
         columns = [[name, *learned[name]] for name in learned.columns]
         sections.append([title, *wrapped(["task", *learned.index], columns)])
     return "\n\n".join("\n".join(section) for section in sections)

@@ -75,8 +75,8 @@ class Algorithmic(Part):
         self.check_marks(option, vocabulary)
         if self.width(self.longest) > length:
             raise UserError(
-                f"{option}.longest={self.longest}: a string of so many symbols and its answer are {self.width(self.longest)} tokens; give "
-                f"fewer, or raise data.length={length}"
+                f"{option}.longest={self.longest}: a string of so many symbols and its answer are "
+                f"{self.width(self.longest)} tokens; give fewer, or raise data.length={length}"
             )
 
     def draw(

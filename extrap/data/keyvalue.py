@@ -37,8 +37,8 @@ def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
     """Raises UserError when `records` of a sequence of `length` tokens cannot have a key each."""
     if records > vocabulary.keys:
         raise UserError(
-            f"data.vocabulary.keys={vocabulary.keys}: {records} records in {length} tokens need a key each; "
-            f"raise data.vocabulary.keys to {records} or more, or use shorter lengths"
+            f"data.vocabulary.keys={vocabulary.keys}: {records} records in {length} tokens need a "
+            f"key each; raise data.vocabulary.keys to {records} or more, or use shorter lengths"
         )
 
 

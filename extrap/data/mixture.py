@@ -25,7 +25,8 @@ class Batch:
     """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 where not
     scored; parts: rows of each part; early (B, T) bool: targets that are also scored before the
     last layer. scored, echoes: places of each part's targets in the flat (B * T,), those that are
-    scored once and those that are early, found on the host, so that a device need not be waited for.
+    scored once and those that are early, found on the host, so that a device need not be waited
+    for.
     """
 
     tokens: Tensor
@@ -66,8 +67,8 @@ class Mixture:
 
     A part of size 0 is absent: text only and retrieval only are the controls of the mixture. Easy
     sequences come before hard ones by the curriculum.
-    Raises UserError for a mixture with no part, and for a length or a vocabulary that a part does not fit
-    in.
+    Raises UserError for a mixture with no part, and for a length or a vocabulary that a part does
+    not fit in.
     """
 
     vocabulary: Vocabulary
@@ -82,19 +83,23 @@ class Mixture:
         for path, part in self._paths.items():
             if not 0 <= part.size <= MOST:
                 raise UserError(
-                    f"{path}.size={part.size}: give a whole number of windows a step up to {MOST}, 0 to leave it out"
+                    f"{path}.size={part.size}: give a whole number of windows a step up to "
+                    f"{MOST}, 0 to leave it out"
                 )
             if not 0 < part.weight < math.inf:
                 raise UserError(
-                    f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it out"
+                    f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it "
+                    "out"
                 )
         if not self.parts:
             raise UserError(
-                "data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a size"
+                "data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a "
+                "size"
             )
         if self.length < (least := 2 * (FEWEST + 1)):
             raise UserError(
-                f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} records and a query"
+                f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} "
+                "records and a query"
             )
         for path, part in self._paths.items():
             if part.size:

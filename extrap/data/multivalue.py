@@ -26,8 +26,8 @@ class MultiValue(Graded):
 
     size: sequences per step; weight: of their mean loss in the sum; values: the most records of a
     key, whose number is drawn from 1 to it for every sequence. Easy: a log-uniform
-    number of keys and no filler; hard: a uniform number, and in a share `scattered` of the sequences
-    a random amount of training text between records.
+    number of keys and no filler; hard: a uniform number, and in a share `scattered` of the
+    sequences a random amount of training text between records.
 
     Raises ValueError for fewer than one value and for shares outside 0 ... 1.
     """
@@ -46,12 +46,15 @@ class MultiValue(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.values > min(most(length), vocabulary.values):
             raise UserError(
-                f"{option}.values={self.values}: a sequence of {length} tokens holds {most(length)} records and there are "
-                f"data.vocabulary.values={vocabulary.values} values; give a smaller number"
+                f"{option}.values={self.values}: a sequence of {length} tokens holds "
+                f"{most(length)} records and there are "
+                f"data.vocabulary.values={vocabulary.values} "
+                "values; give a smaller number"
             )
         if most(length) > vocabulary.keys:
             raise UserError(
-                f"{option}: {most(length)} keys in {length} tokens, but data.vocabulary.keys={vocabulary.keys}; raise it"
+                f"{option}: {most(length)} keys in {length} tokens, but "
+                f"data.vocabulary.keys={vocabulary.keys}; raise it"
             )
 
     def draw(

@@ -1,13 +1,13 @@
 """The n-th of several records with one key: as training data and as a test.
 
-    BOS  [text]  a 5  b 2  a 7  b 9  a 1   +2 a  7   -1 b  9     marks count from the start or the end
+    BOS  [text]  a 5  b 2  a 7  b 9  a 1   +2 a  7   -1 b  9
 
-Every key of a scene stands several times, each time with another value. A mark says which of its
-records is asked for: +1 the first, +2 the second ..., -1 the last, -2 the one before ... Who finds
-the key alone has to guess among its records. MRCR (OpenAI, huggingface.co/datasets/openai/mrcr;
-arXiv 2409.12640) in miniature: several needles that are alike, the i-th of which is wanted. One
-sequence of 24 tokens, 2 keys of 3 records each, `_` a blank, k0, k1, .. the marks +1, +2, .. and
-k15, k14, .. the marks -1, -2, ..:
+Marks count from the start or the end. Every key of a scene stands several times, each time with
+another value. A mark says which of its records is asked for: +1 the first, +2 the second ..., -1
+the last, -2 the one before ... Who finds the key alone has to guess among its records. MRCR
+(OpenAI, huggingface.co/datasets/openai/mrcr; arXiv 2409.12640) in miniature: several needles that
+are alike, the i-th of which is wanted. One sequence of 24 tokens, 2 keys of 3 records each, `_` a
+blank, k0, k1, .. the marks +1, +2, .. and k15, k14, .. the marks -1, -2, ..:
 
     <bos> _ f k190 v40 k157 v47 k157 v31 k190 v62 k157 v58 k190 v19 k1 k157 v31 k13 k157 v47 k15
     k190 v19

@@ -41,8 +41,8 @@ class Query(Graded):
 
     size: sequences per step; weight: of their mean loss in the sum; first: share of `first`, the
     others are `both`. Easy: a log-uniform number of records in
-    [2, length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to what there is room for, at most
-    the number of records; it moves the records over odd and even slots.
+    [2, length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to what
+    there is room for, at most the number of records; it moves the records over odd and even slots.
 
     Raises ValueError for shares outside 0 ... 1.
     """
@@ -58,7 +58,8 @@ class Query(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if most_asked_first(length) < FEWEST:
             raise UserError(
-                f"{option}: data.length={length} is too short; give at least {2 * FEWEST + 4} tokens, or {option}.size=0"
+                f"{option}: data.length={length} is too short; give at least {2 * FEWEST + 4} "
+                f"tokens, or {option}.size=0"
             )
         check_keys(vocabulary, most_asked_first(length), length)
 

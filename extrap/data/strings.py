@@ -3,12 +3,12 @@ has to be computed: extrap.data.computed.
 
     copy         BOS  filler   #  x1 ... xn  #    answer  x1 ... xn  #
     reverse      BOS  filler   #  x1 ... xn  #    answer  xn ... x1  #
-    even-pairs   BOS  filler   #  x1 ... xn  #    answer  v1 where xn = x1, else v0; xi among v0,
-                 v1. A binary string has as many
-                                                  01 as 10 just there
-    flip-flop    BOS  filler   #  w b  i b ... r  answer  b: the bit that was written last; n
-                 instructions w, i (ignore) or r, then r
-    flip-flop-sparse                              the same with few w and r, so that this bit stands far back
+    even-pairs   BOS  filler   #  x1 ... xn  #    answer  v1 where xn = x1, else v0
+    flip-flop    BOS  filler   #  w b  i b ... r  answer  b: the bit that was written last
+
+Symbols of even-pairs are v0 and v1: a binary string has as many 01 as 10 just where its ends are
+alike. Flip-flop has n instructions w, i (ignore) or r, then r; flip-flop-sparse has few w and r, so
+that the bit stands far back.
 
 The # of a task is a key id of its own, and so are the instructions w, i, r; symbols are value ids,
 bits v0 and v1. The closing # of copy and reverse is part of the answer. Training lengths n are

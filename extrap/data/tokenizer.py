@@ -120,7 +120,8 @@ def _found(tokenizer: str) -> Path:
         return path
     if path.suffix == ".json" or not NAME.fullmatch(tokenizer):
         raise UserError(
-            f"{OPTION}={tokenizer}: no such file; give a tokenizer.json, a folder that holds one, or a name on the hub"
+            f"{OPTION}={tokenizer}: no such file; give a tokenizer.json, a folder that holds one, "
+            "or a name on the hub"
         )
     import huggingface_hub
 
@@ -131,6 +132,6 @@ def _found(tokenizer: str) -> Path:
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(
-            f"{OPTION}={tokenizer}: the hub does not give it ({why:.100}); without network give a tokenizer.json, or use "
-            "data/vocabulary=bytes"
+            f"{OPTION}={tokenizer}: the hub does not give it ({why:.100}); without network give a "
+            "tokenizer.json, or use data/vocabulary=bytes"
         ) from None

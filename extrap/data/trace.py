@@ -73,7 +73,9 @@ class TraceForm(SceneForm):
     def _draw(
         rng: np.random.Generator, vocabulary: Vocabulary, chains: list[int]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records (n, 3), chain by chain, that of the value first; the key and the value of each."""
+        """Records (n, 3), chain by chain, that of the value first; the key and the
+        value of each.
+        """
         keys = vocabulary.key(rng.permutation(vocabulary.keys)[: sum(chains) + len(chains)])
         each = vocabulary.value(rng.integers(vocabulary.values, size=len(chains)))
         sizes = np.array(chains) + 1

@@ -57,17 +57,21 @@ class WideForm(Form):
             raise UserError(f"{option}.width={self.width}: from 1 to {WIDEST} tokens")
         if not 2 <= self.pool <= vocabulary.keys or self.pool**self.width > MOST:
             raise UserError(
-                f"{option}.pool={self.pool}: from 2 to {min(vocabulary.keys, int(MOST ** (1 / self.width)))} key ids; there are "
+                f"{option}.pool={self.pool}: from 2 to "
+                f"{min(vocabulary.keys, int(MOST ** (1 / self.width)))} key ids; there are "
                 f"data.vocabulary.keys={vocabulary.keys}, and pool^width may be {MOST} at most"
             )
         if self.records(length) < 2:
             raise UserError(
-                f"{option}.width={self.width}: {length} tokens hold no two records and a query; give {6 * self.width} or more"
+                f"{option}.width={self.width}: {length} tokens hold no two records and a query; "
+                f"give {6 * self.width} or more"
             )
         if self.records(length) > self.pool**self.width:
             raise UserError(
-                f"{option}.pool={self.pool}: makes {self.pool**self.width} keys of {self.width} tokens; {length} tokens hold "
-                f"{self.records(length)} records; raise it, or use shorter lengths"
+                f"{option}.pool={self.pool}: makes {self.pool**self.width} keys of {self.width} "
+                f"tokens; {length} tokens hold {self.records(length)} records; raise it, or "
+                "use "
+                "shorter lengths"
             )
 
     def questions(

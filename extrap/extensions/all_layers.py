@@ -1,7 +1,7 @@
 """An extension on every layer, local ones too: the rule of layers.py, broken on purpose.
 
-Public engines scale the windows of mixed models so by mistake; this is the control that shows what it
-costs.
+Public engines scale the windows of mixed models so by mistake; this is the control that shows what
+it costs.
 """
 
 from extrap.extensions.base import SchemeExtension

@@ -95,7 +95,9 @@ class SchemeExtension(Extension):
         return InLayers(plain, self.extend_layers(scheme), layers)
 
     def extend_layers(self, scheme: Scheme) -> Scheme:
-        """As extend, for some layers alone: coordinates, which all layers share, stay as they are."""
+        """As extend, for some layers alone: coordinates, which all layers share, stay
+        as they are.
+        """
         return self.extend(scheme)
 
 

@@ -31,7 +31,8 @@ class BiasInterpolation(SchemeExtension):
         if scheme.uses("rotate"):
             raise self.refuse(
                 scheme,
-                "its rotation is read at the same distances and would be interpolated with the bias",
+                "its rotation is read at the same distances and would be interpolated with "
+                "the bias",
             )
         shape = scheme.shape
         return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))

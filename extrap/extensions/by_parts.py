@@ -33,7 +33,8 @@ def fastest(fast: float | None, length: int) -> float:
 def check_turns(slow: float, fast: float | None) -> None:
     if not 0 < slow < (2 if fast is None else fast):
         raise ValueError(
-            f"beta_slow={slow}, beta_fast={fast}: turns, 0 < beta_slow < beta_fast; null for beta_fast is 2 or more"
+            f"beta_slow={slow}, beta_fast={fast}: turns, 0 < beta_slow < beta_fast; null for "
+            "beta_fast is 2 or more"
         )
 
 

@@ -1,5 +1,5 @@
-"""Clipped RoPE: pairs that never came round in training stop turning. arXiv 2602.05258 (there CoPE, a
-name that here belongs to contextual position encoding).
+"""Clipped RoPE: pairs that never came round in training stop turning. arXiv 2602.05258 (there CoPE,
+a name that here belongs to contextual position encoding).
 
 theta'_p = theta_p m_p;   the last n pairs of a grid are clipped, c = 0 .. n-1 counted among them
 smooth  m = (1 + cos(pi c / (n - 1))) / 2, from 1 to 0: a filter with a soft edge does not ring

@@ -1,9 +1,9 @@
 """DroPE: positions are a scaffold of training; afterwards they are dropped, and the model is tuned
 for a while at the length that it knows. arXiv 2512.12167.
 
-What turns pairs of channels is left out: RoPE becomes NoPE, RoPE with log-n becomes log-n. Untuned it
-is a control; `finetune=full extension=drope` recalibrates on windows of L tokens, because the method
-has no factor.
+What turns pairs of channels is left out: RoPE becomes NoPE, RoPE with log-n becomes log-n. Untuned
+it is a control; `finetune=full extension=drope` recalibrates on windows of L tokens, because the
+method has no factor.
 """
 
 from extrap.extensions.base import SchemeExtension, replace_parts

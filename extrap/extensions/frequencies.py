@@ -55,8 +55,8 @@ class Frequencies(SchemeExtension):
         turning, far = turning_layers(scheme), super().acts_on(scheme)
         if turning and not turning & far:
             raise ValueError(
-                "channels turn in its local layers alone, which see no farther than in training and "
-                "stay as they are"
+                "channels turn in its local layers alone, which see no farther than in training "
+                "and stay as they are"
             )
         return turning & far or far
 

@@ -1,10 +1,10 @@
 """Which layers an extension acts on where the layers of a stack differ.
 
-The rule: a layer is local if no query of it ever sees more than L keys (a window, a chunk). There no
-distance is new, however long the text, and nothing is to be mended: an extension acts on the other
-layers, and local ones stay as they were trained. A method that changes frequencies acts on those of
-them in which something turns. Where all layers are local, or none is, there is no difference to keep.
-AllLayers (all_layers.py) is the way to say otherwise.
+The rule: a layer is local if no query of it ever sees more than L keys (a window, a chunk). There
+no distance is new, however long the text, and nothing is to be mended: an extension acts on the
+other layers, and local ones stay as they were trained. A method that changes frequencies acts on
+those of them in which something turns. Where all layers are local, or none is, there is no
+difference to keep. AllLayers (all_layers.py) is the way to say otherwise.
 """
 
 from dataclasses import replace
@@ -18,8 +18,8 @@ PLACES = 65
 
 
 def global_layers(scheme: Scheme) -> set[int]:
-    """Layers that are not local; all of them if every layer is. Looked at are queries of places L to
-    4 L.
+    """Layers that are not local; all of them if every layer is. Looked at are queries of places L
+    to 4 L.
     """
     shape, sees = scheme.shape, scheme.sees if scheme.uses("sees") else None
     every = set(range(shape.layers))

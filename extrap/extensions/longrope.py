@@ -1,6 +1,7 @@
 """LongRoPE: every pair is slowed by a factor of its own, found by search. arXiv 2402.13753.
 
-theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others;   there, content logits times 1 + ln s / ln L
+theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others
+In texts longer than L content logits are times 1 + ln s / ln L.
 The search for long_p is extrap/runs/longrope_search.py. The paper's first tokens that keep their
 positions are not here, nor in transformers.
 

@@ -1,5 +1,5 @@
-"""Ms-PoE: heads are interpolated by factors of their own, those most that know positions least. arXiv
-2403.04797.
+"""Ms-PoE: heads are interpolated by factors of their own, those most that know positions least.
+arXiv 2403.04797.
 
 t -> t / r_h,   r_h = least + (most - least) rank_h / H,   rank 0 .. H - 1
 aware_h = share of the keys to which the last query gives more than `times` the mean weight, before
@@ -24,7 +24,8 @@ Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 
 
 class MsPoE(SchemeExtension):
-    """least, most: the range of r, 1.2 to 1.8 in the paper; times: above how many means a key counts.
+    """least, most: the range of r, 1.2 to 1.8 in the paper; times: above how many means a key
+    counts.
 
     Works with the RoPE family where pairs turn by theta_p per token. Changes the model inside L.
     Raises ValueError unless 1 <= least < most and times is positive. Source: arXiv 2403.04797

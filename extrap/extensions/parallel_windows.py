@@ -73,6 +73,7 @@ class ParallelWindows(SchemeExtension):
         window = L // 2 if self.window is None else self.window
         if not 1 <= window <= L - 2:
             raise ValueError(
-                f"window={window}: must lie between 1 and {L - 2}, so that BOS and the end of the text fit beside it"
+                f"window={window}: must lie between 1 and {L - 2}, so that BOS and the end of the "
+                "text fit beside it"
             )
         return with_parts(scheme, Windows(scheme.shape, window))

@@ -1,11 +1,11 @@
 """PoSE: skip-wise positions while tuning, so that windows of L tokens teach distances of factor L.
 arXiv 2309.10400.
 
-training: coordinates 0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2, u uniform in 0
-.. factor L - n, drawn anew for each forward and shared by the texts of a batch
+training: coordinates 0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2,
+    u uniform in 0 .. factor L - n, drawn anew for each forward and shared by the texts of a batch
 reading: coordinates as they are, under the method that it is tuned for, interpolation in the paper
-Neighbours stay neighbours in both chunks. The paper skips text as well, so that the second chunk comes
-from later in it; here the text stays whole.
+Neighbours stay neighbours in both chunks. The paper skips text as well, so that the second chunk
+comes from later in it; here the text stays whole.
 """
 
 import torch
@@ -52,7 +52,8 @@ class PoSE(SchemeExtension):
     def __init__(self, method: SchemeExtension):
         if method.factor is None or method.factor <= 1:
             raise ValueError(
-                f"method.factor={method.factor}: give the number of training lengths to tune for, above 1"
+                f"method.factor={method.factor}: give the number of training lengths to tune for, "
+                "above 1"
             )
         self.method = method
 

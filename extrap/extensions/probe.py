@@ -1,5 +1,5 @@
-"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate, does
-an extension change it.
+"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate,
+does an extension change it.
 
 Probed are a copy with random parameters and random queries, keys and values, so that the answer is
 one about the scheme and not about what it has learned so far.
@@ -66,11 +66,11 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
 
 
 def reads_coordinates(part: Scheme) -> bool:
-    """Whether a single part is a function of a real coordinate: what it does to embeddings, queries,
-    keys, values or content logits changes with it.
+    """Whether a single part is a function of a real coordinate: what it does to embeddings,
+    queries, keys, values or content logits changes with it.
 
-    Tables are none: between whole coordinates they stay as they are or follow a straight line, which
-    bends at the next whole one. Biases that know nothing of content are none.
+    Tables are none: between whole coordinates they stay as they are or follow a straight line,
+    which bends at the next whole one. Biases that know nothing of content are none.
     """
     before, half, after = (_acted(part, u) for u in (1.25, 1.5, 1.75))
     whole, beyond = (_acted(part, u) for u in (2.0, 2.25))
@@ -82,7 +82,9 @@ def reads_coordinates(part: Scheme) -> bool:
 
 @torch.no_grad()
 def _acted(part: Scheme, u: float) -> Tensor:
-    """All that a part does to two tokens at coordinates 0 and u in layer 0, as one row of numbers."""
+    """All that a part does to two tokens at coordinates 0 and u in layer 0, as one row
+    of numbers.
+    """
     g = torch.Generator().manual_seed(0)
     part = redrawn(part, g)
     (q, k, v), x, tokens = inputs(part, 2, g)
@@ -103,8 +105,8 @@ def _same(one: Scheme, t: Tensor, other: Scheme, u: Tensor) -> bool:
 
 @torch.no_grad()
 def response(scheme: Scheme, t: Tensor, embedded: bool = False) -> Tensor:
-    """(layers, H, rows, D), float64: what the last of the tokens at coordinates t (T,) reads in each
-    layer; memory is linear in T.
+    """(layers, H, rows, D), float64: what the last of the tokens at coordinates t (T,) reads in
+    each layer; memory is linear in T.
 
     embedded: what the scheme adds to tokens is added to queries, keys and values, and a few earlier
     tokens are asked as well.

@@ -38,5 +38,6 @@ class SelfExtend(DistanceExtension):
             if W % G == 0 and farthest // G + W - W // G < L:
                 return G
         raise ValueError(
-            f"window={W}: no divisor of it groups {farthest + 1} tokens within the training length {L}; give another window"
+            f"window={W}: no divisor of it groups {farthest + 1} tokens within the training "
+            f"length {L}; give another window"
         )

@@ -1,4 +1,5 @@
-"""STRING: distances that training met often stand in for those that it met seldom. arXiv 2410.18745.
+"""STRING: distances that training met often stand in for those that it met seldom. arXiv
+2410.18745.
 
 D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S
 The S - W farthest distances of training are left out and the others cover the text: of L tokens the
@@ -12,8 +13,8 @@ from extrap.model.scheme import Scheme
 
 
 class STRING(DistanceExtension):
-    """shift: S in tokens, at most L; null stands for L / 3. local: W, at most S; null stands for L /
-    16 (the authors: 128 of 131072).
+    """shift: S in tokens, at most L; null stands for L / 3. local: W, at most S; null stands for
+    L / 16 (the authors: 128 of 131072).
 
     It is made for texts within L, where it changes the model. Source: arXiv 2410.18745
     """

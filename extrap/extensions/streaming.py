@@ -63,7 +63,8 @@ class Streaming(SchemeExtension):
         recent = L - self.sinks if self.recent is None else self.recent
         if recent < 1 or self.sinks + recent > L:
             raise ValueError(
-                f"sinks={self.sinks} and recent={recent} are more than the {L} tokens of training, or none is recent"
+                f"sinks={self.sinks} and recent={recent} are more than the {L} tokens of "
+                "training, or none is recent"
             )
         mask = SinksAndRecent(scheme.shape, self.sinks, recent)
         mapped = counts_tokens(scheme) and knows_distances(scheme)

@@ -48,7 +48,9 @@ def check_defined(scheme: Scheme) -> None:
 
 
 def hides(window: Window, scheme: Scheme) -> bool:
-    """Whether some layer of the scheme sees a token that the window does not, at 4 windows' length."""
+    """Whether some layer of the scheme sees a token that the window does not, at 4
+    windows' length.
+    """
     n = 4 * max(window.width, scheme.shape.length)
     last = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=scheme.sees).block(
         n - 1, n

@@ -64,6 +64,11 @@ def _crop(panel, s, through) -> None:
     if len(rows):
         middle = spread(rows, "length")["value"]
         panel.plot(
-            middle.index, through(middle) if through else middle, color=style_of(s).colour, linestyle=(0, (3, 2)), linewidth=0.8,
-            label=f"{s.label}, crop", zorder=2,
-        )  # fmt: skip
+            middle.index,
+            through(middle) if through else middle,
+            color=style_of(s).colour,
+            linestyle=(0, (3, 2)),
+            linewidth=0.8,
+            label=f"{s.label}, crop",
+            zorder=2,
+        )

@@ -1,11 +1,11 @@
-"""Effective length by task and series: up to which multiple of the training length does a score stay
-at 85 %?
+"""Effective length by task and series: up to which multiple of the training length does a score
+stay at 85 %?
 
 A cell is the longest length, over L, up to which the score keeps 85 % of what it is at L (linear in
-log2 of the length between measured ones; NoLiMa, arXiv 2502.05167), with its 95 % interval; >= where
-no measured length fails. Columns are tasks and protocols, lines are series; a cell is blank where the
-task was not asked or the run lies below its gate. Intervals are over seeds from three on; one seed
-has that of its scores.
+log2 of the length between measured ones; NoLiMa, arXiv 2502.05167), with its 95 % interval; >=
+where no measured length fails. Columns are tasks and protocols, lines are series; a cell is blank
+where the task was not asked or the run lies below its gate. Intervals are over seeds from three on;
+one seed has that of its scores.
 """
 
 import numpy as np

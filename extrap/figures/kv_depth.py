@@ -2,10 +2,10 @@
 where.
 
 Records: the number of key-value pairs grows with the length; padded: it is fixed and filler grows.
-Runs that miss the gate at the training length are grey, hollow and named "below the gate": a circuit
-that never formed is no sign of a lost middle. Dotted lines: the accuracy of guessing among all
-values, and among those of the context. Conventions of Lost in the Middle (arXiv 2307.03172, figures
-5 and 7).
+Runs that miss the gate at the training length are grey, hollow and named "below the gate": a
+circuit that never formed is no sign of a lost middle. Dotted lines: the accuracy of guessing among
+all values, and among those of the context. Conventions of Lost in the Middle (arXiv 2307.03172,
+figures 5 and 7).
 """
 
 from extrap.figures.drawing.depth_panels import depth_figure

@@ -62,7 +62,10 @@ def draw(rows):
         panel.set_xlabel("symbols" if k + columns >= len(protocols) else "")
         panel.set_ylabel("exact match" if k % columns == 0 else "")
         label_ends(panel, ends)
-    marks = "bars: 95 % Wilson over trials of one seed, t-interval over seeds from 3 on · shaded: trained lengths; dotted: chance"
+    marks = (
+        "bars: 95 % Wilson over trials of one seed, t-interval over seeds from 3 on · shaded: "
+        "trained lengths; dotted: chance"
+    )
     entitle(figure, "Length generalisation", f"{note(rows)} · {marks}")
     return figure
 

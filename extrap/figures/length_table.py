@@ -84,7 +84,10 @@ def draw(rows):
         _text(
             panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold"
         )
-    marks = f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the mean is; grey: below the gate"
+    marks = (
+        f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the "
+        "mean is; grey: below the gate"
+    )
     left_out = (
         f", left out of the mean: {', '.join(task for task in TASKS if task not in learned)}"
         if len(learned) < len(TASKS)

@@ -60,7 +60,10 @@ def draw(rows):
         panel.set_ylim(floor / 1.05, floor * 10)
         label_ends(panel, [replace(end, y=min(end.y, floor * 10)) for end in named])
     axes[0, 0].set_ylabel("perplexity per token")
-    said = f"{note(rows)} · set for {target(rows):g}x where a factor exists; without log-n · above {10 * floor:.3g} is cut off"
+    said = (
+        f"{note(rows)} · set for {target(rows):g}x where a factor exists; without log-n · above "
+        f"{10 * floor:.3g} is cut off"
+    )
     entitle(figure, "Perplexity by method of reading further", said)
     return figure
 

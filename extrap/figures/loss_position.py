@@ -42,7 +42,10 @@ def draw(rows):
         panel.set_xlabel("position (tokens)" if k + columns >= len(found) else "")
         panel.set_ylabel("perplexity per token" if k % columns == 0 else "")
     _share(axes, len(found), columns)
-    marks = f"line: one window; dotted: windows of L · {spread_note(rows, 'bands: 95 % bootstrap over documents')}"
+    marks = (
+        "line: one window; dotted: windows of L · "
+        f"{spread_note(rows, 'bands: 95 % bootstrap over documents')}"
+    )
     entitle(figure, "Perplexity by position", marks)
     return figure
 

@@ -1,4 +1,6 @@
-"""Schemes against properties: a cell says what was measured, its colour whether the property holds."""
+"""Schemes against properties: a cell says what was measured, its colour whether the
+property holds.
+"""
 
 import pandas as pd
 from matplotlib.colors import to_rgba

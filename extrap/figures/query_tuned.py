@@ -29,7 +29,10 @@ from extrap.results.series import select, spread
 
 NEEDS = {"task": "kv-query", "metric": "accuracy"}
 OF = " of runs tuned on data@finetune.data=query-last, query-both or query-first"
-MAKE = " finetune=full finetune.factor=1 finetune.steps=1000 data@finetune.data=query-last,query-both,query-first"
+MAKE = (
+    " finetune=full finetune.factor=1 finetune.steps=1000 "
+    "data@finetune.data=query-last,query-both,query-first"
+)
 FORM = r"query-(last|both|first)"
 LINES = {
     "": ("base, query last", Style("#222222", SOLID, "o")),

@@ -71,7 +71,10 @@ def draw(rows):
         f"{scheme} ({data}): {part['value'].mean():+.3f}"
         for (scheme, data), part in gains.groupby(["scheme", "data"])
     )
-    said = f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: {gained}"
+    said = (
+        f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: "
+        f"{gained}"
+    )
     entitle(figure, "Repeated and non-repeated text", said)
     return figure
 

@@ -1,10 +1,10 @@
 """Loss or accuracy of every part of the training data against training step: what was learned, and
 when.
 
-A panel for each part: its accuracy where some run comes to nine right answers in ten, else its loss.
-A curve belongs to a run, whatever extensions it was evaluated under. In panels of accuracy, runs of
-which no task reached its gate at evaluation are grey and named "below the gate". Runs that diverged
-are named under the figure, also those that have no point on any curve.
+A panel for each part: its accuracy where some run comes to nine right answers in ten, else its
+loss. A curve belongs to a run, whatever extensions it was evaluated under. In panels of accuracy,
+runs of which no task reached its gate at evaluation are grey and named "below the gate". Runs that
+diverged are named under the figure, also those that have no point on any curve.
 """
 
 import pandas as pd

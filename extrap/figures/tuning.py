@@ -50,6 +50,9 @@ def draw(rows):
     lengths = " or ".join(
         f"{round(f * L)}" for f, L in rows[["tuned", "train_length"]].drop_duplicates().to_numpy()
     )
-    words = f"Fine-tuning of {rows['parent'].iloc[0]} at {rows['tuned'].max():g} times the training length"
+    words = (
+        f"Fine-tuning of {rows['parent'].iloc[0]} at {rows['tuned'].max():g} times the training "
+        "length"
+    )
     entitle(figure, words, f"{note(rows)} · windows of {lengths} tokens")
     return figure

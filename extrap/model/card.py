@@ -1,4 +1,6 @@
-"""Card of a scheme: the last lines of its class docstring, of which the table of schemes is made."""
+"""Card of a scheme: the last lines of its class docstring, of which the table of
+schemes is made.
+"""
 
 import inspect
 

@@ -15,7 +15,9 @@ from extrap.model.scheme import Scheme, Shape, Where, whole_steps
 
 
 class Near(Remapped):
-    """What these maps share: distances below `width` stay. Raises ValueError for a width below 1."""
+    """What these maps share: distances below `width` stay. Raises ValueError for a
+    width below 1.
+    """
 
     def __init__(self, shape: Shape, part: Scheme, width: int):
         super().__init__(shape, part)
@@ -70,8 +72,8 @@ class Grouped(Near):
 
 
 class Shifted(Near):
-    """D = n, from S on n - S + W. arXiv 2410.18745 (STRING). Raises ValueError unless 1 <= W <= S; W
-    = S changes nothing.
+    """D = n, from S on n - S + W. arXiv 2410.18745 (STRING). Raises ValueError unless 1 <= W <= S;
+    W = S changes nothing.
     """
 
     def __init__(self, shape: Shape, part: Scheme, shift: int, local: int):
@@ -124,8 +126,9 @@ class InCache(Remapped):
 
 
 class DualChunk(Zoned):
-    """D = P_i - j mod s in chunks of s = c - w: i mod s in the chunk of the key, min(i mod s + s, c)
-    in the next, min(2 s - 1, c) farther on. arXiv 2402.17463 (dual chunk attention), as in its code.
+    """D = P_i - j mod s in chunks of s = c - w: i mod s in the chunk of the key, min(i mod s + s,
+    c) in the next, min(2 s - 1, c) farther on. arXiv 2402.17463 (dual chunk attention), as in its
+    code.
 
     Raises ValueError unless 1 <= w <= s, so that what lies within w is in this chunk or the next.
     """

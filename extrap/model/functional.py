@@ -13,7 +13,9 @@ from extrap.model.where import Where
 
 
 def frequencies(n: int, base: float = 10000.0) -> Tensor:
-    """theta_p = base**(-2p/n), p = 0 .. n/2 - 1, float64; the grid of the paper, arXiv 1706.03762."""
+    """theta_p = base**(-2p/n), p = 0 .. n/2 - 1, float64; the grid of the paper, arXiv
+    1706.03762.
+    """
     return base ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
 
 
@@ -62,8 +64,8 @@ def gather_of_keys(rows: Tensor, n: Tensor) -> Tensor:
 
 
 def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
-    """(B, H, Tq, Tk) -> (B, H, Tq, last + 1): sums over the keys at min(steps, last), for a that is 0
-    at keys after the query. Where few steps count, the diagonals are read and the rest is what is
+    """(B, H, Tq, Tk) -> (B, H, Tq, last + 1): sums over the keys at min(steps, last), for a that is
+    0 at keys after the query. Where few steps count, the diagonals are read and the rest is what is
     left of the whole; else `scatter`.
     """
     if at.spacing != 1.0 or not at.causal or last > len(at.j) // 8:
@@ -95,7 +97,8 @@ def table_limit(name: str, value: int | None, default: int, least: int, most: in
     limit = default if value is None else value
     if not least <= limit <= most:
         raise ValueError(
-            f"{name}={limit}: must lie between {least} and {most}, where training still reaches the last entry"
+            f"{name}={limit}: must lie between {least} and {most}, where training still reaches "
+            "the last entry"
         )
     return limit
 
@@ -111,8 +114,8 @@ def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
 
 
 def causal_convolution(x: Tensor, taps: Tensor) -> Tensor:
-    """(B, T, C), (C, n) -> (B, T, C): y_t = sum_m taps[n-1-m] x_{t-m}, each channel by itself; zeros
-    stand before the text.
+    """(B, T, C), (C, n) -> (B, T, C): y_t = sum_m taps[n-1-m] x_{t-m}, each channel by itself;
+    zeros stand before the text.
     """
     padded = F.pad(x.transpose(1, 2), (taps.shape[1] - 1, 0))
     return F.conv1d(padded, taps[:, None], groups=len(taps)).transpose(1, 2)

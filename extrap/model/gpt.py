@@ -200,7 +200,8 @@ class GPT(nn.Module):
         if farthest >= self.scheme.limit:
             part = min(parts(self.scheme), key=lambda p: p.limit)
             raise OutOfRange(
-                f"position {farthest:g} lies past the {part.limit:g} positions that {type(part).__name__} defines ({card(part)['Past L']})"
+                f"position {farthest:g} lies past the {part.limit:g} positions that "
+                f"{type(part).__name__} defines ({card(part)['Past L']})"
             )
         sees = self.scheme.sees if self.scheme.uses("sees") else None
         even = {} if moved else {"spacing": 1.0}

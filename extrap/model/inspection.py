@@ -1,4 +1,5 @@
-"""Inspected model: attention weights by the definition, gradients down to what the first layer reads.
+"""Inspected model: attention weights by the definition, gradients down to what the first layer
+reads.
 
 It works by a wrapper around the scheme, set for one forward; the model itself knows nothing of it.
 """

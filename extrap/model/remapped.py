@@ -30,7 +30,8 @@ class Zoned(Wrapper):
         super().__init__(shape)
         if all(part.uses("attend", layer=layer) for layer in range(shape.layers)):
             raise ValueError(
-                f"{type(part).__name__} owns attention altogether and has no score per pair to take at other distances"
+                f"{type(part).__name__} owns attention altogether and has no score per pair to "
+                "take at other distances"
             )
         self.part = part
 

@@ -26,7 +26,8 @@ def pairing(layout: Layout, width: int) -> Tensor:
     """
     if width % 2 or width < 2:
         raise ValueError(
-            f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; give an even number"
+            f"rotation turns pairs of channels; {width} channels (dim / heads) are not pairs; "
+            "give an even number"
         )
     if layout == "interleaved":
         return torch.arange(width).view(-1, 2)

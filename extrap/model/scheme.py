@@ -113,7 +113,8 @@ HOOKS = {
     "gate": Hook("output", "chain", inside=False),
     "attend": Hook("attention", "owner", inside=False),
 }
-"""Every hook of a Scheme, in the order in which they act. Stacks, wrappers and tables follow this."""
+"""Every hook of a Scheme, in the order in which they act. Stacks, wrappers and tables follow this.
+"""
 
 
 class Scheme(nn.Module):
@@ -140,7 +141,9 @@ class Scheme(nn.Module):
         return t
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
-        """(B, T, C) -> (B, T, C), called before every layer; at layer 0, x is the token embedding."""
+        """(B, T, C) -> (B, T, C), called before every layer; at layer 0, x is the token
+        embedding.
+        """
         return x
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
@@ -201,7 +204,9 @@ class Scheme(nn.Module):
         return attend_rows(self, q, k, v, at)
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        """Whether any of these hooks is overridden: in this layer, or in any where layer is None."""
+        """Whether any of these hooks is overridden: in this layer, or in any where
+        layer is None.
+        """
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
 
 

@@ -18,8 +18,8 @@ class OutOfRange(ValueError):
 
 
 class computed_once:  # noqa: N801  it reads like property
-    """functools.cached_property without the lock that it holds until Python 3.12, which torch.compile
-    cannot follow.
+    """functools.cached_property without the lock that it holds until Python 3.12, which
+    torch.compile cannot follow.
     """
 
     def __init__(self, make: Callable[[Any], Any]):
@@ -44,7 +44,8 @@ class Where:
     length   tokens in this forward, whatever the size of the block
     scale    factor on <q, k> in force in the whole stack
     spacing  distance of neighbours where coordinates are evenly spaced, else None
-    x        (B, T, C) normed input of the layer;  tokens (B, T);  both whole, index them with i and j
+    x        (B, T, C) normed input of the layer, whole: index it with i and j
+    tokens   (B, T), whole as well
     """
 
     q: Tensor

@@ -126,7 +126,9 @@ def _named(path: Path, name: str) -> str:
 
 
 def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
-    """config.json from the keys of the file. Raises UserError for one that is missing or unknown."""
+    """config.json from the keys of the file. Raises UserError for one that is missing
+    or unknown.
+    """
     kind = fields.get("general.architecture")
     if kind not in LAYOUTS:
         raise UserError(

@@ -164,8 +164,8 @@ def parameters(settings: Settings) -> dict[str, Any]:
     if found.get("rope_theta") is None:
         if found["rope_type"] != "default":
             raise UserError(
-                f"{settings.place}: rope_type={found['rope_type']} without rope_theta; transformers "
-                "would take 10000 and say nothing; write the base into the config"
+                f"{settings.place}: rope_type={found['rope_type']} without rope_theta; "
+                "transformers would take 10000 and say nothing; write the base into the config"
             )
         found["rope_theta"] = 10000.0
     for name in NEEDED[found["rope_type"]]:

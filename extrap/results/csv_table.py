@@ -85,7 +85,8 @@ def read(
                 name for name in schema if name not in header
             ]
             raise Damaged(
-                f"wrong header ({wrong[0] if wrong else 'order of columns'}); columns are {','.join(schema)}"
+                f"wrong header ({wrong[0] if wrong else 'order of columns'}); columns are "
+                f"{','.join(schema)}"
             )
         for cells in reader:
             record = _record(cells, schema)

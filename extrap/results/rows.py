@@ -16,11 +16,34 @@ from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 
 SCHEMA = {
-    "run": TEXT, "study": TEXT, "scheme": TEXT, "data": TEXT, "extension": TEXT, "factor": REAL, "seed": WHOLE, "train_length": WHOLE,
-    "task": TEXT, "protocol": TEXT, "length": WHOLE, "depth": REAL, "axis": TEXT, "at": REAL, "layer": WHOLE, "head": WHOLE,
-    "metric": TEXT, "value": REAL, "low": REAL, "high": REAL, "n": WHOLE, "tokens": WHOLE, "status": TEXT, "params": WHOLE,
-    "corpus": TEXT, "config": TEXT, "commit": TEXT,
-}  # fmt: skip
+    "run": TEXT,
+    "study": TEXT,
+    "scheme": TEXT,
+    "data": TEXT,
+    "extension": TEXT,
+    "factor": REAL,
+    "seed": WHOLE,
+    "train_length": WHOLE,
+    "task": TEXT,
+    "protocol": TEXT,
+    "length": WHOLE,
+    "depth": REAL,
+    "axis": TEXT,
+    "at": REAL,
+    "layer": WHOLE,
+    "head": WHOLE,
+    "metric": TEXT,
+    "value": REAL,
+    "low": REAL,
+    "high": REAL,
+    "n": WHOLE,
+    "tokens": WHOLE,
+    "status": TEXT,
+    "params": WHOLE,
+    "corpus": TEXT,
+    "config": TEXT,
+    "commit": TEXT,
+}
 ITEM_SCHEMA = {
     "protocol": TEXT,
     "length": WHOLE,
@@ -79,7 +102,8 @@ def read(study: Path | str) -> pd.DataFrame:
             key = tuple(record[name] for name in KEY)
             if key in places:
                 raise UserError(
-                    f"{file}:{line}: the same coordinates and metric as {places[key]}; delete the file that is out of date"
+                    f"{file}:{line}: the same coordinates and metric as {places[key]}; delete the "
+                    "file that is out of date"
                 )
             places[key] = f"{file}:{line}"
             records.append(record)
@@ -106,7 +130,9 @@ def write_items(path: Path | str, items: Iterable[Mapping]) -> str:
 
 
 def read_items(path: Path | str) -> pd.DataFrame:
-    """The per-item scores of one file. Raises UserError, naming file and line, for a damaged one."""
+    """The per-item scores of one file. Raises UserError, naming file and line, for a
+    damaged one.
+    """
     return sheet.frame(
         [record for _, record in sheet.read(Path(path), ITEM_SCHEMA, _check_item, AGAIN)],
         ITEM_SCHEMA,
@@ -146,7 +172,8 @@ def one_corpus(rows: pd.DataFrame) -> pd.DataFrame:
     if len(runs) > 1:
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
         raise UserError(
-            f"corpus={named}: rows of different corpora cannot share a figure or a table; give each corpus a study of its own"
+            f"corpus={named}: rows of different corpora cannot share a figure or a table; give "
+            "each corpus a study of its own"
         )
     return rows
 

@@ -135,7 +135,8 @@ def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) 
     module, _, name = str(target).rpartition(".")
     if module.split(".")[0] not in allowed:
         raise UserError(
-            f"{path}._target_={target}: only classes of {', '.join(allowed)} are built; name others in plugins=[...]"
+            f"{path}._target_={target}: only classes of {', '.join(allowed)} are built; name "
+            "others in plugins=[...]"
         )
     found = getattr(_imported(module, f"{path}._target_={target}"), name, None)
     if found is None:

@@ -76,7 +76,8 @@ def trained_curve(run: Run) -> list[dict[str, float]]:
     points = read_json(run.curve).get("points")
     if not run.intact(run.curve) or not is_curve(points):
         raise UserError(
-            f"{run.curve}: changed since training ended; delete {run.weights}, and the same command trains the run again"
+            f"{run.curve}: changed since training ended; delete {run.weights}, and the same "
+            "command trains the run again"
         )
     return points
 
@@ -84,10 +85,14 @@ def trained_curve(run: Run) -> list[dict[str, float]]:
 def is_curve(points: Any) -> bool:
     """Whether this is a list of {"step": number, "part/metric": number, ...}."""
     return isinstance(points, list) and all(
-        isinstance(point, dict) and "step" in point
-        and all(isinstance(v, int | float) and (n == "step" or n.count("/") == 1) for n, v in point.items())
+        isinstance(point, dict)
+        and "step" in point
+        and all(
+            isinstance(v, int | float) and (n == "step" or n.count("/") == 1)
+            for n, v in point.items()
+        )
         for point in points
-    )  # fmt: skip
+    )
 
 
 def check_weights(

@@ -1,4 +1,6 @@
-"""Stage evaluate: rows of a trained run, one CSV per task. What is finished is not measured again."""
+"""Stage evaluate: rows of a trained run, one CSV per task. What is finished is not
+measured again.
+"""
 
 import subprocess
 import time
@@ -58,7 +60,9 @@ def evaluate(job: Job) -> None:
 
 
 def _untrained(job: Job) -> str:
-    """`trained yet`, and what to do: another precision may have been trained, under another name."""
+    """`trained yet`, and what to do: another precision may have been trained, under
+    another name.
+    """
     verb = job.course.verb
     done = verb.removesuffix("e") + "ed"
     for precision in DTYPES:
@@ -148,10 +152,18 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     began = time.perf_counter()
     result = measure()
     common = {
-        "run": job.run.name, "study": job.study, "scheme": job.label, "data": job.data_name, "seed": job.run.seed,
-        "train_length": job.length, "task": task, "params": job.params, "corpus": job.corpus.sha256[:12], "config": config,
+        "run": job.run.name,
+        "study": job.study,
+        "scheme": job.label,
+        "data": job.data_name,
+        "seed": job.run.seed,
+        "train_length": job.length,
+        "task": task,
+        "params": job.params,
+        "corpus": job.corpus.sha256[:12],
+        "config": config,
         "commit": commit(),
-    }  # fmt: skip
+    }
     found = [common | _extension_of(job, task, row) | row for row in result.rows]
     schema.claim_rows(job.results)
     for path in (file.items, file.rows):

@@ -76,7 +76,8 @@ class FineTuned:
         if factor is None and (factor := own_factor(extension, self.parent.length)) is None:
             name = self.choices["extension"]
             raise UserError(
-                f"finetune.factor=null: extension={name} follows the length of the text; give finetune.factor=4, say"
+                f"finetune.factor=null: extension={name} follows the length of the text; give "
+                "finetune.factor=4, say"
             )
         return float(factor)
 
@@ -86,8 +87,8 @@ class FineTuned:
 
     @cached_property
     def extension_options(self) -> dict[str, Any]:
-        """The extension while tuning: that of the job, set for the train factor unless it is tuned on
-        windows of its own.
+        """The extension while tuning: that of the job, set for the train factor unless it is tuned
+        on windows of its own.
         """
         options, extension = self.config["extension"], self.extension
         own = extension.tuned_at is not None or own_factor(extension, self.parent.length) is None
@@ -160,7 +161,8 @@ class FineTuned:
         label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(said))
         if len(label) > 80:
             raise UserError(
-                f"label={self.parent.label}: the tuned run {label} has more than 80 characters; give a shorter one"
+                f"label={self.parent.label}: the tuned run {label} has more than 80 characters; "
+                "give a shorter one"
             )
         return label
 
@@ -190,7 +192,8 @@ class FineTuned:
         """
         if self.parent.run.state.get("state") == "diverged":
             raise UserError(
-                f"{self.choice}: {self.parent.run.name} diverged, there is nothing to tune; train it with other options"
+                f"{self.choice}: {self.parent.run.name} diverged, there is nothing to tune; train "
+                "it with other options"
             )
         extended, _ = self._in_place(self.parent.trained(self.parent.run))
         torch.manual_seed(self.parent.seed + 2_000_003)
@@ -213,7 +216,8 @@ class FineTuned:
         asked = f"extension={self.choices['extension']} {self.choice}"
         if not isinstance(extended, GPT):
             raise NotApplicable(
-                f"{asked}: it is a way of reading, not a model to tune; evaluate it on finetune=none"
+                f"{asked}: it is a way of reading, not a model to tune; evaluate it on "
+                "finetune=none"
             )
         found = {name: names.get(id(p)) for name, p in extended.named_parameters()}
         if None in found.values():
@@ -239,7 +243,8 @@ class FineTuned:
             raise UserError(f"finetune.{error}") from None
         if devices.processes(self.parent.trainer) > 1 and not self.parent.run.trained:
             raise UserError(
-                f"{self.choice}: {self.parent.run.name} is not trained yet; on several devices train it first, by itself"
+                f"{self.choice}: {self.parent.run.name} is not trained yet; on several devices "
+                "train it first, by itself"
             )
 
 

@@ -221,7 +221,8 @@ class Run(Folder):
         found = read_json(path).get("identity", self.identity)
         if identity_hash(found) != self.config:
             raise UserError(
-                f"{path}: not the configuration that is asked for, though of its name; move {self.folder} away"
+                f"{path}: not the configuration that is asked for, though of its name; move "
+                f"{self.folder} away"
             )
 
     def claim(self, **machine: str) -> None:

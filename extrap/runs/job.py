@@ -64,7 +64,8 @@ class Job:
         for option, value in (("study", self.study), ("label", self.base.label)):
             if not NAME.fullmatch(value):
                 raise UserError(
-                    f"{option}={value}: letters, digits, dot, hyphen and underscore, starting with a letter or digit"
+                    f"{option}={value}: letters, digits, dot, hyphen and underscore, starting "
+                    "with a letter or digit"
                 )
         for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
             if not low <= config[option] <= high:

@@ -21,7 +21,8 @@ def check_model(options: Any) -> None:
     """
     if not isinstance(options, Mapping) or not options:
         raise UserError(
-            f"model={options}: must be the options of a model; choose one of conf/model, such as model=tiny"
+            f"model={options}: must be the options of a model; choose one of conf/model, such as "
+            "model=tiny"
         )
     own = {n for n, p in signature(GPT).parameters.items() if p.default is not Parameter.empty}
     if missing := sorted(own - set(options)):
@@ -59,6 +60,7 @@ def check_memory(params: int) -> None:
     have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if need > have:
         raise UserError(
-            f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this machine has {have / 2**30:,.0f}; "
-            "give a smaller model.dim, model.layers or data.vocabulary"
+            f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this "
+            f"machine has {have / 2**30:,.0f}; give a smaller model.dim, model.layers or "
+            "data.vocabulary"
         )

@@ -105,8 +105,8 @@ def texts(job: Job, n: int) -> Tensor:
     found = job.corpus.documents("train", at_least=n)
     if len(found) < DOCUMENTS:
         raise UserError(
-            f"{job.corpus.option}: {len(found)} training documents have {n} tokens, the search wants {DOCUMENTS}; give more text or a "
-            "smaller extension.factor"
+            f"{job.corpus.option}: {len(found)} training documents have {n} tokens, the search "
+            f"wants {DOCUMENTS}; give more text or a smaller extension.factor"
         )
     chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)]).astype(
         np.int64

@@ -110,7 +110,8 @@ class Pretraining:
         """Arguments of Lightning's Trainer. Raises UserError for what cannot be any."""
         if not isinstance(self.config["trainer"], dict):
             raise UserError(
-                f"trainer={self.config['trainer']}: must be arguments of a trainer; choose one of conf/trainer, such as trainer=cpu"
+                f"trainer={self.config['trainer']}: must be arguments of a trainer; choose one of "
+                "conf/trainer, such as trainer=cpu"
             )
         return dict(self.config["trainer"])
 

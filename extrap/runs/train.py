@@ -138,7 +138,8 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
             raise KeyboardInterrupt from None
     if state == "trained" and trainer.global_step < steps:
         raise UserError(
-            f"trainer: ended at step {trainer.global_step} of train.steps={steps}; leave limits out of the trainer"
+            f"trainer: ended at step {trainer.global_step} of train.steps={steps}; leave limits "
+            "out of the trainer"
         )
     return lit, curve, state
 

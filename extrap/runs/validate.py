@@ -32,7 +32,8 @@ def check(job: Job) -> None:
     _names(job)
     if job.unasked:
         warnings.warn(
-            f"task=[{','.join(job.task_names)}]: options of {', '.join(job.unasked)} are left aside",
+            f"task=[{','.join(job.task_names)}]: options of {', '.join(job.unasked)} are left "
+            "aside",
             UserWarning,
             stacklevel=1,
         )
@@ -62,7 +63,8 @@ def _names(job: Job) -> None:
     for option, value in (("data", job.data_name), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
             raise UserError(
-                f"{option}={value}: its name and changed options become names of files; use fewer of them, and no slashes"
+                f"{option}={value}: its name and changed options become names of files; use fewer "
+                "of them, and no slashes"
             )
     for task in job.task_names:
         most = max(
@@ -70,7 +72,8 @@ def _names(job: Job) -> None:
         )
         if most > LONGEST:
             raise UserError(
-                f"label={job.label} study={job.study} task.{task}: a file name of {most} characters; shorten one"
+                f"label={job.label} study={job.study} task.{task}: a file name of {most} "
+                "characters; shorten one"
             )
 
 
@@ -88,9 +91,13 @@ def _pair(job: Job) -> None:
     inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
     if inside and not isinstance(extended, GPT):
         raise NotApplicable(
-            f"task={inside[0]}: looks inside a model, and extension={name} reads with several windows of one; leave one of the two out"
+            f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
+            "windows of one; leave one of the two out"
         )
 
 
 def _instead(job: Job, model: GPT) -> str:
-    return f"with scheme={job.choices['scheme']} work {', '.join(applicable(model, job.config['plugins']))}"
+    return (
+        f"with scheme={job.choices['scheme']} work "
+        f"{', '.join(applicable(model, job.config['plugins']))}"
+    )

@@ -1,7 +1,8 @@
 """DeBERTa's disentangled attention: content to position and position to content. arXiv 2006.03654;
 norm as in v2 and v3.
 
-l_ij = (<q_i, k_j> + <q_i, Kr[r]> + <k_j, Qr[r]>) / sqrt(3D),   Kr = P W_k, Qr = P W_q, P = LayerNorm(table),   r = min(i - j, span - 1)
+l_ij = (<q_i, k_j> + <q_i, Kr[r]> + <k_j, Qr[r]>) / sqrt(3D),
+    Kr = P W_k, Qr = P W_q, P = LayerNorm(table),   r = min(i - j, span - 1)
 The paper indexes 2 span rows, c2p by clip(i - j + span) and p2c by clip(j - i + span); its code
 takes i - j for both, of which a causal decoder touches span rows. The scale counts the terms:
 sqrt(2D) with one positional term. Values carry no position.

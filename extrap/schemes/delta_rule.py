@@ -1,5 +1,5 @@
-"""Gated delta rule: a linear attention that corrects what it remembers and forgets by gates; position
-free. arXiv 2412.06464 (Gated DeltaNet).
+"""Gated delta rule: a linear attention that corrects what it remembers and forgets by gates;
+position free. arXiv 2412.06464 (Gated DeltaNet).
 
 S_t = a_t S_{t-1} (I - b_t k_t k_t^T) + b_t v_t k_t^T,   o_t = S_t q_t / sqrt(D),   S_t (D, D)
 a_t = exp(-exp(A) softplus(W_a x_t + c)),   b_t = sigmoid(W_b x_t)    (x: normed input of the layer)
@@ -48,7 +48,8 @@ class GatedDeltaRule(Scheme):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         if not at.causal:
             raise ValueError(
-                "GatedDeltaRule is a recurrence over earlier tokens; it has no form without the causal mask"
+                "GatedDeltaRule is a recurrence over earlier tokens; it has no form without the "
+                "causal mask"
             )
         wide = torch.promote_types(q.dtype, torch.float32)
         q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))

@@ -18,8 +18,8 @@ from extrap.model.scheme import Scheme, Shape, Where, wide
 def entmax15(s: Tensor) -> Tensor:
     """1.5-entmax over the last axis; entries of -inf get 0.
 
-    tau is found by sorting, without gradients; one Newton step, which leaves it where it is, carries
-    them: d tau / d z = [z - tau]_+ / sum [z - tau]_+.
+    tau is found by sorting, without gradients; one Newton step, which leaves it where it is,
+    carries them: d tau / d z = [z - tau]_+ / sum [z - tau]_+.
     """
     z = (s - s.detach().amax(-1, keepdim=True)) / 2
     z = z.clamp(min=-1)  # tau >= -1: what lies below gets 0

@@ -101,6 +101,8 @@ class FIRE(Scheme):
 
 
 def _in_a_row(order: Tensor) -> bool:
-    """Whether tokens follow one another. Asked on a CPU alone: a GPU would have to be waited for."""
+    """Whether tokens follow one another. Asked on a CPU alone: a GPU would have to be
+    waited for.
+    """
     n = len(order)
     return order.device.type == "cpu" and n > 0 and int(order[-1] - order[0]) == n - 1

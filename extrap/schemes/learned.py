@@ -71,7 +71,8 @@ class Learned(Scheme):
             raise ValueError(f"rows={rows}: the table must hold the training length {shape.length}")
         if rows > shape.length:
             warn(
-                f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised",
+                f"rows={rows}: positions from {shape.length}, the training length, on are "
+                "trained only if randomised",
                 stacklevel=2,
             )
         self.policy: Policy = policy

@@ -60,7 +60,8 @@ class LinearAttention(Scheme):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         if not at.causal:
             raise ValueError(
-                f"{type(self).__name__} is a running sum over earlier tokens; it has no form without the causal mask"
+                f"{type(self).__name__} is a running sum over earlier tokens; it has no form "
+                "without the causal mask"
             )
         theta, wide = (
             self.spectrum(at.length).to(at.q.device),

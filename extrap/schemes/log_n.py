@@ -29,7 +29,8 @@ class LogN(Scheme):
         super().__init__(shape)
         if floor < 0 or shape.length < 2:
             raise ValueError(
-                f"floor={floor}, training length {shape.length}: floor is at least 0, the length at least 2"
+                f"floor={floor}, training length {shape.length}: floor is at least 0, the length "
+                "at least 2"
             )
         self.floor = floor
 

@@ -41,7 +41,8 @@ class MultiAxisRoPE(Rotary):
         super().__init__(shape, base, layout)
         if axes < 1 or shape.head_dim % (2 * axes):
             raise ValueError(
-                f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many blocks of pairs"
+                f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many "
+                "blocks of pairs"
             )
         self.axes, self.width = (
             axes,

@@ -56,7 +56,8 @@ class MultiplicativeSinusoidal(Scheme):
         super().__init__(shape)
         if shape.dim % 2:
             raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
+                "model.dim"
             )
         if base <= 1:
             raise ValueError(f"base={base}: must exceed 1")

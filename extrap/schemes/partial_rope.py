@@ -31,7 +31,8 @@ class PartialRoPE(Rotary):
         width = round(fraction * shape.head_dim)
         if width % 2 or not 2 <= width <= shape.head_dim:
             raise ValueError(
-                f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to {shape.head_dim} can turn"
+                f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to "
+                f"{shape.head_dim} can turn"
             )
         super().__init__(shape, base, layout, width)
         self.width = width

@@ -1,5 +1,5 @@
-"""PaTH: between query and key lies a product of Householder-like reflections, one per token, made of
-the data. arXiv 2505.16381.
+"""PaTH: between query and key lies a product of Householder-like reflections, one per token, made
+of the data. arXiv 2505.16381.
 
 l_ij = <k_j, H_{j+1} H_{j+2} .. H_i q_i> / sqrt(D),   H_t = I - b_t w_t w_t^T
 w_t = unit(silu(conv(V U x_t))),   b_t = 2 sigmoid(beta x_t + c)    (x: normed input of the layer)
@@ -49,7 +49,8 @@ class PaTH(Scheme):
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         if not at.causal:
             raise ValueError(
-                "PaTH is a product over the tokens between key and query; it has no form without the causal mask"
+                "PaTH is a product over the tokens between key and query; it has no form without "
+                "the causal mask"
             )
         wide = torch.promote_types(q.dtype, torch.float32)
         w, b = (z[:, :, at.j].to(wide) for z in self.reflections(at.x, at.layer))
@@ -65,8 +66,8 @@ class PaTH(Scheme):
         return w.transpose(1, 2), 2 * F.linear(x, beta, c).sigmoid().transpose(1, 2)
 
     def products(self, q: Tensor, k: Tensor, w: Tensor, b: Tensor, at: Where) -> Tensor:
-        """(B, H, Tq, Tk): <k_j, H_{j+1} .. H_i q_i>, the block's own keys first, then chunk by chunk
-        towards the start.
+        """(B, H, Tq, Tk): <k_j, H_{j+1} .. H_i q_i>, the block's own keys first, then chunk by
+        chunk towards the start.
         """
         first, n = int(at.i[0]), len(at.i)
         own = slice(first, first + n)

@@ -1,5 +1,5 @@
-"""PoPE, polar coordinate positional embedding: what a channel says is its length, where it stands is
-its angle. arXiv 2509.10534.
+"""PoPE, polar coordinate positional embedding: what a channel says is its length, where it stands
+is its angle. arXiv 2509.10534.
 
 l_ij = sum_c m(q_ic) m(k_jc) cos((i - j) theta_c - delta_c) / sqrt(D),   m(x) = softplus(x),
 theta_c = base**(-c/D), c = 0 .. D-1,   delta_c in -2 pi .. 0, learned

@@ -48,7 +48,8 @@ class RandomisedPositions(Scheme):
         self.longest = max(self.maximum // 2, shape.length) if longest is None else longest
         if not shape.length <= self.longest <= self.maximum:
             raise ValueError(
-                f"longest={longest}: must lie between the training length {shape.length} and maximum={self.maximum}"
+                f"longest={longest}: must lie between the training length {shape.length} and "
+                f"maximum={self.maximum}"
             )
         self.test = test
 
@@ -56,7 +57,8 @@ class RandomisedPositions(Scheme):
         n, stride = len(t), self.test == "stride" and not self.training
         if n > (most := self.longest if stride else self.maximum):
             raise OutOfRange(
-                f"{n} tokens lie past the {most} that randomised positions were laid out for; raise maximum or longest"
+                f"{n} tokens lie past the {most} that randomised positions were laid out for; "
+                "raise maximum or longest"
             )
         if self.training:
             return self._subset(n, None)

@@ -43,8 +43,9 @@ class RawIndex(Scheme):
             raise ValueError(f"step={step}: must not be 0, which adds nothing")
         if direction == "broadcast":
             warn(
-                f"raw index with direction=broadcast under norm={shape.norm}: LayerNorm (norm=layer) erases a number added to every "
-                "channel, so the model is NoPE; RMSNorm (norm=rms) keeps it. direction=channel and random-unit survive both",
+                f"raw index with direction=broadcast under norm={shape.norm}: LayerNorm "
+                "(norm=layer) erases a number added to every channel, so the model is NoPE; "
+                "RMSNorm (norm=rms) keeps it. direction=channel and random-unit survive both",
                 stacklevel=2,
             )
         self.step = step

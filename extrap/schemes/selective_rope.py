@@ -19,8 +19,8 @@ class SelectiveRoPE(Scheme):
     """base: of the temperatures theta; rank: of V U; taps: tokens that the convolution reads.
 
     The authors' code has gates, biases and other temperatures as options that are off unless
-    chosen; they are not here. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises ValueError
-    for an odd head width, a base of 1 or less, a rank or a number of taps below 1, and
+    chosen; they are not here. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises
+    ValueError for an odd head width, a base of 1 or less, a rank or a number of taps below 1, and
     keys that heads share.
 
     Kind: relative

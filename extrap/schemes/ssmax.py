@@ -39,7 +39,8 @@ class SSMax(Scheme):
 
 
 class AffineSSMax(Scheme):
-    """c_i = s ln(n_i) + b, both learned per layer and head: s = 0 and b = 1, plain softmax, at first.
+    """c_i = s ln(n_i) + b, both learned per layer and head: s = 0 and b = 1, plain softmax, at
+    first.
 
     Parameters: 2 layers x H. transformers, models/mistral_large4/modeling_mistral_large4.py, counts
     places where this counts visible keys; without a mask they are the same.

@@ -36,13 +36,15 @@ class T5(Scheme):
         self.max_distance = max(shape.length // 2, 2) if max_distance is None else max_distance
         if buckets < 2 or buckets % 2 or self.max_distance <= buckets // 2:
             raise ValueError(
-                f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least 2, below 2 * max_distance"
+                f"buckets={buckets}, max_distance={self.max_distance}: buckets is even, at least "
+                "2, below 2 * max_distance"
             )
         used = 1 + int(bucket(torch.tensor(shape.length - 1), buckets, self.max_distance))
         if used < buckets:
             warnings.warn(
-                f"max_distance={self.max_distance}: training length {shape.length} reaches {used} of {buckets} buckets, the others stay 0 "
-                f"and serve all greater lengths; max_distance <= {shape.length // 2} reaches every one",
+                f"max_distance={self.max_distance}: training length {shape.length} reaches "
+                f"{used} of {buckets} buckets, the others stay 0 and serve all greater "
+                f"lengths; max_distance <= {shape.length // 2} reaches every one",
                 stacklevel=2,
             )
         self.table = nn.Parameter(torch.zeros(buckets, shape.heads))

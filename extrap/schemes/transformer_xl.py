@@ -1,7 +1,8 @@
 """Transformer-XL's relative attention, which XLNet shares. arXiv 1901.02860, section 3.3; arXiv
 1906.08237.
 
-l_ij = (<q_i + u, k_j> + <q_i + v, W R_{i-j}>) / sqrt(D),   R_n = [sin(n theta_p), cos(n theta_p)], p = 0 .. C/2 - 1 (half layout)
+l_ij = (<q_i + u, k_j> + <q_i + v, W R_{i-j}>) / sqrt(D),
+    R_n = [sin(n theta_p), cos(n theta_p)], p = 0 .. C/2 - 1 (half layout)
 u and v are global biases of content and of position; values carry no position.
 """
 
@@ -40,7 +41,8 @@ class TransformerXL(Scheme):
         shape.fill_width(type(self).__name__)
         if shape.dim % 2:
             raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
+                "model.dim"
             )
         if clamp is not None and clamp < 1:
             raise ValueError(f"clamp={clamp}: a distance of at least 1, or null for none")

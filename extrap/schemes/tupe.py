@@ -1,6 +1,7 @@
 """TUPE: untied positional correlation, with the first token untied from position. arXiv 2006.15595.
 
-l_ij = <q_i, k_j> / sqrt(2D) + reset(<p_i U_Q, p_j U_K> / sqrt(2D) [+ b_{i-j}]),   p = LayerNorm(table)
+l_ij = <q_i, k_j> / sqrt(2D) + reset(<p_i U_Q, p_j U_K> / sqrt(2D) [+ b_{i-j}]),
+    p = LayerNorm(table)
 TUPE-A is without b, TUPE-R with T5's. Two terms of unit variance share the factor sqrt(2D).
 Everything is shared by all layers. The paper's reset of [CLS] leaves one thing to a causal decoder:
 the positional logit of every token towards the first becomes a learned number theta per head (row 0
@@ -45,19 +46,23 @@ class TUPE(Scheme):
         super().__init__(shape)
         if relative is not None and not is_distance_bias(relative):
             raise ValueError(
-                f"relative={type(relative).__name__}: must be a scheme that is only a bias by distance, such as T5"
+                f"relative={type(relative).__name__}: must be a scheme that is only a bias by "
+                "distance, such as T5"
             )
         if past == "sinusoidal" and shape.dim % 2:
             raise ValueError(
-                f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even model.dim"
+                f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd; give "
+                "an even model.dim"
             )
         if rows is not None and (past == "sinusoidal" or rows < shape.length):
             raise ValueError(
-                f"rows={rows}: at least the training length {shape.length}, and null where past=sinusoidal has no table"
+                f"rows={rows}: at least the training length {shape.length}, and null where "
+                "past=sinusoidal has no table"
             )
         if (rows or 0) > shape.length:
             warn(
-                f"rows={rows}: positions from {shape.length}, the training length, on are trained only if randomised",
+                f"rows={rows}: positions from {shape.length}, the training length, on are "
+                "trained only if randomised",
                 stacklevel=2,
             )
         if past == "raise":

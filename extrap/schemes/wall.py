@@ -1,13 +1,15 @@
-"""Wall attention: a forget gate per token, head and channel. https://blog.tilderesearch.com/blog/wall-attn.
+"""Wall attention: a forget gate per token, head and channel.
+https://blog.tilderesearch.com/blog/wall-attn.
 
 l_ij = sum_c q_ic k_jc exp(P_ic - P_jc) / sqrt(D),   P_tc = sum_{s <= t} ln sigmoid(g_sc),
 g_s = W x_s + gate    (x: normed input of the layer)
 What lies between query and key decides how much is left of each channel of their product; gates
 that are alike in all channels scale the whole logit. Gates that stay open are NoPE. Far keys lose
-their content, not their weight: their logit goes to 0, where the bias of forgetting.py goes to -inf.
+their content, not their weight: their logit goes to 0, where the bias of forgetting.py goes to
+-inf.
 
-P falls, so with R = P at the first of a few query rows both exp(P_i - R) and exp(R - P_j) of earlier
-keys are at most 1: nothing overflows, however long the text.
+P falls, so with R = P at the first of a few query rows both exp(P_i - R) and exp(R - P_j) of
+earlier keys are at most 1: nothing overflows, however long the text.
 """
 
 import torch
@@ -40,7 +42,8 @@ class Wall(Scheme):
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         if not at.causal:
             raise ValueError(
-                "Wall forgets what lies between key and query; it has no form without the causal mask"
+                "Wall forgets what lies between key and query; it has no form without the causal "
+                "mask"
             )
         wide, kept = torch.promote_types(q.dtype, torch.float32), self.kept(at.x, at.layer)
         q, k = q.to(wide), k.to(wide)

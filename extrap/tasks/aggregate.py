@@ -24,7 +24,8 @@ from extrap.utils.bounds import Count, Different, Multiples
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregation(AtLengths):
-    """Accuracy by length, a protocol for each of `ask`; nothing is moved, so that there is no depth.
+    """Accuracy by length, a protocol for each of `ask`; nothing is moved, so that there is no
+    depth.
 
     multiples: evaluated lengths over the training length, 1 among them; trials: of each protocol
     and length; labels, modulus: as in training; batch_tokens: tokens per forward, which changes

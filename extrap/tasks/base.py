@@ -1,8 +1,9 @@
 """A task measures a model and returns rows. It knows the model as a callable and nothing of how it
 is built.
 
-    model(tokens, last=w) -> logits (B, w, vocab)      tokens (B, T) int64 on the CPU; logits may lie on any device
+    model(tokens, last=w) -> logits (B, w, vocab)
 
+`tokens` (B, T) int64 lie on the CPU, logits on any device.
 `last` asks for the logits of the last w positions only, so that a long context never costs T x
 vocab numbers.
 """

@@ -64,7 +64,8 @@ class ContextGain(AtLengths):
         super().check(corpus, vocabulary, train_length)
         if train_length < 2:
             raise UserError(
-                f"train.length={train_length}: half of it is the least context; context-gain needs at least 2"
+                f"train.length={train_length}: half of it is the least context; context-gain "
+                "needs at least 2"
             )
         longest = max(self.lengths(train_length))
         check_texts(corpus, "context-gain", self.documents, longest, "the longest context")

@@ -6,29 +6,35 @@ end) and `trained_text`, `untrained_text`; `untrained_<k>_layers` (a model of k 
 drawn) and `untrained_unmasked` (without the causal mask, where the scheme is defined without it),
 on the first of the contents; `trained`, `untrained` for numbers of the scheme alone.
 
-metric                 axis, at                   layer, head   meaning (defined in
-                       extrap.tasks.diagnosis.attention_stats)
-sink                                              layer, head   mean attention to token 0, rows from 8 on; sink_uniform if uniform
-sink_rate                                                       share of (layer, head) with a sink above .3, arXiv 2410.10781
-mass                   key 0 .. 15                layer         mean attention to a key, rows from 8
-                       on; mass_uniform if uniform
-entropy                keys m = 2, 4, 8 .. n      layer         H / ln m of the row that sees m keys
-rollout                position                                 share of the last row of the product
-                       of (A + I) / 2 over layers
-slot_mass              slot                       - or layer    attention of the query to a record,
-                       contents permuted over slots
-gold_mass, dummy_mass  slot                                     to the record asked for, and to a
-                       dummy in its place
-calibrated             slot                                     their difference, arXiv 2406.16008
-influence              position                                 share of |d h_last / d x_j|, arXiv
-                       2603.10123
-.._primacy, .._recency, .._u                                    of both profiles: first and last tenth over the rest; their mean
-gradient               distance 0, 1, 2, 4 .. n   .             share of |d logit / d x_j| within
-                       that distance, arXiv 2212.10356
-reach                  share .5, .9, .99                        distance in tokens that holds the
-                       share
-turns, coverage, bias  pair, pair, distance       -, -, both    of the scheme:
-                       extrap.tasks.diagnosis.measure_scheme
+metric                 axis, at                   layer, head
+                       meaning (defined in extrap.tasks.diagnosis.attention_stats)
+
+sink                                              layer, head
+                       mean attention to token 0, rows from 8 on; sink_uniform if uniform
+sink_rate
+                       share of (layer, head) with a sink above .3, arXiv 2410.10781
+mass                   key 0 .. 15                layer
+                       mean attention to a key, rows from 8 on; mass_uniform if uniform
+entropy                keys m = 2, 4, 8 .. n      layer
+                       H / ln m of the row that sees m keys
+rollout                position
+                       share of the last row of the product of (A + I) / 2 over layers
+slot_mass              slot                       - or layer
+                       attention of the query to a record, contents permuted over slots
+gold_mass, dummy_mass  slot
+                       to the record asked for, and to a dummy in its place
+calibrated             slot
+                       their difference, arXiv 2406.16008
+influence              position
+                       share of |d h_last / d x_j|, arXiv 2603.10123
+.._primacy, .._recency, .._u
+                       of both profiles: first and last tenth over the rest; their mean
+gradient               distance 0, 1, 2, 4 .. n   .
+                       share of |d logit / d x_j| within that distance, arXiv 2212.10356
+reach                  share .5, .9, .99
+                       distance in tokens that holds the share
+turns, coverage, bias  pair, pair, distance       -, -, both
+                       of the scheme: extrap.tasks.diagnosis.measure_scheme
 
 Values are means over inputs with a 95 % t-interval over them. Linear attention has weights of both
 signs: |a|, rows made to sum to 1. A factor that a scheme puts on weights after the softmax (URPE)
@@ -57,9 +63,10 @@ Several = Annotated[int, Ge(2)]
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics(AtLengths, Diagnostic):
     """multiples: lengths over the training length; contents: of `records`, `text`; inputs:
-    sequences of each; places: positions and slots that are recorded, evenly spread; probes: directions
-    in which the Jacobian is measured (all of the width: exact); layers: depths of untrained models;
-    batch_tokens: tokens per forward, whose attention matrices of all layers are in memory at once.
+    sequences of each; places: positions and slots that are recorded, evenly spread; probes:
+    directions in which the Jacobian is measured (all of the width: exact); layers: depths of
+    untrained models; batch_tokens: tokens per forward, whose attention matrices of all layers are
+    in memory at once.
     """
 
     name: ClassVar[str] = "diagnostics"

@@ -53,9 +53,9 @@ class Haystack(AtLengths):
     length - 2 tokens; batch_tokens: tokens per forward, which changes speed and memory only.
     Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, chance    as in extrap.tasks.kv; restricted of multivalue
-              and multiquery is recall among value ids alone, format that of multiquery (of
-              multivalue every value is an answer)
+    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, chance
+              as in extrap.tasks.kv; restricted of multivalue and multiquery is recall among value
+              ids alone, format that of multiquery (of multivalue every value is an answer)
     recall    multivalue: is the value of a needle among the m most likely tokens, m the number of
               values; multiquery: is the answer to its query, after the right answers to those
               before, the most likely token; by needle, and the share without a depth

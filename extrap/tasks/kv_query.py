@@ -3,8 +3,8 @@ does knowing the question help?
 
 A causal reader that knows the question can mark the record as it goes by; Lost in the Middle found
 that a query before and after the records mends retrieval altogether (arXiv 2307.03172, section
-4.2). The three forms stand in extrap.data.trials.query, the same records on the same slots. Asking a
-model that was trained on none of them is allowed; its rows are `not trained`.
+4.2). The three forms stand in extrap.data.trials.query, the same records on the same slots. Asking
+a model that was trained on none of them is allowed; its rows are `not trained`.
 """
 
 from collections.abc import Sequence

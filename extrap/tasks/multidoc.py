@@ -46,7 +46,8 @@ class MultiDoc(AtLengths):
     has rank j = 1, 2, ... with probability hit (1 - hit)^(j - 1); batch_tokens: tokens per forward,
     which changes speed and memory only. Rows have K as axis `documents`. Metrics:
 
-    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance    as in extrap.tasks.kv
+    accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance
+              as in extrap.tasks.kv
     handed    of the protocol retrieved: share of the trials whose gold document is handed over; no
               reader can do better by reading
     gate      mean accuracy over depths of `ordered` at the training length; below 0.9 every row has

@@ -75,7 +75,8 @@ def check_links(folder: Path) -> None:
         link := next((path for path in (folder, *folder.rglob("*")) if path.is_symlink()), None)
     ) is not None:
         raise UserError(
-            f"{link}: a link, and nothing is written through one; put what it points to in its place, or remove it"
+            f"{link}: a link, and nothing is written through one; put what it points to in its "
+            "place, or remove it"
         )
 
 

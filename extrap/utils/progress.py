@@ -132,6 +132,8 @@ def skipped(note: str) -> None:
 
 
 def failed(note: str) -> None:
-    """Tells the sweep, if there is one, why this process is about to end; stderr is the caller's."""
+    """Tells the sweep, if there is one, why this process is about to end; stderr is the
+    caller's.
+    """
     if FILE in os.environ:
         write("failed", 0, None, note)

@@ -15,7 +15,8 @@ left.
 """
 
 ROWS = 1
-"""Rows of a study: the columns and their meaning. Studies without a schema.json are of version 1."""
+"""Rows of a study: the columns and their meaning. Studies without a schema.json are of version 1.
+"""
 
 
 def run_state(found: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -25,7 +26,8 @@ def run_state(found: dict[str, Any], path: Path) -> dict[str, Any]:
     match found:
         case {"schema": int(version)} if version > RUN:
             raise UserError(
-                f"{path}: a run folder of version {version}; this program reads 1 to {RUN}: use a newer one, or move it away"
+                f"{path}: a run folder of version {version}; this program reads 1 to {RUN}: use a "
+                "newer one, or move it away"
             )
         case {"schema": 2, "state": str(), "steps": int(), "files": {}}:
             return found
@@ -47,8 +49,8 @@ def check_rows(study: Path) -> None:
         raise UserError(f"{path}: damaged; delete it if these rows are of version {ROWS}") from None
     if version != ROWS:
         raise UserError(
-            f"{path}: rows of version {version!s:.20}; this program reads and writes {ROWS}: use the program that wrote them, or "
-            "evaluate the runs again into another study"
+            f"{path}: rows of version {version!s:.20}; this program reads and writes {ROWS}: use "
+            "the program that wrote them, or evaluate the runs again into another study"
         )
 
 

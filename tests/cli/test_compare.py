@@ -136,7 +136,9 @@ def test_several_seeds_have_the_error_of_items_where_they_are_at_hand(tmp_path, 
         name: [accuracy(run_rows(name, seed)) for seed in range(3)] for name in ("t5", "alibi")
     }
     alone = by_seeds(np.subtract(means["t5"], means["alibi"]))
-    (cell,) = compare.values(results, "demo", ["t5", "alibi"], ["kv records 256 accuracy"])["pairs"][0]["cells"]  # fmt: skip
+    (cell,) = compare.values(results, "demo", ["t5", "alibi"], ["kv records 256 accuracy"])[
+        "pairs"
+    ][0]["cells"]
     fixed = (cell["difference"], cell["fixed_low"], cell["fixed_high"])
     assert fixed == pytest.approx((alone.value, alone.low, alone.high))
     assert (cell["seeds"], cell["items"]) == (3, 200 if with_items else None)
@@ -215,7 +217,10 @@ def test_what_was_asked_other_questions_is_not_paired_by_item_and_said_so(
     assert by_item == {"kv", "nll"} - {*unlike}
     assert all((columns[3] == "-") == (cell[0] in unlike) for cell, columns in table.items())
     said = capsys.readouterr().err
-    start = f"extrap-compare: not paired by item: {', '.join(unlike)}; the runs were asked different questions"
+    start = (
+        f"extrap-compare: not paired by item: {', '.join(unlike)}; the runs were asked different "
+        "questions"
+    )
     assert said.count("\n") == bool(unlike) and said.startswith(start if unlike else "")
 
 
@@ -265,11 +270,21 @@ def test_several_contrasts_are_adjusted_by_holm(tmp_path):
 def test_p_of_cells_that_were_not_declared_says_what_it_is_not_adjusted_for(tmp_path):
     runs = [run_rows(name, seed) for name in ("t5", "alibi", "rope") for seed in range(3)]
     results, one = study(tmp_path, runs), ["nll sliding 64"]
-    heads = [compare.text(results, "demo", *asked).splitlines()[0].rpartition("would show in 80 %")[2] for asked in (
-        (["t5", "alibi"], []), (["t5", "alibi", "rope"], []), (["t5", "alibi"], one), (["t5", "alibi", "rope"], one))]  # fmt: skip
+    heads = [
+        compare.text(results, "demo", *asked).splitlines()[0].rpartition("would show in 80 %")[2]
+        for asked in (
+            (["t5", "alibi"], []),
+            (["t5", "alibi", "rope"], []),
+            (["t5", "alibi"], one),
+            (["t5", "alibi", "rope"], one),
+        )
+    ]
     assert heads == [
         "; p of each cell by itself: declare cells with --cell to adjust over them",
-        "; p adjusted by Holm over 2 contrasts in each cell, not over cells: declare cells with --cell to adjust over them",
+        (
+            "; p adjusted by Holm over 2 contrasts in each cell, not over cells: declare cells "
+            "with --cell to adjust over them"
+        ),
         "",
         "; p adjusted by Holm over 2 contrasts",
     ]
@@ -288,8 +303,11 @@ def test_other_scores_of_the_same_questions_and_curves_along_an_index_are_cells(
         run = [row for row in run_rows(name) if row["task"] == "train"]
         where = {"protocol": "records", "length": 64}
         hits = {index: [float(i < 40 * share + index) for i in range(40)] for index in range(3)}
-        curve = [where | {"axis": "index", "at": index, "metric": metric, "value": np.mean(hit)}
-                 for index, hit in hits.items() for metric in ("accuracy", "restricted")]  # fmt: skip
+        curve = [
+            where | {"axis": "index", "at": index, "metric": metric, "value": np.mean(hit)}
+            for index, hit in hits.items()
+            for metric in ("accuracy", "restricted")
+        ]
         other = [
             {
                 "protocol": "positions",
@@ -371,7 +389,10 @@ def test_items_of_other_rows_are_refused(tmp_path):
         ),
         (
             ["demo", "rope", "rope"],
-            "SERIES=rope,rope: two or more different ones are compared; series of this study: alibi, rope",
+            (
+                "SERIES=rope,rope: two or more different ones are compared; series of this study: "
+                "alibi, rope"
+            ),
         ),
         (
             ["demo", "rope", "ropee"],
@@ -408,7 +429,10 @@ def test_the_table_fits_a_terminal_and_needs_no_torch(tmp_path, capsys):
     results = study(tmp_path, [run_rows("rope"), run_rows("kerple-log")])
     compare.main(["demo", "rope", "kerple-log", "--results", str(results)])
     assert max(map(len, capsys.readouterr().out.splitlines()[1:])) <= 125
-    code = "import sys, extrap.cli.compare; sys.exit('torch' in sys.modules or 'hydra' in sys.modules or 'matplotlib' in sys.modules)"
+    code = (
+        "import sys, extrap.cli.compare; sys.exit('torch' in sys.modules or 'hydra' in "
+        "sys.modules or 'matplotlib' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

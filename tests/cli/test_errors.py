@@ -14,35 +14,61 @@ from tests.support.tiny_program import Tiny
 TABLE = {
     "scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of alibi, rope",
     "scheme=": "scheme=: no such scheme; choose one of alibi, rope",
-    "data/corpus=fils": "data/corpus=fils: no such corpus; did you mean files? choose one of files, torch",
-    "data/crpus=files": "data/crpus=files: no such group; did you mean data/corpus? choose one of data, data/corpus, experiment, scheme",
-    "data.corpus=files": "data.corpus=files: data/corpus is a choice of files; write data/corpus=files",
-    "experiment=pear": "experiment=pear: no such experiment; did you mean pair? choose one of broken, kind, pair, two_grids, typo",
+    "data/corpus=fils": (
+        "data/corpus=fils: no such corpus; did you mean files? choose one of files, torch"
+    ),
+    "data/crpus=files": (
+        "data/crpus=files: no such group; did you mean data/corpus? choose one of data, "
+        "data/corpus, experiment, scheme"
+    ),
+    "data.corpus=files": (
+        "data.corpus=files: data/corpus is a choice of files; write data/corpus=files"
+    ),
+    "experiment=pear": (
+        "experiment=pear: no such experiment; did you mean pair? choose one of broken, kind, "
+        "pair, two_grids, typo"
+    ),
     "scheme=null": "scheme=null: a group takes the name of one of its options; see extrap --help",
     "scheme=3": "scheme=3: a group takes the name of one of its options; see extrap --help",
-    "scheme.bse=1": "scheme.bse=1: no such option in scheme; did you mean base? choose one of base, name",
+    "scheme.bse=1": (
+        "scheme.bse=1: no such option in scheme; did you mean base? choose one of base, name"
+    ),
     "scheme.base.x=1": "scheme.base.x=1: scheme.base has no options inside",
-    "sed=1": "sed=1: no such option; did you mean seed? choose one of act, data, flag, lr, meet, name, scheme, seed, threads",
-    "hydra.launcher.jobs=3": "hydra.launcher.jobs=3: no such option in hydra.launcher; did you mean n_jobs? choose one of n_jobs, timeout_min",
+    "sed=1": (
+        "sed=1: no such option; did you mean seed? choose one of act, data, flag, lr, meet, name, "
+        "scheme, seed, threads"
+    ),
+    "hydra.launcher.jobs=3": (
+        "hydra.launcher.jobs=3: no such option in hydra.launcher; did you mean n_jobs? choose one "
+        "of n_jobs, timeout_min"
+    ),
     "seed=x": "seed=x: must be a whole number",
     "seed=1.5": "seed=1.5: must be a whole number",
     "seed=[1,2]": "seed=[1,2]: must be a whole number",
     "seed=null": "seed=null: must not be empty",
     "lr=x": "lr=x: must be a number",
     "flag=x": "flag=x: must be true or false",
-    "stage=all": "stage=all: no such option; choose one of act, data, flag, lr, meet, name, scheme, seed, threads",
+    "stage=all": (
+        "stage=all: no such option; choose one of act, data, flag, lr, meet, name, scheme, seed, "
+        "threads"
+    ),
     "+seed=1": "+seed=1: this option exists; write seed=1",
     "seed=-1": "seed=-1: must be at least 0",
     "act=senseless": "act=senseless: makes no sense on scheme=rope; work does",
     "data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
     "scheme.base=${nope}": "scheme.base: Interpolation key 'nope' not found",
-    "scheme=rope,alibi": "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list",
+    "scheme=rope,alibi": (
+        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
+    ),
     "seed=range(0,3)": "seed=range(0,3): several values make a sweep; add -m",
     "rope": "rope: not of the form option=value; see extrap --help",
     "scheme=[": "scheme=[: cannot be read (no viable alternative at input '['); "
     "brackets and quotes must close, special characters need '...' around the value",
     "--sheme": "unrecognized arguments: --sheme; see extrap --help",
-    "--cfg=jb": "argument --cfg/-c: invalid choice: 'jb' (choose from 'job', 'hydra', 'all'); see extrap --help",
+    "--cfg=jb": (
+        "argument --cfg/-c: invalid choice: 'jb' (choose from 'job', 'hydra', 'all'); see extrap "
+        "--help"
+    ),
     "experiment=typo": "experiment/typo.yaml: lrr: no such option; "
     "did you mean lr? choose one of act, data, flag, lr, meet, name, scheme, seed, threads",
     "experiment=kind": "experiment/kind.yaml: seed=x: must be a whole number",

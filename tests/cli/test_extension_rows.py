@@ -99,7 +99,10 @@ def test_a_choice_without_a_file_differs_from_the_defaults_of_its_class():
         (
             "alibi",
             "ntk",
-            "extension=ntk: NTK on ALiBi: no channels turn there, so there are no frequencies to change; with scheme=alibi work ",
+            (
+                "extension=ntk: NTK on ALiBi: no channels turn there, so there are no frequencies "
+                "to change; with scheme=alibi work "
+            ),
         ),
         (
             "cope",

@@ -56,11 +56,25 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
     assert "loss_length" in {Path(file).stem for file in printed.out.split()}
     assert 0 < printed.err.count("\n") <= 3 and "task=kv" not in printed.err
     for name, line in (
-        ("kv_seeds", "no rows with task=kv, metric=accuracy, protocol=records of several seeds in study demo; "
-         "`extrap study=demo task=kv seed=0,1,2 -m` makes them"),
-        ("kv_depth", "no rows with task=kv, metric=accuracy in study demo; `extrap study=demo task=kv` makes them"),
-        ("training_curves", "no rows with task=train, axis=step in study demo; `extrap study=demo` makes them"),
-    ):  # fmt: skip
+        (
+            "kv_seeds",
+            (
+                "no rows with task=kv, metric=accuracy, protocol=records of several seeds in study "
+                "demo; `extrap study=demo task=kv seed=0,1,2 -m` makes them"
+            ),
+        ),
+        (
+            "kv_depth",
+            (
+                "no rows with task=kv, metric=accuracy in study demo; `extrap study=demo task=kv` "
+                "makes them"
+            ),
+        ),
+        (
+            "training_curves",
+            "no rows with task=train, axis=step in study demo; `extrap study=demo` makes them",
+        ),
+    ):
         with pytest.raises(SystemExit, match="2"):
             plot.main(["demo", name, "--results", str(results)])
         assert capsys.readouterr().err == f"extrap-plot: {name}: {line}\n"
@@ -72,7 +86,10 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
         (["demi"], "extrap-plot: STUDY=demi: no such study in {}; studies there: demo"),
         (
             ["demo", "loss"],
-            f"extrap-plot: FIGURE=loss: no such figure; figures are {', '.join(figures.available())}",
+            (
+                "extrap-plot: FIGURE=loss: no such figure; figures are "
+                f"{', '.join(figures.available())}"
+            ),
         ),
         ([], "extrap-plot: STUDY is missing; studies in {}: demo"),
         (
@@ -119,7 +136,10 @@ def test_the_list_needs_no_study(capsys):
 
 def test_drawing_needs_no_torch():
     heavy = "'torch' in sys.modules or 'hydra' in sys.modules"
-    code = f"import sys, extrap.cli.plot, extrap.cli.table; extrap.cli.plot.listing(); sys.exit({heavy})"
+    code = (
+        "import sys, extrap.cli.plot, extrap.cli.table; extrap.cli.plot.listing(); "
+        f"sys.exit({heavy})"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -44,7 +44,10 @@ def test_a_time_limit_that_makes_no_sense(monkeypatch: pytest.MonkeyPatch, limit
 
     with pytest.raises(
         UserError,
-        match=f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null for no limit",
+        match=(
+            f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null "
+            "for no limit"
+        ),
     ):
         LocalLauncher(None, limit).launch([], 0)
 

@@ -1,5 +1,5 @@
-"""The commands of the READMEs: those about sweeps, W&B and figures are run, on jobs small enough for
-a test; all others are composed or have their options looked up.
+"""The commands of the READMEs: those about sweeps, W&B and figures are run, on jobs small enough
+for a test; all others are composed or have their options looked up.
 """
 
 import re
@@ -31,7 +31,10 @@ RUN = [
     "extrap-status mine",
     "extrap-status",
     "extrap -m scheme=rope,alibi study=mine hydra.launcher.n_jobs=1 hydra.launcher.timeout_min=60",
-    "extrap -m scheme=rope,alibi study=mine hydra/launcher=slurm hydra.launcher.partition=gpu hydra.launcher.account=me",
+    (
+        "extrap -m scheme=rope,alibi study=mine hydra/launcher=slurm hydra.launcher.partition=gpu "
+        "hydra.launcher.account=me"
+    ),
     "extrap -m scheme=rope,alibi study=mine logger.mode=online",
     "extrap-plot mine",
     "extrap-plot mine kv_depth loss_length",

@@ -112,11 +112,17 @@ def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
         (["scheme=glob(z*)"], "extrap: scheme=glob(z*): matches none of alibi, rope"),
         (
             ["seed=interval(0,1)"],
-            "extrap: seed=interval(0,1): values without end; list them, or give a range with a step",
+            (
+                "extrap: seed=interval(0,1): values without end; list them, or give a range with "
+                "a step"
+            ),
         ),
         (
             ["seed=0,1", "hydra.launcher.n_jobs=x"],
-            "extrap: hydra.launcher.n_jobs=x: must be a whole number from 1, or null for cores // threads",
+            (
+                "extrap: hydra.launcher.n_jobs=x: must be a whole number from 1, or null for "
+                "cores // threads"
+            ),
         ),
     ],
 )

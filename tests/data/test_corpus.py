@@ -266,7 +266,10 @@ def test_a_split_shorter_than_a_window_is_told(folder, cache):
     corpus.check("train", 1000)
     with pytest.raises(
         UserError,
-        match=rf"^data.corpus.path={folder}: \d+ validation tokens, fewer than one window of 1000000; give more",
+        match=(
+            rf"^data.corpus.path={folder}: \d+ validation tokens, fewer than one window of "
+            r"1000000; give more"
+        ),
     ):
         corpus.check("validation", 10**6)
 

@@ -1,4 +1,6 @@
-"""The curriculum: when parts switch from easy to hard, and that its state goes on where it stood."""
+"""The curriculum: when parts switch from easy to hard, and that its state goes on where
+it stood.
+"""
 
 import pytest
 

@@ -64,7 +64,8 @@ def test_a_writer_that_was_killed_is_not_read(tmp_path):
     """A process killed in the middle leaves its temporary folder; nobody takes it for a map."""
     script = (
         "import os, pathlib, sys; from extrap.data.corpora import token_map as tokens\n"
-        "tokens.write(pathlib.Path(sys.argv[1]), (d if d else os._exit(1) for d in [('train', b'x' * 100_000), None]))"
+        "tokens.write(pathlib.Path(sys.argv[1]), (d if d else os._exit(1) for d in [('train', "
+        "b'x' * 100_000), None]))"
     )
     assert (
         subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False).returncode == 1

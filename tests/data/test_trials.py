@@ -111,7 +111,10 @@ def test_gold_stands_anywhere_among_distinct_keys():
         (
             Records(),
             1024,
-            "data.vocabulary.keys=256: 511 records in 1024 tokens need a key each; raise data.vocabulary.keys to 511 or more",
+            (
+                "data.vocabulary.keys=256: 511 records in 1024 tokens need a key each; raise "
+                "data.vocabulary.keys to 511 or more"
+            ),
         ),
         (Padded(300), 1024, "data.vocabulary.keys=256: 300 records"),
         (Padded(32), 64, "task.kv.pairs=32: a context of 64 tokens holds at most 31 records"),

@@ -1,5 +1,5 @@
-"""Clipped RoPE against the authors' mask written out, by hand for small grids, and p-RoPE, which the
-hard edge is.
+"""Clipped RoPE against the authors' mask written out, by hand for small grids, and p-RoPE, which
+the hard edge is.
 """
 
 from math import cos, pi

@@ -159,7 +159,9 @@ def transformers_says(
     [(8, 10000.0, 64), (16, 500.0, 128), (64, 10000.0, 2048), (128, 500000.0, 8192)],
 )
 def test_equals_transformers(d, base, length, s):
-    """Frequencies, and temperatures: theirs stands on queries and on keys, so ours is its square."""
+    """Frequencies, and temperatures: theirs stands on queries and on keys, so ours is
+    its square.
+    """
     long, short = [1 + 0.3 * p for p in range(d // 2)], [1 + 0.01 * p for p in range(d // 2)]
     factors = {"factor": s, "long_factor": long, "short_factor": short}
     for kind, extension, n, options in (

@@ -1,5 +1,5 @@
-"""The rule on mixed stacks: extensions act on layers that see the whole text, windows and chunks stay
-as they are, and what changes nothing is refused. Held on every layer pattern in conf/scheme.
+"""The rule on mixed stacks: extensions act on layers that see the whole text, windows and chunks
+stay as they are, and what changes nothing is refused. Held on every layer pattern in conf/scheme.
 """
 
 import copy

@@ -1,5 +1,5 @@
-"""Ms-PoE: ranks and ratios as a loop over heads, each head as RoPE at its own coordinates, and where
-all heads alike are interpolation.
+"""Ms-PoE: ranks and ratios as a loop over heads, each head as RoPE at its own coordinates, and
+where all heads alike are interpolation.
 """
 
 import pytest

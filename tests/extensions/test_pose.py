@@ -1,5 +1,5 @@
-"""PoSE: what coordinates a window is laid out on while tuning, that all distances of the longer text
-come up, and that windows stay as long as in training.
+"""PoSE: what coordinates a window is laid out on while tuning, that all distances of the longer
+text come up, and that windows stay as long as in training.
 """
 
 import pytest

@@ -7,16 +7,29 @@ NAMES = {
     "extension=yarm": "extension=yarm: no such extension; did you mean yarn? choose one of ",
     "data=mixtur": "data=mixtur: no such data; did you mean mixture? choose one of ",
     "model=tinny": "model=tinny: no such model; did you mean tiny? choose one of ",
-    "trainer=cpuu": "trainer=cpuu: no such trainer; did you mean cpu? choose one of cpu, ddp, fsdp, gpu",
+    "trainer=cpuu": (
+        "trainer=cpuu: no such trainer; did you mean cpu? choose one of cpu, ddp, fsdp, gpu"
+    ),
     "logger=wandbb": "logger=wandbb: no such logger; did you mean wandb? choose one of none, wandb",
-    "finetune=lorra": "finetune=lorra: no such finetune; did you mean lora? choose one of full, lora, none",
+    "finetune=lorra": (
+        "finetune=lorra: no such finetune; did you mean lora? choose one of full, lora, none"
+    ),
     "experiment=demoo": "experiment=demoo: no such experiment; did you mean demo? choose one of ",
     "task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
     "task=kv_query": "task=kv_query: no such task; did you mean kv-query? choose one of ",
-    "data/corpus=fils": "data/corpus=fils: no such corpus; did you mean files? choose one of files, hub, torch",
-    "data/vocabulary=bites": "data/vocabulary=bites: no such vocabulary; did you mean bytes? choose one of bytes, tokenizer",
-    "hydra/launcher=locall": "hydra/launcher=locall: no such launcher; did you mean local? choose one of ",
-    "finetune=full | data@finetune.data=texxt": "data@finetune.data=texxt: no such data; did you mean text? choose",
+    "data/corpus=fils": (
+        "data/corpus=fils: no such corpus; did you mean files? choose one of files, hub, torch"
+    ),
+    "data/vocabulary=bites": (
+        "data/vocabulary=bites: no such vocabulary; did you mean bytes? choose one of bytes, "
+        "tokenizer"
+    ),
+    "hydra/launcher=locall": (
+        "hydra/launcher=locall: no such launcher; did you mean local? choose one of "
+    ),
+    "finetune=full | data@finetune.data=texxt": (
+        "data@finetune.data=texxt: no such data; did you mean text? choose"
+    ),
     "shceme=rope": "shceme=rope: no such option; did you mean scheme? choose one of ",
     "data/crpus=files": "data/crpus=files: no such group; did you mean data/corpus? choose one of ",
     "scheme=../../etc/passwd": "scheme=../../etc/passwd: no such scheme; choose one of alibi, ",
@@ -24,7 +37,9 @@ NAMES = {
     "scheme=3": "scheme=3: a group takes the name of one of its options; see extrap --help",
     "task={kv: 3}": "task.kv=3: expected Task; choose one of the files of its group",
     "task=7": "task=7: a group takes the name of one of its options; see extrap --help",
-    "data.corpus=files": "data.corpus=files: data/corpus is a choice of files; write data/corpus=files",
+    "data.corpus=files": (
+        "data.corpus=files: data/corpus is a choice of files; write data/corpus=files"
+    ),
     "finetune={a: b}": "finetune={a: b}: ",
 }
 
@@ -53,16 +68,28 @@ KEYS = {
     "train.bogus=1": "train.bogus=1: no such option in train; choose one of ",
     "trian.steps=1": "trian.steps=1: no such option; did you mean train",
     "+seed=1": "+seed=1: this option exists; write seed=1",
-    "scheme.bse=1": "scheme.bse=1: no such option in scheme; did you mean base? choose one of base, layout",
+    "scheme.bse=1": (
+        "scheme.bse=1: no such option in scheme; did you mean base? choose one of base, layout"
+    ),
     "scheme.base.x=1": "scheme.base.x=1: scheme.base has no options inside",
-    "task.kv.pair=3": "task.kv.pair=3: no such option in task.kv; did you mean pairs? choose one of batch_tokens, ",
+    "task.kv.pair=3": (
+        "task.kv.pair=3: no such option in task.kv; did you mean pairs? choose one of "
+        "batch_tokens, "
+    ),
     "task.kw.pairs=3": "task.kw.pairs=3: no such option in task; choose one of kv, nll",
     "data.txt.size=3": "data.txt.size=3: no such option in data; did you mean text? choose one of ",
-    "hydra.launcher.jobs=3": "hydra.launcher.jobs=3: no such option in hydra.launcher; did you mean n_jobs? choose one of ",
+    "hydra.launcher.jobs=3": (
+        "hydra.launcher.jobs=3: no such option in hydra.launcher; did you mean n_jobs? choose one "
+        "of "
+    ),
     "~scheme": "scheme: removed from the configuration; drop ~scheme",
     "~seed": "seed: removed from the configuration; drop ~seed",
-    "~task.kv.trials | task.kv.trials=3": "task.kv.trials=3: no such option in task.kv; choose one of batch_tokens, ",
-    "extension=rerope | extension.factor=3": "extension.factor=3: no such option in extension; choose one of width",
+    "~task.kv.trials | task.kv.trials=3": (
+        "task.kv.trials=3: no such option in task.kv; choose one of batch_tokens, "
+    ),
+    "extension=rerope | extension.factor=3": (
+        "extension.factor=3: no such option in extension; choose one of width"
+    ),
 }
 
 WORDS = {
@@ -74,7 +101,9 @@ WORDS = {
     "label=a\nb": "label=a\\nb: cannot be read (...)",
     "label=\u202egnp": "label=\\u202egnp: ",
     "study='a\x1b[2Jb'": "study=...a\\x1b[2Jb...: letters, digits, dot, hyphen and underscore",
-    "scheme=rope,alibi": "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list",
+    "scheme=rope,alibi": (
+        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
+    ),
     "seed=range(0,3)": "seed=range(0,3): several values make a sweep; add -m",
     "seed=choice()": "seed=choice(): ",
     "scheme.base=${nope}": "scheme.base: Interpolation key 'nope' not found",
@@ -86,7 +115,9 @@ WORDS = {
     "--cfg=jb": "argument --cfg/-c: invalid choice: 'jb' (choose from ...); see extrap --help",
     "--multirun=3": "argument --multirun/-m: ignored explicit argument '3'; see extrap --help",
     "data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
-    "data/vocabulary=tokenizer": "data.vocabulary.tokenizer=???: needs a value; give data.vocabulary.tokenizer=...",
+    "data/vocabulary=tokenizer": (
+        "data.vocabulary.tokenizer=???: needs a value; give data.vocabulary.tokenizer=..."
+    ),
 }
 
 CASES = NAMES | TYPES | KEYS | WORDS

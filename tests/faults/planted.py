@@ -73,7 +73,10 @@ def node(canary: Path) -> dict:
 
 
 def yaml(canary: Path) -> str:
-    return f"_target_: os.mkdir\npath: {canary}\nrun: !!python/object/apply:os.mkdir ['{canary}']\nhome: ${{oc.env:HOME}}\n"
+    return (
+        f"_target_: os.mkdir\npath: {canary}\nrun: !!python/object/apply:os.mkdir ['{canary}']\n"
+        "home: ${oc.env:HOME}\n"
+    )
 
 
 def module(canary: Path) -> str:

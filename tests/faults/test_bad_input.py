@@ -239,7 +239,10 @@ def test_weights(name: str, believed: bool, run: Job, here: Path, capsys) -> Non
     said = (
         expected
         if believed
-        else "changed since training ended; delete ...weights.pt, and the same command trains the run again"
+        else (
+            "changed since training ended; delete ...weights.pt, and the same command trains the "
+            "run again"
+        )
     )
     said = "|".join(f"{run.run.weights}: {way}" for way in said.split("|"))
     check(framed(lambda: trained_model(run)), said, here, capsys)
@@ -272,7 +275,10 @@ def test_configurations_of_runs(name: str, run: Job, here: Path, capsys) -> None
     said = read_json(path)
     cases_runs.CONFIGS[name](said)
     write_json(path, said)
-    expected = f"{path}: not the configuration that is asked for, though of its name; move {run.run.folder} away"
+    expected = (
+        f"{path}: not the configuration that is asked for, though of its name; move "
+        f"{run.run.folder} away"
+    )
     check(framed(run.run.check), expected, here, capsys)
 
 
@@ -291,7 +297,10 @@ def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: 
 def test_curves(content: bytes, run: Job, here: Path, capsys) -> None:
     run.run.curve.write_bytes(content)
     run.run.mark("trained", 8)
-    said = f"{run.run.curve}: changed since training ended; delete {run.run.weights}, and the same command trains the run again"
+    said = (
+        f"{run.run.curve}: changed since training ended; delete {run.run.weights}, and the same "
+        "command trains the run again"
+    )
     check(framed(lambda: checkpoint.trained_curve(run.run)), said, here, capsys)
 
 

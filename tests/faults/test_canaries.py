@@ -243,8 +243,17 @@ def test_a_token_map_is_numbers(canary: Path, tmp_path: Path, believed: bool) ->
     assert tokens.read(cache, sha256) is None
 
 
-TARGETS = ["os.mkdir", "subprocess.Popen", "builtins.eval", "torch.load", "extrap.runs.folder.Path", "extrap.runs.folder.json.loads",
-           "extrap.utils.files.os", "extrap.cli.program.main", "extrap.cli.clean.clean"]  # fmt: skip
+TARGETS = [
+    "os.mkdir",
+    "subprocess.Popen",
+    "builtins.eval",
+    "torch.load",
+    "extrap.runs.folder.Path",
+    "extrap.runs.folder.json.loads",
+    "extrap.utils.files.os",
+    "extrap.cli.program.main",
+    "extrap.cli.clean.clean",
+]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -259,13 +268,18 @@ FILES = {
     "plugins": "plugins: [os]\nscheme: {_target_: os.mkdir, path: CANARY}",
     "callbacks": "hydra: {callbacks: {x: {_target_: os.mkdir, path: CANARY}}}",
     "launcher": "hydra: {launcher: {_target_: os.mkdir, path: CANARY}}",
-    "logging": "hydra: {job_logging: {version: 1, handlers: {x: {(): os.mkdir, path: CANARY}}, root: {handlers: [x]}}}",
+    "logging": (
+        "hydra: {job_logging: {version: 1, handlers: {x: {(): os.mkdir, path: CANARY}}, root: "
+        "{handlers: [x]}}}"
+    ),
     "folder": "hydra: {run: {dir: CANARY}}",
     "sweep folder": "hydra: {sweep: {dir: CANARY}}",
     "study": "study: ../canary",
     "label": "label: CANARY",
     "root": "trainer: {default_root_dir: CANARY}",
-    "typed for the user": "hydra: {overrides: {task: ['plugins=[subprocess]', 'scheme._target_=subprocess.Popen']}}\n",
+    "typed for the user": (
+        "hydra: {overrides: {task: ['plugins=[subprocess]', 'scheme._target_=subprocess.Popen']}}\n"
+    ),
     "typed for Hydra": "hydra: {mode: MULTIRUN, overrides: {hydra: ['hydra.run.dir=CANARY']}}",
     "another node of Hydra": "hydra: {mine: {_target_: os.mkdir, path: CANARY}}",
     "shell of a cluster": "hydra: {launcher: {setup: [mkdir CANARY]}}",

@@ -22,20 +22,37 @@ COMMANDS: dict[str, str] = {
     "extrap task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
     "extrap seed=1.5": "seed=1.5: must be a whole number",
     "extrap data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
-    "extrap scheme=rope,alibi": "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list",
+    "extrap scheme=rope,alibi": (
+        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
+    ),
     "extrap --sheme": "unrecognized arguments: --sheme; see extrap --help",
-    "extrap data/corpus=files data.corpus.path=none.txt": "data.corpus.path=none.txt: no such file or folder; give an existing",
-    "extrap data/corpus=files data.corpus.path=deep.jsonl logger=none": "data.corpus.path=deep.jsonl:1: nested deeper than 100 brackets",
-    "extrap -m seed=0,1 data/corpus=files data.corpus.path=loop": "data.corpus.path=loop: no such file or folder; give an existing",
-    "extrap.cli.plot broken": "results/broken/rows/a.csv:2: value: 'high' is not a number; delete this file and evaluate its run again",
+    "extrap data/corpus=files data.corpus.path=none.txt": (
+        "data.corpus.path=none.txt: no such file or folder; give an existing"
+    ),
+    ("extrap data/corpus=files data.corpus.path=deep.jsonl logger=none"): (
+        "data.corpus.path=deep.jsonl:1: nested deeper than 100 brackets"
+    ),
+    "extrap -m seed=0,1 data/corpus=files data.corpus.path=loop": (
+        "data.corpus.path=loop: no such file or folder; give an existing"
+    ),
+    "extrap.cli.plot broken": (
+        "results/broken/rows/a.csv:2: value: 'high' is not a number; delete this file and "
+        "evaluate its run again"
+    ),
     "extrap.cli.plot good nll_curv": "FIGURE=nll_curv: no such figure; figures are ",
-    "extrap.cli.table nowhere": "STUDY=nowhere: no such study in results; studies there: broken, good, later",
-    "extrap.cli.table later": "results/later/schema.json: rows of version 2; this program reads and writes 1",
+    "extrap.cli.table nowhere": (
+        "STUDY=nowhere: no such study in results; studies there: broken, good, later"
+    ),
+    "extrap.cli.table later": (
+        "results/later/schema.json: rows of version 2; this program reads and writes 1"
+    ),
     "extrap.cli.table good --beside rop": "",
     "extrap.cli.compare good rope": "SERIES=rope: two or more different ones are compared; ",
     "extrap.cli.compare good rope ropee": "SERIES=ropee: no such series; ",
     "extrap.cli.status nowhere": "STUDY=nowhere: no such study; studies here: broken, good, later",
-    "extrap.cli.clean good": "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both",
+    "extrap.cli.clean good": (
+        "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both"
+    ),
     "extrap.cli.clean good nothing --rows --yes": "RUN=nothing: not in study good; its runs are ",
     "extrap.cli.clean good --rows": "nobody to ask; add --yes to remove them",
 }
@@ -66,9 +83,15 @@ def test_a_mistake_in_a_command(command: str, folder: Path) -> None:
         k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))
     } | {"PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
-        [sys.executable, "-m", module, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, "-m", module, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
         stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (2, 1), done.stderr
     assert lines[0].startswith(f"{module.replace('.cli.', '-')}: {COMMANDS[command]}")

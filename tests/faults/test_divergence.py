@@ -75,8 +75,19 @@ def test_figures_show_it() -> None:
         for row in run_rows("rope")
         if row["task"] == "train"
     ]
-    early = [row | {"run": "xpos-0-s0", "scheme": "xpos", "metric": "diverged_at", "axis": "", "at": None, "protocol": "", "value": 25.0}
-             for row in curve[:1]]  # fmt: skip
+    early = [
+        row
+        | {
+            "run": "xpos-0-s0",
+            "scheme": "xpos",
+            "metric": "diverged_at",
+            "axis": "",
+            "at": None,
+            "protocol": "",
+            "value": 25.0,
+        }
+        for row in curve[:1]
+    ]
     rows.write("results/s/rows/a.csv", run_rows("rope") + curve + early)
     figure = figures.available()["training_curves"].draw(rows.read("results/s"))
     labels = {line.get_label() for panel in figure.axes for line in panel.lines}

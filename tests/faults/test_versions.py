@@ -42,7 +42,10 @@ def test_a_run_folder_of_a_later_version_is_refused_by_name(capsys) -> None:
     done = finished("rope-1-s0")
     state = Named("rope-1-s0").folder / "state.json"
     write_json(state, read_json(state) | {"schema": schema.RUN + 1})
-    line = f"{state}: a run folder of version {schema.RUN + 1}; this program reads 1 to {schema.RUN}: use a newer one, or move it away"
+    line = (
+        f"{state}: a run folder of version {schema.RUN + 1}; this program reads 1 to "
+        f"{schema.RUN}: use a newer one, or move it away"
+    )
     with pytest.raises(SystemExit, match="2"):
         status([done.study])
     assert capsys.readouterr().err == f"extrap-status: {line}\n"

@@ -118,7 +118,9 @@ def torture(
     folder: Path,
     whole: dict[str, bytes] | None = None,
 ) -> dict[str, bytes]:
-    """Kills `kills` times, prints what was survived, and returns the files of the undisturbed run."""
+    """Kills `kills` times, prints what was survived, and returns the files of the
+    undisturbed run.
+    """
     victim, survived = make(), 0
     expected, seconds, writes = undisturbed(victim, folder)
     assert whole in (None, expected), f"two undisturbed runs differ: {wrong(expected, whole or {})}"
@@ -128,7 +130,8 @@ def torture(
         print(f"  {survived} of {kills}", flush=True)
     told = ", ".join(f"{n} in {where}" for where, n in rack.where.most_common())
     print(
-        f"{victim.name}, seed {seed}: {survived} of {kills} kills survived ({told}); {len(expected)} files as of an undisturbed run"
+        f"{victim.name}, seed {seed}: {survived} of {kills} kills survived ({told}); "
+        f"{len(expected)} files as of an undisturbed run"
     )
     return expected
 
@@ -150,7 +153,8 @@ def main(argv: list[str] | None = None) -> None:
             torture(asked.sweeps, asked.seed, Sweep, folder / "sweep", whole)
     except (AssertionError, subprocess.SubprocessError) as error:
         sys.exit(
-            f"not survived: {error}\nagain with --kills {asked.kills} --sweeps {asked.sweeps} --seed {asked.seed}; all is in {folder}"
+            f"not survived: {error}\nagain with --kills {asked.kills} --sweeps {asked.sweeps} "
+            f"--seed {asked.seed}; all is in {folder}"
         )
     shutil.rmtree(folder)
 

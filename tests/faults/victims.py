@@ -133,7 +133,9 @@ def _child(folder: Path, at: int | None, pipe: int) -> None:
 
 
 def _arm(at: int | None) -> list[None]:
-    """Counts the moments of writing from here on in a list; at number `at` this process is killed."""
+    """Counts the moments of writing from here on in a list; at number `at` this process
+    is killed.
+    """
     passed: list[None] = []
     fsync, replace = os.fsync, os.replace
 

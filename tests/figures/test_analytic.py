@@ -30,9 +30,16 @@ ALL = figures.available(plot.ANALYTIC)
 
 def test_the_folder_is_the_registry():
     assert set(ALL) == {
-        "alibi_bias", "interpolation_bound", "rope_base", "rope_decay", "rope_interpolation", "rope_phases", "rope_scores", "rope_turns",
+        "alibi_bias",
+        "interpolation_bound",
+        "rope_base",
+        "rope_decay",
+        "rope_interpolation",
+        "rope_phases",
+        "rope_scores",
+        "rope_turns",
         "t5_buckets",
-    }  # fmt: skip
+    }
     assert all(1 < len(figures.caption(figure)) < 160 for figure in ALL.values())
 
 

@@ -1,5 +1,5 @@
-"""Figures for a page: as wide as asked, text as large as ever, nothing cut off; and what extrap-plot
-makes of `--series`, `--width` and `--pdf`.
+"""Figures for a page: as wide as asked, text as large as ever, nothing cut off; and what
+extrap-plot makes of `--series`, `--width` and `--pdf`.
 """
 
 import re
@@ -77,7 +77,10 @@ def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
     words = ["--series", "rope,alibi", "--width", "8.4cm", "--pdf", "--results", str(results)]
     capsys.readouterr()
     plot.main(["demo", "kv_length", *words])
-    files = [results / "demo" / "figures" / "paper" / f"kv_length.{kind}" for kind in ("svg", "png", "pdf")]  # fmt: skip
+    files = [
+        results / "demo" / "figures" / "paper" / f"kv_length.{kind}"
+        for kind in ("svg", "png", "pdf")
+    ]
     assert capsys.readouterr().out.split() == [str(file) for file in files]
     text = files[0].read_text()
     assert ">rope<" in text and ">alibi<" in text and ">t5<" not in text, "text is text, and chosen"
@@ -93,12 +96,21 @@ def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--series", "rop"], "--series=rop: no such series; series of this study: alibi, rope, t5"),
-        (["--width", "3"], "--width=3: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"),
-        (["--width", "1in"], "--width=1in: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"),
+        (
+            ["--series", "rop"],
+            "--series=rop: no such series; series of this study: alibi, rope, t5",
+        ),
+        (
+            ["--width", "3"],
+            "--width=3: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in",
+        ),
+        (
+            ["--width", "1in"],
+            "--width=1in: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in",
+        ),
         (["--width", "nanin"], "--width=nanin: a width is"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_one_line(results, capsys, words, line):
     with pytest.raises(SystemExit, match="2"):
         plot.main(["demo", *words, "--results", str(results)])

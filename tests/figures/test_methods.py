@@ -166,8 +166,11 @@ def test_the_density_limit_is_read_off_the_costs(study):
     found = density.costs(study).set_index(["metric", "pair", "k"])["cost"]
     assert found["nll", -1, 4.0] == pytest.approx(0.3 * math.log2(4)) and found["nll", 0, 1.0] == 0
     limits = density.least(study)
-    assert limits == {"all pairs": "accuracy k = 1, nll k = 1", "pair 0": "accuracy k = 1, nll k = 1",
-                      "pair 3": "accuracy k = 4 and more, nll k = 4 and more"}  # fmt: skip
+    assert limits == {
+        "all pairs": "accuracy k = 1, nll k = 1",
+        "pair 0": "accuracy k = 1, nll k = 1",
+        "pair 3": "accuracy k = 4 and more, nll k = 4 and more",
+    }
 
 
 def test_expectations_are_met_contradicted_or_not_measured(frame, study):

@@ -1,4 +1,6 @@
-"""torch.compile takes the whole forward in one graph: nothing is looked up on the host on the way."""
+"""torch.compile takes the whole forward in one graph: nothing is looked up on the host
+on the way.
+"""
 
 import pytest
 import torch

@@ -74,7 +74,9 @@ class Sizes(TorchDispatchMode):
 @torch.no_grad()
 @pytest.mark.parametrize("scheme", [RoPE, ALiBi])
 def test_groups_are_never_copied_for_every_head(scheme):
-    """Eight heads read one: of (B, 8, T, D) there are queries and outputs, two kinds of keys none."""
+    """Eight heads read one: of (B, 8, T, D) there are queries and outputs, two kinds of
+    keys none.
+    """
     shape = Shape(64, 8, 1, 64, 50, "rms", 1)
     made = GPT(scheme(shape), 50, 64, 1, 8, kv_heads=1).eval()
     with Sizes() as sizes:

@@ -1,5 +1,5 @@
-"""Linear layers by oneDNN: those of torch in float32, forward and backward, and torch's own wherever
-oneDNN would compute something else.
+"""Linear layers by oneDNN: those of torch in float32, forward and backward, and torch's own
+wherever oneDNN would compute something else.
 """
 
 import pytest

@@ -16,7 +16,8 @@ for name in names("scheme"):
     length = int(min(16 * 64, model.scheme.limit))
     with torch.inference_mode():
         model(torch.zeros(4, length, dtype=torch.long), last=64)
-if sys.platform == "linux":  # ru_maxrss counts what the process that started this one held at that moment
+# ru_maxrss counts what the process that started this one held at that moment.
+if sys.platform == "linux":
     print(re.search(r"VmHWM:\s*(\d+) kB", open("/proc/self/status").read())[1])
 else:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -25,7 +25,11 @@ OTHERS = [
     ("mistral", {"sliding_window": 9} | tiny.rope("default")),
     ("mistral", {"sliding_window": 9} | tiny.rope("yarn")),
     ("qwen2", {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1}),
-    ("qwen2", {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1} | tiny.rope("yarn")),
+    (
+        "qwen2",
+        {"use_sliding_window": True, "sliding_window": 9, "max_window_layers": 1}
+        | tiny.rope("yarn"),
+    ),
     ("qwen2", {"use_sliding_window": False, "sliding_window": 9, "tie_word_embeddings": True}),
     ("qwen3", tiny.rope("default")),
     ("qwen3", tiny.rope("yarn-plain")),
@@ -42,7 +46,7 @@ OTHERS = [
     ("mpt", {"n_heads": 6, "d_model": 36}),
     ("opt", {}),
     ("opt", {"activation_function": "gelu"}),
-]  # fmt: skip
+]
 
 
 def label(value) -> str:
@@ -112,11 +116,20 @@ SCALING = {"rope_type": "yarn", "factor": 4.0}
     ("kind", "changes", "expected"),
     [
         ("llama", {"rope_parameters": SCALING}, "rope_type=yarn without rope_theta"),
-        ("llama", {"rope_parameters": {"rope_type": "spiral"}}, "rope_type=spiral is not supported"),
+        (
+            "llama",
+            {"rope_parameters": {"rope_type": "spiral"}},
+            "rope_type=spiral is not supported",
+        ),
         ("llama", {"rope_parameters": {"rope_type": "linear", "rope_theta": 9.0}}, "needs factor"),
         (
             "llama",
-            {"rope_parameters": {"full_attention": {"rope_theta": 9.0}, "sliding_attention": SCALING}},
+            {
+                "rope_parameters": {
+                    "full_attention": {"rope_theta": 9.0},
+                    "sliding_attention": SCALING,
+                }
+            },
             "one rotation for all layers is",
         ),
         ("llama", {"model_type": "mamba"}, "model_type=mamba is not supported"),
@@ -132,11 +145,19 @@ SCALING = {"rope_type": "yarn", "factor": 4.0}
         ("mpt", {"attn_config": {"alibi": False}}, "alibi=False is not supported"),
         ("mpt", {"attn_config": {"alibi": True, "clip_qkv": 3}}, "clip_qkv=3 is not supported"),
         ("opt", {"word_embed_proj_dim": 16}, "word_embed_proj_dim=16 is not supported"),
-        ("llama", {"num_hidden_layers": 2}, "9 tensors that the family does not have: model.layers.2"),
-        ("llama", {"num_hidden_layers": 4}, "tensor model.layers.3.self_attn.q_proj.weight is missing"),
+        (
+            "llama",
+            {"num_hidden_layers": 2},
+            "9 tensors that the family does not have: model.layers.2",
+        ),
+        (
+            "llama",
+            {"num_hidden_layers": 4},
+            "tensor model.layers.3.self_attn.q_proj.weight is missing",
+        ),
         ("llama", {"intermediate_size": 40}, "is 48 x 32, not 40 x 32"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_supported_is_refused_by_name(kind, changes, expected, tmp_path):
     with pytest.raises(UserError) as error:
         rewritten(tmp_path, kind, **changes).model()

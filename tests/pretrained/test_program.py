@@ -63,7 +63,9 @@ def measured(*words: str):
 
 
 def test_losses_are_those_of_transformers(place):
-    """last_segment at n = L by hand: BOS and the last n - 1 tokens, L / 4 targets (half of L / 2)."""
+    """last_segment at n = L by hand: BOS and the last n - 1 tokens, L / 4 targets (half
+    of L / 2).
+    """
     this = measured()
     assert evaluated(this)
     frame = rows.read(this.results)

@@ -24,7 +24,9 @@ def test_the_errors_are_those_of_a_double_loop():
     sums = rng.random((3, 7))
     counts = rng.integers(1, 5, (3, 7)).astype(float)
     found = over_both(sums, counts)
-    means = [sum(sums[s, i] for i in range(7)) / sum(counts[s, i] for i in range(7)) for s in range(3)]  # fmt: skip
+    means = [
+        sum(sums[s, i] for i in range(7)) / sum(counts[s, i] for i in range(7)) for s in range(3)
+    ]
     value = sum(means) / 3
     of_seeds = sum((m - value) ** 2 for m in means) / 2 / 3
     r = [

@@ -59,8 +59,15 @@ def test_bootstrap_of_a_ratio_of_sums_agrees_with_scipy():
     counts = rng.integers(20, 400, 64).astype(float)
     sums = counts * rng.normal(2, 0.5, 64)
     ours = stats.bootstrap_mean(sums, counts, samples=20000)
-    theirs = scipy.stats.bootstrap((sums, counts), lambda s, c, axis: s.sum(axis) / c.sum(axis), paired=True, method="percentile",
-                                   n_resamples=20000, rng=np.random.default_rng(2), vectorized=True).confidence_interval  # fmt: skip
+    theirs = scipy.stats.bootstrap(
+        (sums, counts),
+        lambda s, c, axis: s.sum(axis) / c.sum(axis),
+        paired=True,
+        method="percentile",
+        n_resamples=20000,
+        rng=np.random.default_rng(2),
+        vectorized=True,
+    ).confidence_interval
     np.testing.assert_allclose(ours, theirs, atol=0.01)
     assert ours[0] < sums.sum() / counts.sum() < ours[1]
 

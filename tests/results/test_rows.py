@@ -15,9 +15,30 @@ from extrap.results.csv_table import REAL, TEXT, WHOLE
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 
-GOOD = {"run": "rope-cafe0123-s0", "study": "demo", "scheme": "rope", "data": "mixture", "extension": "direct", "factor": 1.0, "seed": 0,
-        "train_length": 64, "task": "nll", "protocol": "nonoverlap", "length": 64, "metric": "nll", "value": 2.0, "low": 1.9, "high": 2.1,
-        "n": 64, "tokens": 4096, "status": "ok", "params": 1, "corpus": "ab", "config": "cd", "commit": "ef"}  # fmt: skip
+GOOD = {
+    "run": "rope-cafe0123-s0",
+    "study": "demo",
+    "scheme": "rope",
+    "data": "mixture",
+    "extension": "direct",
+    "factor": 1.0,
+    "seed": 0,
+    "train_length": 64,
+    "task": "nll",
+    "protocol": "nonoverlap",
+    "length": 64,
+    "metric": "nll",
+    "value": 2.0,
+    "low": 1.9,
+    "high": 2.1,
+    "n": 64,
+    "tokens": 4096,
+    "status": "ok",
+    "params": 1,
+    "corpus": "ab",
+    "config": "cd",
+    "commit": "ef",
+}
 
 text = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
 whole = st.integers(-(2**63) + 1, 2**63 - 1)

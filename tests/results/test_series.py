@@ -21,8 +21,17 @@ def labels(rows):
 
 def test_trained_first_then_controls_then_the_rest(demo):
     retrieval = select(demo, seen="retrieval", **ACCURACY)
-    assert labels(retrieval) == ["alibi", "kerple-log", "rope", "t5", "alibi (retrieval only)", "rope (retrieval only)",
-                                 "learned – below the gate", "nope – below the gate", "sinusoidal – below the gate"]  # fmt: skip
+    assert labels(retrieval) == [
+        "alibi",
+        "kerple-log",
+        "rope",
+        "t5",
+        "alibi (retrieval only)",
+        "rope (retrieval only)",
+        "learned – below the gate",
+        "nope – below the gate",
+        "sinusoidal – below the gate",
+    ]
     assert labels(select(demo, seen="text", **LOSS))[-2:] == [
         "alibi (text only)",
         "rope (text only)",

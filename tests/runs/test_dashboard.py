@@ -92,8 +92,10 @@ def test_rows_as_history_summary_and_tables() -> None:
         }
     ]
     assert view.by_length("kv", [*kv, *used])[1] == {
-        "eval/length": 128, "eval/kv/records/accuracy/depth 0": 0.0, "eval/kv/records/accuracy/depth 0.5": 64.0,
-    }  # fmt: skip
+        "eval/length": 128,
+        "eval/kv/records/accuracy/depth 0": 0.0,
+        "eval/kv/records/accuracy/depth 0.5": 64.0,
+    }
     assert view.by_depth("kv", kv)[1] == {
         "depth/at": 0.5,
         "depth/kv/records/accuracy at 64": 32.0,
@@ -381,9 +383,9 @@ def test_a_server_that_refuses_is_one_warning(
     board.start(PAGE)
     board.finish()
     assert asked == ["online", "offline"]
-    assert (
-        capsys.readouterr().err
-        == "extrap: logger.mode=online: permission denied; going on offline, `wandb sync` sends the run later\n"
+    assert capsys.readouterr().err == (
+        "extrap: logger.mode=online: permission denied; going on offline, `wandb sync` sends "
+        "the run later\n"
     )
 
 

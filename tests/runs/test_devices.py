@@ -44,7 +44,10 @@ def test_shares_are_a_batch_divided() -> None:
         (
             {"devices": 2},
             True,
-            "trainer.devices=2: a job of a sweep has one device; start this run by itself, without -m",
+            (
+                "trainer.devices=2: a job of a sweep has one device; start this run by itself, "
+                "without -m"
+            ),
         ),
         (
             {"devices": 2, "num_nodes": 2},
@@ -84,7 +87,10 @@ def test_a_sweep_over_several_devices_is_refused_in_one_line(
         cli.main(cli.Program(prepare))
     assert end.value.code == 2
     assert capsys.readouterr().err.splitlines() == [
-        "extrap: trainer.devices=2: a job of a sweep has one device; start this run by itself, without -m"
+        (
+            "extrap: trainer.devices=2: a job of a sweep has one device; start this run by "
+            "itself, without -m"
+        )
     ]
     assert not list(Path("runs").glob("[!.]*"))
 

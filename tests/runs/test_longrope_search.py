@@ -1,4 +1,6 @@
-"""The search for LongRoPE's factors: a known valley, its limits, and a run from training to rows."""
+"""The search for LongRoPE's factors: a known valley, its limits, and a run from
+training to rows.
+"""
 
 from math import inf, log, nan
 

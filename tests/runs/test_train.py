@@ -76,7 +76,9 @@ LEARNS = [
     *("data.text.size=0", "data.retrieval.size=8", "data.vocabulary.values=2", "train.warmup=0"),
     *("train.steps=40", "train.log_every=2", "train.save_every=2", "data.curriculum.accuracy=0.1"),
 ]
-"""Two values are told from all else within some 10 of 40 steps, so that the curriculum switches by itself."""
+"""Two values are told from all else within some 10 of 40 steps, so that the curriculum switches by
+itself.
+"""
 
 
 def switch(run) -> dict[str, int]:

@@ -44,9 +44,15 @@ def test_equals_transformers(terms, T, heads, width, span):
     C = heads * width
     s = moved(DeBERTa(Shape(dim=C, heads=heads, layers=2, length=32), span, terms)).float()
     config = SimpleNamespace(
-        hidden_size=C, num_attention_heads=heads, relative_attention=True, position_buckets=-1, max_relative_positions=span,
-        pos_att_type=["c2p", "p2c"] if terms == "both" else [terms], hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
-    )  # fmt: skip
+        hidden_size=C,
+        num_attention_heads=heads,
+        relative_attention=True,
+        position_buckets=-1,
+        max_relative_positions=span,
+        pos_att_type=["c2p", "p2c"] if terms == "both" else [terms],
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
     torch.manual_seed(0)
     oracle = DisentangledSelfAttention(config).eval()
     for ours, theirs in ((s.key, "pos_key_proj"), (s.query, "pos_query_proj")):

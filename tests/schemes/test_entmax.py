@@ -1,4 +1,6 @@
-"""1.5-entmax against a bisection of its definition, ASEntmax against the authors' formula as a loop."""
+"""1.5-entmax against a bisection of its definition, ASEntmax against the authors' formula as a
+loop.
+"""
 
 from math import exp, inf, log, log1p, tanh
 

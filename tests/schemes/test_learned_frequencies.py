@@ -1,5 +1,5 @@
-"""LeRoPE against Mistral Large 4 in transformers, RoPE, which it starts as, and its temperature as a
-loop.
+"""LeRoPE against Mistral Large 4 in transformers, RoPE, which it starts as, and its temperature as
+a loop.
 """
 
 from math import exp, log

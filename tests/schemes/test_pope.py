@@ -50,7 +50,9 @@ def test_the_papers_sum(t):
 
 @torch.no_grad()
 def test_at_one_place_content_alone_speaks_and_never_against():
-    """Without delta the logit at distance 0 is a product of lengths: positive, whatever the signs."""
+    """Without delta the logit at distance 0 is a product of lengths: positive, whatever
+    the signs.
+    """
     s, T = PoPE(SHAPE).double(), 8
     q, k, _ = qkv(SHAPE, T)
     place = at(s, torch.zeros(T, dtype=torch.float64))

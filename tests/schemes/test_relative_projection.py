@@ -1,5 +1,5 @@
-"""The content-conditioned relative bias against x-transformers, Inkling in transformers, a loop, and
-a bias per distance, which constant weights are.
+"""The content-conditioned relative bias against x-transformers, Inkling in transformers, a loop,
+and a bias per distance, which constant weights are.
 """
 
 import pytest

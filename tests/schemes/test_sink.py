@@ -1,4 +1,6 @@
-"""softmax_1 and the learned sink logit against published numbers and three other implementations."""
+"""softmax_1 and the learned sink logit against published numbers and three other
+implementations.
+"""
 
 from math import inf
 from types import SimpleNamespace

@@ -1,4 +1,6 @@
-"""Stick-breaking against the paper's formula as a double loop; what is left, and what comes first."""
+"""Stick-breaking against the paper's formula as a double loop; what is left, and what
+comes first.
+"""
 
 from math import exp, prod
 

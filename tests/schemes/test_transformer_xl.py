@@ -67,7 +67,9 @@ def test_equals_xlnet(sharing, kind, T, heads, width, clamp):
 
 
 def rel_shift(x):
-    """The trick of the original: a zero column in front, read in another shape, first row dropped."""
+    """The trick of the original: a zero column in front, read in another shape, first
+    row dropped.
+    """
     return (
         torch.nn.functional.pad(x, (1, 0))
         .flatten()

@@ -1,4 +1,6 @@
-"""Components as the file system lists them: a YAML in conf/ is all it takes to be under contract."""
+"""Components as the file system lists them: a YAML in conf/ is all it takes to be under
+contract.
+"""
 
 from pathlib import Path
 

@@ -16,7 +16,9 @@ def rope(
 
 
 def theta(extension: SchemeExtension, scheme: Scheme, n: int | None = None) -> Tensor:
-    """Frequencies in force in a forward of n tokens, at four times the training length if not said."""
+    """Frequencies in force in a forward of n tokens, at four times the training length
+    if not said.
+    """
     return frequencies_used(extension.extend(scheme), 4 * scheme.shape.length if n is None else n)
 
 

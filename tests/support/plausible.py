@@ -33,8 +33,18 @@ def nll_rows(scheme, seed=0):
                 + doublings * math.log(growth) / (1 + 0.15 * doublings)
                 + 0.02 * seed
             )
-            yield {"task": "nll", "protocol": protocol, "length": length, "metric": "nll", "value": nll, "low": nll - 0.05,
-                   "high": nll + 0.06, "n": 64, "tokens": 64 * 512, "status": "ok"}  # fmt: skip
+            yield {
+                "task": "nll",
+                "protocol": protocol,
+                "length": length,
+                "metric": "nll",
+                "value": nll,
+                "low": nll - 0.05,
+                "high": nll + 0.06,
+                "n": 64,
+                "tokens": 64 * 512,
+                "status": "ok",
+            }
 
 
 def kv_rows(scheme, seed=0, status=None):
@@ -63,18 +73,48 @@ def kv_rows(scheme, seed=0, status=None):
                 )
                 hits.append(round(TRIALS * min(max(p, 1 / 64), 1)))
                 low, high = wilson(hits[-1], TRIALS)
-                yield {"task": "kv", "protocol": protocol, "length": length, "depth": depth, "metric": "accuracy",
-                       "value": hits[-1] / TRIALS, "low": low, "high": high, "n": TRIALS, "tokens": TRIALS, "status": status}  # fmt: skip
+                yield {
+                    "task": "kv",
+                    "protocol": protocol,
+                    "length": length,
+                    "depth": depth,
+                    "metric": "accuracy",
+                    "value": hits[-1] / TRIALS,
+                    "low": low,
+                    "high": high,
+                    "n": TRIALS,
+                    "tokens": TRIALS,
+                    "status": status,
+                }
             if protocol == "records" and length == L:
                 right, asked = sum(hits), TRIALS * len(DEPTHS)
                 low, high = wilson(right, asked)
-                yield {"task": "kv", "protocol": protocol, "length": length, "metric": "gate", "value": right / asked, "low": low,
-                       "high": high, "n": TRIALS, "tokens": asked, "status": status}  # fmt: skip
+                yield {
+                    "task": "kv",
+                    "protocol": protocol,
+                    "length": length,
+                    "metric": "gate",
+                    "value": right / asked,
+                    "low": low,
+                    "high": high,
+                    "n": TRIALS,
+                    "tokens": asked,
+                    "status": status,
+                }
             for name, contrast in depth_contrasts(DEPTHS).items():
                 value = float(contrast @ hits) / TRIALS
                 if name != "mid":
-                    yield {"task": "kv", "protocol": protocol, "length": length, "metric": name, "value": value, "low": value - 0.07,
-                           "high": value + 0.07, "n": TRIALS, "status": status}  # fmt: skip
+                    yield {
+                        "task": "kv",
+                        "protocol": protocol,
+                        "length": length,
+                        "metric": name,
+                        "value": value,
+                        "low": value - 0.07,
+                        "high": value + 0.07,
+                        "n": TRIALS,
+                        "status": status,
+                    }
 
 
 def train_rows(scheme, seed=0):
@@ -114,8 +154,20 @@ def run_rows(
     scheme, seed=0, data="mixture", corpus="0123456789ab", settings="cafe0123", status=None, **more
 ):
     """All rows of one run."""
-    identity = {"run": f"{scheme}-{settings}-s{seed}", "study": "demo", "scheme": scheme, "data": data, "extension": "direct", "factor": 1,
-                "seed": seed, "train_length": L, "params": 173000, "corpus": corpus, "config": settings, "commit": "0" * 40}  # fmt: skip
+    identity = {
+        "run": f"{scheme}-{settings}-s{seed}",
+        "study": "demo",
+        "scheme": scheme,
+        "data": data,
+        "extension": "direct",
+        "factor": 1,
+        "seed": seed,
+        "train_length": L,
+        "params": 173000,
+        "corpus": corpus,
+        "config": settings,
+        "commit": "0" * 40,
+    }
     if data != "mixture":
         identity["run"] = f"{scheme}-{data[:4]}0123-s{seed}"
     rows = [*train_rows(scheme, seed)]

@@ -53,8 +53,17 @@ def passkey_rows(seeds=(0, 1)):
                 }
                 yield from k_max(tuned, start + 2 * steps + seed)
                 for at in (steps // 2, steps):
-                    yield tuned | {"extension": "direct", "factor": 1.0, "task": "train", "protocol": "text", "axis": "step", "at": at,
-                                   "metric": "nll", "value": 2.0, "status": "ok"}  # fmt: skip
+                    yield tuned | {
+                        "extension": "direct",
+                        "factor": 1.0,
+                        "task": "train",
+                        "protocol": "text",
+                        "axis": "step",
+                        "at": at,
+                        "metric": "nll",
+                        "value": 2.0,
+                        "status": "ok",
+                    }
         other = plain | {
             "scheme": "rope-full-pi-x2",
             "run": f"rope-full-pi-x2-cafe0123-s{seed}",

@@ -11,9 +11,16 @@ L = 64
 # method: (loss added per doubling past L, loss added within L, share of retrieval lost per
 # doubling)
 METHODS = {
-    "direct": (0.9, 0.0, 0.3), "crop": (0.02, 0.0, 0.33), "window": (0.03, 0.0, 0.33), "pi": (0.3, 0.6, 0.2), "ntk": (0.1, 0.1, 0.1),
-    "ntk-su-mixed-log-n": (0.08, 0.15, 0.08), "yarn": (0.12, 0.08, 0.1), "rerope": (0.01, 0.0, 0.05), "streaming-llm": (0.05, 0.0, 0.3),
-}  # fmt: skip
+    "direct": (0.9, 0.0, 0.3),
+    "crop": (0.02, 0.0, 0.33),
+    "window": (0.03, 0.0, 0.33),
+    "pi": (0.3, 0.6, 0.2),
+    "ntk": (0.1, 0.1, 0.1),
+    "ntk-su-mixed-log-n": (0.08, 0.15, 0.08),
+    "yarn": (0.12, 0.08, 0.1),
+    "rerope": (0.01, 0.0, 0.05),
+    "streaming-llm": (0.05, 0.0, 0.3),
+}
 SET_FOR = {"pi", "ntk", "ntk-su-mixed-log-n", "yarn"}
 MULTIPLES = (1, 2, 4, 8, 16)
 
@@ -21,8 +28,19 @@ MULTIPLES = (1, 2, 4, 8, 16)
 def reading(extension, growth, cost, loss, factor=1.0, scheme="rope", seed=0):
     """Rows of one run read by one method."""
     name = f"{scheme}-cafe0123-s{seed}"
-    identity = {"run": name, "study": "demo", "scheme": scheme, "data": "mixture", "extension": extension, "factor": factor, "seed": seed,
-                "train_length": L, "params": 173000, "corpus": "0123456789ab", "commit": "0" * 40}  # fmt: skip
+    identity = {
+        "run": name,
+        "study": "demo",
+        "scheme": scheme,
+        "data": "mixture",
+        "extension": extension,
+        "factor": factor,
+        "seed": seed,
+        "train_length": L,
+        "params": 173000,
+        "corpus": "0123456789ab",
+        "commit": "0" * 40,
+    }
     identity["config"] = f"{extension}{factor:g}"
     return [identity | row for row in measured(growth, cost, loss, seed)]
 
@@ -32,26 +50,69 @@ def measured(growth, cost, loss, seed=0):
         doublings = math.log2(multiple)
         nll = 1.8 + cost + growth * doublings + 0.01 * seed
         for protocol in ("nonoverlap", "last_segment"):
-            yield {"task": "nll", "protocol": protocol, "length": L * multiple, "metric": "nll", "value": nll, "low": nll - 0.04,
-                   "high": nll + 0.05, "n": 16, "tokens": 16 * 512, "status": "ok"}  # fmt: skip
+            yield {
+                "task": "nll",
+                "protocol": protocol,
+                "length": L * multiple,
+                "metric": "nll",
+                "value": nll,
+                "low": nll - 0.04,
+                "high": nll + 0.05,
+                "n": 16,
+                "tokens": 16 * 512,
+                "status": "ok",
+            }
         if multiple > 8:
             continue
         for depth in (0, 0.5, 1):
             hits = round(60 * min(1, max(0.99 - cost - loss * doublings * (1 - depth / 2), 0.02)))
             low, high = wilson(hits, 60)
-            yield {"task": "kv", "protocol": "records", "length": L * multiple, "depth": depth, "metric": "accuracy", "value": hits / 60,
-                   "low": low, "high": high, "n": 60, "tokens": 60, "status": "ok"}  # fmt: skip
+            yield {
+                "task": "kv",
+                "protocol": "records",
+                "length": L * multiple,
+                "depth": depth,
+                "metric": "accuracy",
+                "value": hits / 60,
+                "low": low,
+                "high": high,
+                "n": 60,
+                "tokens": 60,
+                "status": "ok",
+            }
         for protocol, accuracy in (("nonrepeated", 0.52), ("later", 0.8)):
             if protocol == "nonrepeated" or multiple > 1:
                 value = max(0.1, accuracy - cost / 3 - growth * doublings / 4)
-                yield {"task": "repeat", "protocol": protocol, "length": L * multiple, "metric": "accuracy", "value": value,
-                       "low": value - 0.01, "high": value + 0.01, "n": 24, "tokens": 9000, "status": "ok"}  # fmt: skip
-    yield {"task": "repeat", "protocol": "within", "length": L, "metric": "gain", "value": 0.3, "low": 0.28, "high": 0.32, "n": 24,
-           "tokens": 9000, "status": "ok"}  # fmt: skip
+                yield {
+                    "task": "repeat",
+                    "protocol": protocol,
+                    "length": L * multiple,
+                    "metric": "accuracy",
+                    "value": value,
+                    "low": value - 0.01,
+                    "high": value + 0.01,
+                    "n": 24,
+                    "tokens": 9000,
+                    "status": "ok",
+                }
+    yield {
+        "task": "repeat",
+        "protocol": "within",
+        "length": L,
+        "metric": "gain",
+        "value": 0.3,
+        "low": 0.28,
+        "high": 0.32,
+        "n": 24,
+        "tokens": 9000,
+        "status": "ok",
+    }
 
 
 def extension_rows(seeds=(0,)):
-    """Rows of a whole study; its plain readings are read anew and not those of plausible.run_rows."""
+    """Rows of a whole study; its plain readings are read anew and not those of
+    plausible.run_rows.
+    """
     rows = []
     for seed in seeds:
         for name, shape in METHODS.items():

@@ -97,8 +97,18 @@ def bias_rows(scheme, state):
                     1.5 if state == "trained" and scheme == "kerple-log" else 1
                 )
                 value = -slope * (8 * math.log1p(d) if scheme == "kerple-log" else d)
-                yield {"task": "diagnostics", "protocol": state, "length": 4 * L, "axis": "distance", "at": d, "layer": layer, "head": head,
-                       "metric": "bias", "value": value, "status": "ok"}  # fmt: skip
+                yield {
+                    "task": "diagnostics",
+                    "protocol": state,
+                    "length": 4 * L,
+                    "axis": "distance",
+                    "at": d,
+                    "layer": layer,
+                    "head": head,
+                    "metric": "bias",
+                    "value": value,
+                    "status": "ok",
+                }
 
 
 def diagnostics_rows(scheme):

@@ -301,7 +301,9 @@ def suite_study(schemes=("rope", "alibi", "learned"), seeds=(0, 1)):
 
 
 def family(schemes=("rope", "alibi"), lengths=(32, 64)):
-    """Losses of runs of several training lengths; a longer training is better by a tenth of a nat."""
+    """Losses of runs of several training lengths; a longer training is better by a
+    tenth of a nat.
+    """
     for scheme in schemes:
         for length in lengths:
             for row in run_rows(scheme, settings=f"cafe{length:04d}"):

@@ -1,4 +1,6 @@
-"""Random queries, keys and values for one scheme, and its attention over them read back as weights."""
+"""Random queries, keys and values for one scheme, and its attention over them read back
+as weights.
+"""
 
 import torch
 from torch import Tensor

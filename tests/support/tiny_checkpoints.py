@@ -51,7 +51,8 @@ SCALED: dict[str, dict[str, Any]] = {
         "short_factor": [1.0, 1.0, 1.25, 1.5],
     },
 }
-"""Every kind of scaling, with numbers at which each pair of a tiny head is treated in its own way."""
+"""Every kind of scaling, with numbers at which each pair of a tiny head is treated in its own way.
+"""
 
 
 def rope(kind: str, theta: float = 500.0, pairs: int = 4, **more: Any) -> dict[str, Any]:
@@ -73,13 +74,35 @@ def made(kind: str, **options: Any):
         "qwen3": (t.Qwen3Config, t.Qwen3ForCausalLM, COMMON | {"head_dim": 12}),
         "gemma": (t.GemmaConfig, t.GemmaForCausalLM, COMMON | {"head_dim": 12}),
         "neox": (t.GPTNeoXConfig, t.GPTNeoXForCausalLM, NEOX),
-        "gpt2": (t.GPT2Config, t.GPT2LMHeadModel, {"vocab_size": 61, "n_positions": 64, "n_embd": 32, "n_layer": 3, "n_head": 4}),
-        "bloom": (t.BloomConfig, t.BloomForCausalLM, {"vocab_size": 61, "hidden_size": 32, "n_layer": 3, "n_head": 4, "seq_length": 32}),
-        "mpt": (t.MptConfig, t.MptForCausalLM, {"vocab_size": 61, "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 96}),
-        "opt": (t.OPTConfig, t.OPTForCausalLM,
-                {"vocab_size": 61, "hidden_size": 32, "word_embed_proj_dim": 32, "ffn_dim": 48, "num_hidden_layers": 3,
-                     "num_attention_heads": 4, "max_position_embeddings": 64}),
-    }  # fmt: skip
+        "gpt2": (
+            t.GPT2Config,
+            t.GPT2LMHeadModel,
+            {"vocab_size": 61, "n_positions": 64, "n_embd": 32, "n_layer": 3, "n_head": 4},
+        ),
+        "bloom": (
+            t.BloomConfig,
+            t.BloomForCausalLM,
+            {"vocab_size": 61, "hidden_size": 32, "n_layer": 3, "n_head": 4, "seq_length": 32},
+        ),
+        "mpt": (
+            t.MptConfig,
+            t.MptForCausalLM,
+            {"vocab_size": 61, "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 96},
+        ),
+        "opt": (
+            t.OPTConfig,
+            t.OPTForCausalLM,
+            {
+                "vocab_size": 61,
+                "hidden_size": 32,
+                "word_embed_proj_dim": 32,
+                "ffn_dim": 48,
+                "num_hidden_layers": 3,
+                "num_attention_heads": 4,
+                "max_position_embeddings": 64,
+            },
+        ),
+    }
     config, model, given = classes[kind]
     torch.manual_seed(0)
     found = model(config(**(given | options))).eval()

@@ -38,10 +38,16 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
         out.add_string(name.replace("__", "."), value)
     names = {"embed_tokens": "token_embd", "norm": "output_norm"}
     inside = {
-        "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "o_proj": "attn_output",
-        "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "gate_proj": "ffn_gate",
-        "up_proj": "ffn_up", "down_proj": "ffn_down",
-    }  # fmt: skip
+        "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "ffn_norm",
+        "o_proj": "attn_output",
+        "q_proj": "attn_q",
+        "k_proj": "attn_k",
+        "v_proj": "attn_v",
+        "gate_proj": "ffn_gate",
+        "up_proj": "ffn_up",
+        "down_proj": "ffn_down",
+    }
     for name, p in model.state_dict().items():
         *path_, last, part = name.removeprefix("model.").split(".")
         if last == "lm_head":

@@ -40,7 +40,11 @@ def test_the_table_is_three_different_names_for_each():
 def test_training_states_facts_and_asks_for_values_but_of_no_unseen_name_in_two_hops(length):
     rows, scored = Alias(size=300).draw(np.random.default_rng(0), STREAM, V, length, 1.0)
     asked, facts = set(), 0
-    rank = {V.key(int(key)): (i, hops) for i, row in enumerate(table(V.keys)) for hops, key in enumerate(row)}  # fmt: skip
+    rank = {
+        V.key(int(key)): (i, hops)
+        for i, row in enumerate(table(V.keys))
+        for hops, key in enumerate(row)
+    }
     for row, score in zip(rows.tolist(), scored, strict=True):
         answers = 1 + np.flatnonzero(score)
         context = row[1 : answers[0] - 2]

@@ -180,7 +180,10 @@ def test_a_loss_that_is_not_finite_has_no_gain():
         (
             {"documents": 4},
             L,
-            r"data\.corpus\.path=texts: 3 validation documents have 64 .*task\.context-gain\.documents=4",
+            (
+                r"data\.corpus\.path=texts: 3 validation documents have 64 "
+                r".*task\.context-gain\.documents=4"
+            ),
         ),
     ],
 )

@@ -73,9 +73,11 @@ def rows():
 
 def value(rows, metric, protocol="trained_records", length=L, **where):
     (found,) = (
-        r for r in rows
-        if (r["metric"], r["protocol"], r["length"]) == (metric, protocol, length) and all(r.get(k) == v for k, v in where.items())
-    )  # fmt: skip
+        r
+        for r in rows
+        if (r["metric"], r["protocol"], r["length"]) == (metric, protocol, length)
+        and all(r.get(k) == v for k, v in where.items())
+    )
     return found["value"]
 
 
@@ -161,7 +163,9 @@ def test_a_mistake_is_one_line(options, line):
 def test_an_extension_without_an_inside_is_refused(elsewhere):
     with pytest.raises(
         NotApplicable,
-        match="task=diagnostics: looks inside a model, and extension=nbce reads with several windows",
+        match=(
+            "task=diagnostics: looks inside a model, and extension=nbce reads with several windows"
+        ),
     ):
         validate.check(job("task=[nll,kv,diagnostics]", "extension=nbce"))
 

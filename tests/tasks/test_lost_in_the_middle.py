@@ -369,7 +369,10 @@ def test_lengths_past_a_table_are_absent():
         ({"generate": -1}, r"generate=-1"),
         (
             {"generate": 7},
-            r"generate=7: cuts values off; the opening and the longest value are 8 bytes: give so many or more, or 0",
+            (
+                r"generate=7: cuts values off; the opening and the longest value are 8 bytes: "
+                r"give so many or more, or 0"
+            ),
         ),
         ({"seed": -1}, r"seed=-1: expected a whole number of at least 0"),
     ],

@@ -166,7 +166,10 @@ def test_coordinates_are_unique():
         ({"multiples": [2]}, r"task\.multidoc\.multiples=\[2\]: must hold 1"),
         (
             {"multiples": [1, 16]},
-            r"task\.multidoc\.multiples=\[1, 16\]: 1024 tokens hold 145 documents.*data\.vocabulary\.keys=64",
+            (
+                r"task\.multidoc\.multiples=\[1, 16\]: 1024 tokens hold 145 "
+                r"documents.*data\.vocabulary\.keys=64"
+            ),
         ),
         ({"depths": [0, 0.5, 1.1]}, r"task\.multidoc\.depths=\[0, 0\.5, 1\.1\]: .*from 0"),
         ({"depths": [0, 0.1, 1]}, r"task\.multidoc\.depths"),

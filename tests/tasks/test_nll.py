@@ -18,7 +18,9 @@ LENGTHS = (8, 10, 12, 16, 32, 64, 128)
 
 
 def chain(documents=6, tokens=300, seed=0):
-    """Documents of a Markov chain over four symbols and the log-probabilities of its bigram model."""
+    """Documents of a Markov chain over four symbols and the log-probabilities of its
+    bigram model.
+    """
     rng = np.random.default_rng(seed)
     p = rng.dirichlet(np.ones(4), 4)
     text = np.zeros((documents, tokens), int)
@@ -290,7 +292,10 @@ def test_progress_ends_at_its_total_also_when_lengths_are_left_out():
         ({"batch_tokens": 0}, r"task\.nll\.batch_tokens=0: "),
         (
             {"documents": 3},
-            r"data\.corpus\.path=texts: 2 validation documents have 256 .*128.*task\.nll\.documents=3",
+            (
+                r"data\.corpus\.path=texts: 2 validation documents have 256 "
+                r".*128.*task\.nll\.documents=3"
+            ),
         ),
         ({"multiples": [17]}, r"data\.corpus\.path=texts: 0 .*136"),
     ],

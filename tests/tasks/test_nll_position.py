@@ -214,7 +214,10 @@ def test_batches_change_nothing_and_a_broken_loss_is_marked():
         ({"documents": 0}, r"task\.nll-position\.documents=0: "),
         (
             {"documents": 4},
-            r"data\.corpus\.path=texts: 3 validation documents have 64 .*task\.nll-position\.documents=4",
+            (
+                r"data\.corpus\.path=texts: 3 validation documents have 64 "
+                r".*task\.nll-position\.documents=4"
+            ),
         ),
         ({"multiples": [9]}, r"data\.corpus\.path=texts: 0 .*72"),
     ],

@@ -1,4 +1,6 @@
-"""The configuration folder is found from the package, wherever that lies and wherever one stands."""
+"""The configuration folder is found from the package, wherever that lies and wherever
+one stands.
+"""
 
 from pathlib import Path
 

@@ -30,8 +30,17 @@ def show(run: str | None = None) -> str:
     model = gpt(Sinusoidal(DEFAULT_SHAPE)).double() if run is None else trained(run)
     check(model, run)
     whose = "sinusoids, as constructed" if run is None else f"{told(model)}, trained: {run}"
-    return "\n\n".join([f"{whose}; L = {model.scheme.shape.length} tokens, C = {model.scheme.shape.dim} channels",
-                        cosines(model), variances(model), terms(model)])  # fmt: skip
+    return "\n\n".join(
+        [
+            (
+                f"{whose}; L = {model.scheme.shape.length} tokens, C = {model.scheme.shape.dim} "
+                "channels"
+            ),
+            cosines(model),
+            variances(model),
+            terms(model),
+        ]
+    )
 
 
 @torch.no_grad()
@@ -51,7 +60,8 @@ def check(model: GPT, run: str | None) -> None:
         or not torch.allclose(scheme.embed(x, at) - zero, x)
     ):
         raise UserError(
-            f"--run {run}: {told(model)} does not only add positions to tokens; take a run of sinusoidal or learned"
+            f"--run {run}: {told(model)} does not only add positions to tokens; take a run of "
+            "sinusoidal or learned"
         )
 
 
@@ -94,7 +104,10 @@ def variances(model: GPT) -> str:
             ]
         )
     both = torch.corrcoef(torch.stack([token, place]))[0, 1]
-    return f"variance per channel, mean of each group\n{aligned(rows)}\ncorrelation over the {len(token)} channels: {both:+.3f}"
+    return (
+        f"variance per channel, mean of each group\n{aligned(rows)}\ncorrelation over the "
+        f"{len(token)} channels: {both:+.3f}"
+    )
 
 
 @torch.no_grad()
@@ -147,4 +160,7 @@ def terms(model: GPT) -> str:
         share = ((term - term.mean()) * (total - total.mean())).mean() / total.var(correction=0)
         rows.append([name, f"{term.mean():+.4f}", f"{term.std():.4f}", f"{share:+.3f}"])
     rows.append(["sum", f"{total.mean():+.4f}", f"{total.std():.4f}", "+1.000"])
-    return f"first layer, all heads, pairs that the causal mask leaves, text: the source of extrap/model/gpt.py\n{aligned(rows)}"
+    return (
+        "first layer, all heads, pairs that the causal mask leaves, text: the source of "
+        f"extrap/model/gpt.py\n{aligned(rows)}"
+    )

@@ -49,8 +49,12 @@ def angles() -> dict[str, list[float]]:
 
 
 def show() -> str:
-    new = {"trained": "", "extrapolation": "a place that was always 0", "interpolation": f"lowest digits {1 / S:g} apart, once 1",
-           "NTK": f"digits {RADIX} to {ways()['NTK'][0] - 1}; neighbours still 1 apart"}  # fmt: skip
+    new = {
+        "trained": "",
+        "extrapolation": "a place that was always 0",
+        "interpolation": f"lowest digits {1 / S:g} apart, once 1",
+        "NTK": f"digits {RADIX} to {ways()['NTK'][0] - 1}; neighbours still 1 apart",
+    }
     rows = [["", "radix", "number", "digits", "new to the model"]]
     rows += [
         [name, str(radix), f"{n:g}", " ".join(f"{x:g}" for x in found), new[name]]
@@ -60,10 +64,18 @@ def show() -> str:
     turns += [[name, *(f"{x:.9f}" for x in theta)] for name, theta in angles().items()]
     beta = BASE ** (2 / D)
     grown = torch.tensor(BASE * FACTOR ** (D / (D - 2))).item() ** (2 / D)
-    return "\n".join([
-        aligned(rows),
-        "",
-        f"The same of pairs that turn (d = {D}, base {BASE:g}, so beta = {beta:g}; s = {FACTOR:g}):",
-        aligned(turns),
-        f"NTK's radix is {grown:.6f} = beta s**(2/(d-2)): the first pair is kept, the last slowed by s as by interpolation.",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            aligned(rows),
+            "",
+            (
+                f"The same of pairs that turn (d = {D}, base {BASE:g}, so beta = {beta:g}; s = "
+                f"{FACTOR:g}):"
+            ),
+            aligned(turns),
+            (
+                f"NTK's radix is {grown:.6f} = beta s**(2/(d-2)): the first pair is kept, the "
+                "last slowed by s as by interpolation."
+            ),
+        ]
+    )

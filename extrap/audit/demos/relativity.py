@@ -60,10 +60,21 @@ def data() -> list[tuple[int, int, int, float, float, float, float]]:
 
 def show() -> str:
     rows = [[*(str(v) for v in row[:3]), *(f"{v:.6f}" for v in row[3:])] for row in data()]
-    return "\n".join([
-        aligned([list(HEADS), *rows]),
-        "",
-        "Turned or not, what counts is m - n: rows of one distance agree, a million tokens on as well, and q.k returns where m = n.",
-        "The fifth and the last column agree: R_m^T R_n = R_{n-m}. The sixth is what a rotation of the opposite sense would give for",
-        "<R_m q, R_n k>: clockwise, the values of +10 and -10 change places. A text that prints one of them tells its convention by it.",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            aligned([list(HEADS), *rows]),
+            "",
+            (
+                "Turned or not, what counts is m - n: rows of one distance agree, a million "
+                "tokens on as well, and q.k returns where m = n."
+            ),
+            (
+                "The fifth and the last column agree: R_m^T R_n = R_{n-m}. The sixth is what a "
+                "rotation of the opposite sense would give for"
+            ),
+            (
+                "<R_m q, R_n k>: clockwise, the values of +10 and -10 change places. A text that "
+                "prints one of them tells its convention by it."
+            ),
+        ]
+    )

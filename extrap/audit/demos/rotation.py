@@ -29,10 +29,22 @@ def show() -> str:
         for p, theta in enumerate(frequencies(len(X)).tolist()):
             angle, pair = torch.tensor(m * theta, dtype=torch.float64), slice(2 * p, 2 * p + 2)
             before, after = torch.tensor(X[pair], dtype=torch.float64), y[pair]
-            rows.append([str(m), str(p), *(f"{float(v):.6f}" for v in (angle, angle.cos(), angle.sin())), written(before), written(after),
-                         f"{before.norm():.6f}", f"{after.norm():.6f}"])  # fmt: skip
+            rows.append(
+                [
+                    str(m),
+                    str(p),
+                    *(f"{float(v):.6f}" for v in (angle, angle.cos(), angle.sin())),
+                    written(before),
+                    written(after),
+                    f"{before.norm():.6f}",
+                    f"{after.norm():.6f}",
+                ]
+            )
     whole = ", ".join(f"{turned(m).norm():.6f}" for m in PLACES)
-    return f"{aligned(rows)}\n\nNorm of the whole vector at m = {', '.join(map(str, PLACES))}: {whole}; of x: {torch.tensor(X).norm():.6f}."
+    return (
+        f"{aligned(rows)}\n\nNorm of the whole vector at m = {', '.join(map(str, PLACES))}: "
+        f"{whole}; of x: {torch.tensor(X).norm():.6f}."
+    )
 
 
 def written(pair: Tensor) -> str:

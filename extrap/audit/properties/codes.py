@@ -18,10 +18,14 @@ LINEAR = 1e-6
 
 COLUMNS = (
     Column(
-        "linear_codes", "linear", "codes p(i) at the input: relative residual of the best M_k with p(i+k) = M_k p(i), k = 1 and 7",
-        error, below(LINEAR),
+        "linear_codes",
+        "linear",
+        "codes p(i) at the input: relative residual of the best M_k with p(i+k) = M_k p(i), k "
+        "= 1 and 7",
+        error,
+        below(LINEAR),
     ),
-)  # fmt: skip
+)
 
 
 def measure(subject: Subject) -> dict[str, float]:

@@ -81,7 +81,9 @@ class Count(TorchDispatchMode):
 
 
 def products(func, args, out) -> int:
-    """Multiply-adds of a matrix product or of fused attention, which is two; 0 for anything else."""
+    """Multiply-adds of a matrix product or of fused attention, which is two; 0 for
+    anything else.
+    """
     if func.overloadpacket in flop_registry:
         return flop_registry[func.overloadpacket](*args, out_val=out) // 2
     if func.overloadpacket.__name__.startswith("_scaled_dot_product"):

@@ -21,10 +21,19 @@ L = SHAPE.length
 FALLS = 0.25
 
 COLUMNS = tuple(
-    Column(f"decay_{name}", head, f"as constructed: fall of the logit of {what} from the 4 nearest distances to L/2 .. L, in s",
-           signed, lambda value: value >= FALLS)
-    for name, head, what in (("aligned", "q=k falls", "equal query and key"), ("gaussian", "q,k falls", "independent Gaussian ones"))
-)  # fmt: skip
+    Column(
+        f"decay_{name}",
+        head,
+        f"as constructed: fall of the logit of {what} from the 4 nearest distances to L/2 .. "
+        "L, in s",
+        signed,
+        lambda value: value >= FALLS,
+    )
+    for name, head, what in (
+        ("aligned", "q=k falls", "equal query and key"),
+        ("gaussian", "q,k falls", "independent Gaussian ones"),
+    )
+)
 
 
 @torch.no_grad()

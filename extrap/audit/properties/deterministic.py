@@ -10,10 +10,13 @@ from extrap.model.gpt import GPT
 
 COLUMNS = (
     Column(
-        "deterministic", "repeats", "the same text gives the same logits twice: always, at test only, or never", str,
+        "deterministic",
+        "repeats",
+        "the same text gives the same logits twice: always, at test only, or never",
+        str,
         lambda value: value == "always",
     ),
-)  # fmt: skip
+)
 
 
 @torch.no_grad()

@@ -24,11 +24,21 @@ TEXTS = 8
 BOUNDED = 1.25
 
 COLUMNS = (
-    Column("defined", "defined", "largest length tried, in L, at which logits are defined and finite (1024: no end found)",
-           lambda value: "all" if value == MULTIPLES[-1] else f"to {value} L", lambda value: value > 1),
-    Column("growth", "bounded", "growth of logits and embeddings from 8 L to 64 L: 1 bounded, 1.3 like ln n, 8 like n",
-           lambda value: f"x{value:.3g}" if value < 1e4 else f"x{value:.0e}", lambda value: value <= BOUNDED),
-)  # fmt: skip
+    Column(
+        "defined",
+        "defined",
+        "largest length tried, in L, at which logits are defined and finite (1024: no end found)",
+        lambda value: "all" if value == MULTIPLES[-1] else f"to {value} L",
+        lambda value: value > 1,
+    ),
+    Column(
+        "growth",
+        "bounded",
+        "growth of logits and embeddings from 8 L to 64 L: 1 bounded, 1.3 like ln n, 8 like n",
+        lambda value: f"x{value:.3g}" if value < 1e4 else f"x{value:.0e}",
+        lambda value: value <= BOUNDED,
+    ),
+)
 
 
 @torch.no_grad()

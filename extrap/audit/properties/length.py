@@ -19,10 +19,14 @@ NEAR = SHAPE.length // 2
 
 COLUMNS = (
     Column(
-        "same_at_any_length", "at any T", "change of logits to the same last L/2 tokens as text is put before them, in standard deviations",
-        error, below(SAME),
+        "same_at_any_length",
+        "at any T",
+        "change of logits to the same last L/2 tokens as text is put before them, in standard "
+        "deviations",
+        error,
+        below(SAME),
     ),
-)  # fmt: skip
+)
 
 
 def measure(subject: Subject) -> dict[str, float]:

@@ -18,10 +18,14 @@ KEPT = 1e-6
 
 COLUMNS = (
     Column(
-        "norm", "norm", "largest relative change of the length of an embedding, a query or a key, and of the form of the score", error,
+        "norm",
+        "norm",
+        "largest relative change of the length of an embedding, a query or a key, and of the "
+        "form of the score",
+        error,
         below(KEPT),
     ),
-)  # fmt: skip
+)
 
 
 @torch.no_grad()

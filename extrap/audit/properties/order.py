@@ -16,10 +16,15 @@ TOKENS = 24
 SEEN = 1e-9
 
 COLUMNS = tuple(
-    Column(f"order_{n}", f"order{n}", f"relative change of the last row after {words_} when the tokens before it are permuted",
-           error, lambda value: value > SEEN)
+    Column(
+        f"order_{n}",
+        f"order{n}",
+        f"relative change of the last row after {words_} when the tokens before it are permuted",
+        error,
+        lambda value: value > SEEN,
+    )
     for n, words_ in ((1, "one layer"), (2, "two layers"))
-)  # fmt: skip
+)
 
 
 @torch.no_grad()

@@ -19,11 +19,16 @@ SAME = 1e-3
 TOKENS = SHAPE.length - 4
 
 COLUMNS = tuple(
-    Column(name, f"+{shift:.0e}".replace("e+0", "e") if shift > 3 else f"+{shift}",
-           f"change of logits and of what is read when all coordinates move by {shift:,}, in standard deviations, float32",
-           error, below(SAME))
+    Column(
+        name,
+        f"+{shift:.0e}".replace("e+0", "e") if shift > 3 else f"+{shift}",
+        f"change of logits and of what is read when all coordinates move by {shift:,}, in "
+        "standard deviations, float32",
+        error,
+        below(SAME),
+    )
     for name, shift in SHIFTS.items()
-)  # fmt: skip
+)
 
 
 def measure(subject: Subject) -> dict[str, float]:

@@ -17,10 +17,14 @@ TEXTS = 4
 
 COLUMNS = (
     Column(
-        "unique", "places", "of the L = 64 places, those that the last query tells apart in a text of one repeated token", str,
+        "unique",
+        "places",
+        "of the L = 64 places, those that the last query tells apart in a text of one "
+        "repeated token",
+        str,
         lambda value: value == SHAPE.length,
     ),
-)  # fmt: skip
+)
 
 
 def measure(subject: Subject) -> dict[str, int]:

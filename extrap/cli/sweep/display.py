@@ -91,7 +91,9 @@ class Live:
 
 
 def line(jobs: list[Process], n_jobs: int) -> str:
-    """`3/14 done, 1 skipped, 1 failed, 4:10 left | scheme=rope: train 45 % | scheme=t5: nll 10 %`"""
+    """`3/14 done, 1 skipped, 1 failed, 4:10 left | scheme=rope: train 45 % | scheme=t5:
+    nll 10 %`
+    """
     count = {state: sum(job.state is state for job in jobs) for state in State}
     parts = [f"{count[State.DONE]}/{len(jobs)} done"]
     parts += [
@@ -145,7 +147,10 @@ def summary(jobs: list[Process], seconds: float) -> str:
     ]
     return "\n".join(
         [
-            f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {', '.join(count)}",
+            (
+                f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: "
+                f"{', '.join(count)}"
+            ),
             *senseless,
             *failed,
         ]

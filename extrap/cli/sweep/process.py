@@ -146,11 +146,17 @@ class Process:
 
     def _why(self, code: int, said: dict[str, Any]) -> str:
         if self._stopped and self.limit is not None:
-            return f"stopped after {self.limit / 60:g} min (hydra.launcher.timeout_min); the same command continues"
+            return (
+                f"stopped after {self.limit / 60:g} min (hydra.launcher.timeout_min); the same "
+                "command continues"
+            )
         if said.get("phase") == "failed" and said["note"]:
             return str(said["note"]).splitlines()[0]
         if -code == signal.SIGKILL and kills() > self._kills:
-            return "out of memory: the system killed it; run fewer side by side (hydra.launcher.n_jobs) or make the job smaller"
+            return (
+                "out of memory: the system killed it; run fewer side by side "
+                "(hydra.launcher.n_jobs) or make the job smaller"
+            )
         if code < 0:
             return f"killed by {signal.Signals(-code).name}" + (
                 " (out of memory?)" if -code == signal.SIGKILL else ""

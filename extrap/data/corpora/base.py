@@ -63,7 +63,8 @@ class Corpus:
         """Raises UserError when the split has fewer tokens than one window needs."""
         if (found := len(self.stream(split))) < at_least:
             raise UserError(
-                f"{self.option}: {found} {split} tokens, fewer than one window of {at_least}; give more text or shorter lengths"
+                f"{self.option}: {found} {split} tokens, fewer than one window of {at_least}; "
+                "give more text or shorter lengths"
             )
 
 
@@ -150,7 +151,8 @@ class Source(ABC):
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
                 raise UserError(
-                    f"{self.option}: no text for {split}; give more documents (a long file is cut into data.corpus.document_tokens)"
+                    f"{self.option}: no text for {split}; give more documents (a long file is cut "
+                    "into data.corpus.document_tokens)"
                 )
         return corpus
 

@@ -76,7 +76,8 @@ class Files(Source):
                 or "none"
             )
             raise UserError(
-                f"data.corpus.column={self.column}: no text of that name in {path}; its columns of text: {texts}"
+                f"data.corpus.column={self.column}: no text of that name in {path}; its columns "
+                f"of text: {texts}"
             )
         return text
 
@@ -90,7 +91,8 @@ class Files(Source):
             or len(os.fsencode(path)) > 4095
         ):
             raise UserError(
-                f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a shorter one, or a pattern"
+                f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a "
+                "shorter one, or a pattern"
             )
         if path.is_file():
             root, found = path.parent, [path]
@@ -117,7 +119,8 @@ class Files(Source):
         if not named:
             said = "empty" if path.exists() else "no such file or folder"
             raise UserError(
-                f"{self.option}: {said}; give an existing text file, a folder of text files or a pattern such as 'folder/**/*.txt'"
+                f"{self.option}: {said}; give an existing text file, a folder of text files or a "
+                "pattern such as 'folder/**/*.txt'"
             )
         return root, [named[name] for name in sorted(named)]
 

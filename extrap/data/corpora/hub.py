@@ -80,7 +80,8 @@ class Hub(Source):
                         yield str(text).encode()
         except (ValueError, OSError) as error:
             raise UserError(
-                f"{self.option}: {line(error)}; set config, split, column or revision of data.corpus"
+                f"{self.option}: {line(error)}; set config, split, column or revision of "
+                "data.corpus"
             ) from None
 
     def _commit(self) -> str | None:
@@ -97,8 +98,8 @@ class Hub(Source):
             )
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
             raise UserError(
-                f"{self.option}: the hub does not give it ({line(error)}); without network use data/corpus=torch (embedded) "
-                "or data/corpus=files data.corpus.path=..."
+                f"{self.option}: the hub does not give it ({line(error)}); without network use "
+                "data/corpus=torch (embedded) or data/corpus=files data.corpus.path=..."
             ) from None
 
 

@@ -26,13 +26,15 @@ def check_nesting(path: Path) -> None:
     for number, line in enumerate(_lines(path), 1):
         if len(line) > LONGEST:
             raise UserError(
-                f"data.corpus.path={path}:{number}: a line of more than {LONGEST // 2**20} MiB; give one record a line"
+                f"data.corpus.path={path}:{number}: a line of more than {LONGEST // 2**20} MiB; "
+                "give one record a line"
             )
         bare = STRING.sub(b"", line)
         deepest, depth = _depths(bare, depth)
         if deepest > DEEPEST:
             raise UserError(
-                f"data.corpus.path={path}:{number}: nested deeper than {DEEPEST} brackets; give a JSON object with a column of text a line"
+                f"data.corpus.path={path}:{number}: nested deeper than {DEEPEST} brackets; give a "
+                "JSON object with a column of text a line"
             )
 
 

@@ -55,7 +55,8 @@ def rows(kind: str, paths: Sequence[Path], **options: Any) -> Iterator[dict]:
     except Exception as error:  # unpacking, decoding and typing each have their own
         path, words = paths[min(done, len(paths) - 1)], line(error)
         raise UserError(
-            f"data.corpus.path={path}: not readable as {kind} ({words}); choose files with a pattern such as 'folder/**/*.txt'"
+            f"data.corpus.path={path}: not readable as {kind} ({words}); choose files with a "
+            "pattern such as 'folder/**/*.txt'"
         ) from None
 
 

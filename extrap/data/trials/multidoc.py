@@ -46,7 +46,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Documents:
-    """Test contexts of documents with `facts` facts each, a pure function of (seed, length, item)."""
+    """Test contexts of documents with `facts` facts each, a pure function of (seed,
+    length, item).
+    """
 
     vocabulary: Vocabulary
     stream: np.ndarray
@@ -115,7 +117,9 @@ class Documents:
         )
 
     def _written(self, made: list[tuple[Question, np.ndarray]], length: int, at: int) -> Questions:
-        """made: questions, and the documents to read in order. Filler in front makes up the length."""
+        """made: questions, and the documents to read in order. Filler in front makes up
+        the length.
+        """
         template, rows, values, behind = self.template, [], [], []
         for question, order in made:
             asked = template.questions(question.facts.subjects[0], np.int64(question.relation))

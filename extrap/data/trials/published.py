@@ -34,7 +34,8 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
             examples.append(_example(line))
             if len(examples[-1].values) != (first := len(examples[0].values)):
                 raise ValueError(
-                    f"{len(examples[-1].values)} records, but {first} in the first example; give every number a file of its own"
+                    f"{len(examples[-1].values)} records, but {first} in the first example; give "
+                    "every number a file of its own"
                 )
         except ValueError as error:
             raise UserError(f"{option}={path}:{number}: {error}") from None
@@ -42,7 +43,8 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
             break
     if not examples:
         raise UserError(
-            f"{option}={path}: no example in it; every line is a JSON object with {', '.join(FIELDS)}"
+            f"{option}={path}: no example in it; every line is a JSON object with "
+            f"{', '.join(FIELDS)}"
         )
     return examples
 
@@ -57,13 +59,15 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
             while line := file.readline(LONGEST + 1):
                 if len(line) > LONGEST:
                     raise UserError(
-                        f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one example"
+                        f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one "
+                        "example"
                     )
                 yield line
     except (OSError, EOFError, zlib.error, ValueError) as error:
         why = getattr(error, "strerror", None) or "damaged"
         raise UserError(
-            f"{where}: cannot be read ({why}); give a jsonl or jsonl.gz file, or null for generated records"
+            f"{where}: cannot be read ({why}); give a jsonl or jsonl.gz file, or null for "
+            "generated records"
         ) from None
 
 

@@ -43,7 +43,8 @@ class QueryForm(Form):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.records(length) < 2:
             raise UserError(
-                f"{option}: {length} tokens hold no two records next to two queries; give at least 8 tokens"
+                f"{option}: {length} tokens hold no two records next to two queries; give at "
+                "least 8 tokens"
             )
         check_keys(vocabulary, self.records(length), length)
 

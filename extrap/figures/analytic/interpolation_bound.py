@@ -21,7 +21,10 @@ def data(width: int = 128, distances: int = DISTANCES) -> np.ndarray:
 
 
 def draw():
-    note = f"base {BASE:g}; dashed: 1. Above it the bound on extrapolated scores is weaker than d times the largest coefficient"
+    note = (
+        f"base {BASE:g}; dashed: 1. Above it the bound on extrapolated scores is weaker than d "
+        "times the largest coefficient"
+    )
     figure, (panel,) = framed(
         ["B(s) / d"], "The bound on extrapolated scores does not fade", note, size=(4.6, 2.4)
     )

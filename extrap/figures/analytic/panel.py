@@ -14,7 +14,9 @@ from extrap.figures.drawing.style import INKS as INKS
 def framed(
     titles: Sequence[str], title: str, note: str, size=(3.0, 2.2), right=0.3, gap=0.62, left=0.62
 ) -> tuple[Figure, list[Axes]]:
-    """A row of panels with their titles, the title of the figure over them and a note under them."""
+    """A row of panels with their titles, the title of the figure over them and a note
+    under them.
+    """
     figure, axes = panels((1, len(titles)), size, right=right, gap=gap, left=left)
     for panel, name in zip(axes[0], titles, strict=True):
         panel.set_title(name)

@@ -36,7 +36,10 @@ def data(seed: int = 0) -> dict[str, np.ndarray]:
 
 def draw():
     found = data()
-    note = f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}; targets N(0, 1) at whole s below L; dotted: L, and whole s in the detail"
+    note = (
+        f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}; targets N(0, 1) at whole s below L; dotted: "
+        "L, and whole s in the detail"
+    )
     titles = ["inside the training length", "beyond it", "between whole positions"]
     figure, (inside, beyond, between) = framed(
         titles,

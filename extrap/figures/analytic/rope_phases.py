@@ -29,7 +29,10 @@ def data(
 def draw():
     found = data()
     titles = [f"pair {p}: {share:.0%} seen" for p, share in enumerate(found["coverage"])]
-    note = f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}, s = {FACTOR}; solid: phases of distances below L; dashed: those that s L tokens add"
+    note = (
+        f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}, s = {FACTOR}; solid: phases of distances "
+        "below L; dashed: those that s L tokens add"
+    )
     figure, axes = framed(
         titles, "RoPE: phases trained, and phases never seen", note, size=(1.05, 1.05), gap=0.12
     )

@@ -41,7 +41,10 @@ def data(
 
 def draw():
     found = data()
-    note = f"d = {WIDTH}, base {BASE:g}; right: {DRAWS} draws, thin lines three of them, bold their standard deviation, dotted sqrt(d)"
+    note = (
+        f"d = {WIDTH}, base {BASE:g}; right: {DRAWS} draws, thin lines three of them, bold their "
+        "standard deviation, dotted sqrt(d)"
+    )
     figure, (equal, drawn) = framed(
         ["q = k = (1, .., 1)", "q, k from N(0, 1)"], "RoPE: does a score fall with distance?", note
     )

@@ -38,8 +38,8 @@ def draw():
     found, index = data(), np.arange(WIDTH // 2)
     kept = found.pop("kept")
     note = (
-        f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}, s = {FACTOR:g}; shaded: pairs below one turn within L; "
-        "dashed: share of a pair that the turns ramp keeps"
+        f"d = {WIDTH}, base {BASE:g}, L = {LENGTH}, s = {FACTOR:g}; shaded: pairs below one turn "
+        "within L; dashed: share of a pair that the turns ramp keeps"
     )
     figure, (waves, turns) = framed(
         ["wavelength", "full circles within L"],

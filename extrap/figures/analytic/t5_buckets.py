@@ -22,7 +22,10 @@ def data() -> np.ndarray:
 
 def draw():
     buckets = data()
-    note = f"{BUCKETS} buckets, greatest distance {FARTHEST}; dotted: where buckets stop being exact, and where the last one begins"
+    note = (
+        f"{BUCKETS} buckets, greatest distance {FARTHEST}; dotted: where buckets stop being "
+        "exact, and where the last one begins"
+    )
     figure, axes = framed(
         ["linear distance", "logarithmic distance"], "T5: which bucket a distance falls into", note
     )

@@ -76,7 +76,10 @@ def note(rows: pd.DataFrame) -> str:
     """Study, training length and number of seeds, for the line under a figure."""
     seeds = rows["seed"].nunique()
     lengths = ", ".join(str(length) for length in sorted(rows["train_length"].unique()))
-    return f"study {', '.join(sorted(rows['study'].unique()))} · trained at L = {lengths} tokens · {seeds} seed{'s' * (seeds > 1)}"
+    return (
+        f"study {', '.join(sorted(rows['study'].unique()))} · trained at L = {lengths} tokens · "
+        f"{seeds} seed{'s' * (seeds > 1)}"
+    )
 
 
 def spread_note(rows: pd.DataFrame, interval: str) -> str:
@@ -85,4 +88,7 @@ def spread_note(rows: pd.DataFrame, interval: str) -> str:
     """
     if rows.groupby(["scheme", "data", "extension", "status"])["run"].nunique().max() == 1:
         return f"{note(rows)} · {interval}"
-    return f"{note(rows)} · thin: seeds, thick: their mean; 95 % t-interval over seeds from 3 on; single seeds: {interval}"
+    return (
+        f"{note(rows)} · thin: seeds, thick: their mean; 95 % t-interval over seeds from 3 on; "
+        f"single seeds: {interval}"
+    )

@@ -17,7 +17,10 @@ from extrap.results.series import select, series
 
 ACROSS, DISTANCES, INK = 5, (1, 2, 4), "#ff1f5b"
 GAP, TITLE = 0.36, 7.5
-MARKS = "red line: the training length L; dashed: records that lie L, 2L and 4L tokens before the query; hatched: below the gate"
+MARKS = (
+    "red line: the training length L; dashed: records that lie L, 2L and 4L tokens before the "
+    "query; hatched: below the gate"
+)
 
 
 def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
@@ -63,7 +66,9 @@ def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
 
 
 def _cells(panel, s, rows, depths, lengths) -> None:
-    """Rows are depths, columns lengths, each one cell wide; cells without a measurement stay blank."""
+    """Rows are depths, columns lengths, each one cell wide; cells without a measurement
+    stay blank.
+    """
     mean = (
         rows.groupby(["depth", "length"])["value"]
         .mean()

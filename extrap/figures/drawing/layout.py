@@ -1,8 +1,8 @@
 """Panels of a fixed size in inches, and labels at the right end of lines that do not overlap.
 
-A figure has its natural width, at which labels stand beside the lines. Within `fitted(width)` a wider
-one is fitted to a page: panels shrink and wrap, and labels become a legend under them, so that text
-keeps its size.
+A figure has its natural width, at which labels stand beside the lines. Within `fitted(width)` a
+wider one is fitted to a page: panels shrink and wrap, and labels become a legend under them, so
+that text keeps its size.
 """
 
 import math
@@ -128,7 +128,8 @@ def _wrapped(columns: int, width: float, room: float, gap: float, least: float):
     fitting = [n for n in range(1, columns + 1) if (room - (n - 1) * gap) / n >= least]
     if not fitting:
         raise UserError(
-            f"--width: this figure needs at least {WIDTH.get() - room + least:.1f}in; give a wider page"
+            f"--width: this figure needs at least {WIDTH.get() - room + least:.1f}in; give a "
+            "wider page"
         )
     rows = -(-columns // max(fitting))
     across = -(-columns // rows)

@@ -2,8 +2,8 @@
 
 Colours are told apart under normal, protan, deutan and tritan vision, and have a contrast of at
 least 3 on white; the grey of what lies below the gate is none of them. The colour of a scheme or an
-extension stands in its file, as the line `Colour: blue` of a docstring, so that relatives share one;
-markers tell these apart. A name that is in no file has both by its hash.
+extension stands in its file, as the line `Colour: blue` of a docstring, so that relatives share
+one; markers tell these apart. A name that is in no file has both by its hash.
 """
 
 import re
@@ -17,9 +17,18 @@ import extrap
 from extrap.utils.paths import conf_dir
 
 COLOURS = {
-    "blue": "#0039e3", "azure": "#1881f2", "amber": "#c98400", "red": "#d83c3c", "plum": "#621097", "brown": "#5b2907",
-    "black": "#222222", "green": "#31a364", "olive": "#6f5f00", "magenta": "#c22a9c", "petrol": "#02495c",
-}  # fmt: skip
+    "blue": "#0039e3",
+    "azure": "#1881f2",
+    "amber": "#c98400",
+    "red": "#d83c3c",
+    "plum": "#621097",
+    "brown": "#5b2907",
+    "black": "#222222",
+    "green": "#31a364",
+    "olive": "#6f5f00",
+    "magenta": "#c22a9c",
+    "petrol": "#02495c",
+}
 BELOW_GATE = "#9a9a9a"
 MARKERS = "osD^vPX*<>phd8H"
 LINE = re.compile(r"^\s*Colour: (\w+)$", re.MULTILINE)

@@ -1,5 +1,5 @@
-"""How a series is drawn: one colour and marker a scheme, one line style a condition; and matplotlib's
-settings.
+"""How a series is drawn: one colour and marker a scheme, one line style a condition; and
+matplotlib's settings.
 """
 
 from dataclasses import dataclass
@@ -20,12 +20,31 @@ LEAST_TEXT = 6.0
 """Points below which no text of a figure is, in print."""
 
 RC = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
-    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.minor.width": 0.4, "ytick.minor.width": 0.4,
-    "axes.spines.right": False, "axes.spines.top": False, "axes.edgecolor": "#444444", "axes.axisbelow": True,
-    "axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.5, "hatch.linewidth": 0.5,
-    "text.parse_math": False, "savefig.dpi": 160, "svg.hashsalt": "extrap", "svg.fonttype": "none", "pdf.fonttype": 42,
-}  # fmt: skip
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.edgecolor": "#444444",
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "text.parse_math": False,
+    "savefig.dpi": 160,
+    "svg.hashsalt": "extrap",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
 
 
 @dataclass(frozen=True)
@@ -45,8 +64,15 @@ class Style:
     def stroke(self) -> dict:
         """Arguments of `Axes.plot`."""
         face = self.colour if self.filled else "white"
-        return {"color": self.colour, "linestyle": self.line, "marker": self.marker, "markersize": 3.6, "markerfacecolor": face,
-                "markeredgewidth": 0.7, "linewidth": 1.5 if self.filled else 1.0}  # fmt: skip
+        return {
+            "color": self.colour,
+            "linestyle": self.line,
+            "marker": self.marker,
+            "markersize": 3.6,
+            "markerfacecolor": face,
+            "markeredgewidth": 0.7,
+            "linewidth": 1.5 if self.filled else 1.0,
+        }
 
 
 def scheme_style(scheme: str) -> Style:

@@ -1,5 +1,5 @@
-"""BLOOM: ALiBi, a norm of the token embedding, layer norms, biases everywhere, a tied head. Queries,
-keys and values of a head lie side by side in the file.
+"""BLOOM: ALiBi, a norm of the token embedding, layer norms, biases everywhere, a tied head.
+Queries, keys and values of a head lie side by side in the file.
 """
 
 from torch import Tensor

@@ -1,5 +1,5 @@
-"""GPT-2: a learned table of positions, layer norms, biases everywhere, most often a tied head. Matrices lie
-transposed in the file.
+"""GPT-2: a learned table of positions, layer norms, biases everywhere, most often a tied head.
+Matrices lie transposed in the file.
 """
 
 from torch import Tensor

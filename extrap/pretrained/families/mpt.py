@@ -10,8 +10,8 @@ MODEL_TYPES = ("mpt",)
 
 
 def slopes(heads: int, steepest: float) -> list[float]:
-    """2**(-n steepest / P), n = 1 .. P, P the next power of two; for fewer heads the second, fourth,
-    ... first, then the others.
+    """2**(-n steepest / P), n = 1 .. P, P the next power of two; for fewer heads the second,
+    fourth, ... first, then the others.
     """
     power = 1 << (heads - 1).bit_length()
     every = [2 ** (-n * steepest / power) for n in range(1, power + 1)]

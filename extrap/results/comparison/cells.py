@@ -117,7 +117,8 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
                 continue
             if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
                 raise UserError(
-                    f"{path}: not the items of its rows ({cell}); delete both files and evaluate the run again"
+                    f"{path}: not the items of its rows ({cell}); delete both files and evaluate "
+                    "the run again"
                 )
             out.setdefault(cell, {})[int(seed)] = scores
     return out, sorted(lacking)
@@ -165,7 +166,9 @@ def _trials(plain: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(metric: str, table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The mean over depths of each trial and, of accuracies at depths that allow it, its summaries."""
+    """The mean over depths of each trial and, of accuracies at depths that allow it,
+    its summaries.
+    """
     values = table.to_numpy()
     found = {metric: values.mean(1)}
     if metric == "accuracy":

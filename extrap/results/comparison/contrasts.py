@@ -61,7 +61,8 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
         )
     if not found:
         raise UserError(
-            f"{a.label} and {b.label} share no seed and metric; evaluate both on the same tasks with the same seeds"
+            f"{a.label} and {b.label} share no seed and metric; evaluate both on the same tasks "
+            "with the same seeds"
         )
     return found
 

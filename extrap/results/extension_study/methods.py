@@ -76,7 +76,9 @@ def title(method: str) -> str:
 
 
 def value(rows: pd.DataFrame) -> tuple[float, float, float] | None:
-    """(value, low, high) over seeds of rows that are one number per seed; None where there is none."""
+    """(value, low, high) over seeds of rows that are one number per seed; None where
+    there is none.
+    """
     if rows.empty:
         return None
     found = spread(rows.assign(one=0), "one").iloc[0]

@@ -88,7 +88,8 @@ def over_both(sums, counts=None) -> Mean:
     counts = np.ones_like(sums) if counts is None else np.asarray(counts, float)
     if sums.ndim != 2 or sums.shape != counts.shape or sums.size == 0:
         raise ValueError(
-            f"sums and counts must be of one shape (seeds, items), got {sums.shape} and {counts.shape}"
+            f"sums and counts must be of one shape (seeds, items), got {sums.shape} and "
+            f"{counts.shape}"
         )
     seeds, items = sums.shape
     if seeds < 2:

@@ -1,9 +1,9 @@
 """95 % intervals of independent values: Wilson for accuracies, percentile bootstrap over documents
 or trials, Student's t over seeds.
 
-Wilson and the bootstrap say how well one trained model was measured; only intervals over seeds speak
-about a scheme. Seeds and items together: extrap.results.stats.crossed. Differences between two
-schemes: extrap.results.stats.paired.
+Wilson and the bootstrap say how well one trained model was measured; only intervals over seeds
+speak about a scheme. Seeds and items together: extrap.results.stats.crossed. Differences between
+two schemes: extrap.results.stats.paired.
 """
 
 from functools import lru_cache
@@ -69,8 +69,8 @@ def bootstrap_mean(sums, counts, samples: int = 2000, seed: int = 0):
 def ratio_interval(sums, counts):
     """(low, high) of the ratio R = sum(sums) / sum(counts) over n units, by Student's t of n - 1.
 
-    se^2 = n/(n - 1) sum of (sums - R counts)^2 / (sum counts)^2; equal counts make it the t-interval
-    of a mean. One unit supports no interval: nan.
+    se^2 = n/(n - 1) sum of (sums - R counts)^2 / (sum counts)^2; equal counts make it the
+    t-interval of a mean. One unit supports no interval: nan.
 
     Args:
         sums, counts: (n, ...).

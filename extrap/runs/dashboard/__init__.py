@@ -74,7 +74,9 @@ class WandB:
         self._seen_training = False
 
     def start(self, page: Page, resume: str | None = "allow") -> None:
-        """Opens the page, or goes on with it. resume=None: what the server has of it is replaced."""
+        """Opens the page, or goes on with it. resume=None: what the server has of it is
+        replaced.
+        """
         if self.run is not None:
             return
         if self.mode == "online" and (reason := obstacle(self.timeout)):
@@ -92,7 +94,8 @@ class WandB:
     def _offline(self, reason: str) -> None:
         self.mode = "offline"
         print(
-            f"extrap: logger.mode=online: {reason}; going on offline, `wandb sync` sends the run later",
+            f"extrap: logger.mode=online: {reason}; going on offline, `wandb sync` sends the "
+            "run later",
             file=sys.stderr,
         )
 

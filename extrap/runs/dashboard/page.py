@@ -29,7 +29,8 @@ class Page:
     @property
     def id(self) -> str:
         """The same whenever the same thing is shown, on whatever machine."""
-        return f"{self.run[-(LONGEST_ID - 13) :]}-{fingerprint([self.study, self.run, self.extension])}"
+        end = self.run[-(LONGEST_ID - 13) :]
+        return f"{end}-{fingerprint([self.study, self.run, self.extension])}"
 
     def kept_id(self) -> str:
         """The id that stands beside the checkpoint, put there the first time: a resumed run goes on

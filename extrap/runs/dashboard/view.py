@@ -61,8 +61,12 @@ def by_depth(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
 
 
 def summary(task: str, rows: Sequence[dict]) -> dict[str, float]:
-    return {f"{name} at {point['eval/length']}".removeprefix("eval/"): value
-            for point in by_length(task, rows) for name, value in point.items() if name != "eval/length"}  # fmt: skip
+    return {
+        f"{name} at {point['eval/length']}".removeprefix("eval/"): value
+        for point in by_length(task, rows)
+        for name, value in point.items()
+        if name != "eval/length"
+    }
 
 
 def tables(task: str, rows: Sequence[dict]) -> dict[str, Table]:

@@ -109,7 +109,9 @@ class Schooling(L.Callback):
 
 
 class RandomState(L.Callback):
-    """torch's random numbers go on after a resume where they stood: Lightning does not save them."""
+    """torch's random numbers go on after a resume where they stood: Lightning does not
+    save them.
+    """
 
     def __init__(self) -> None:
         self._saved: list[torch.Tensor] | None = None

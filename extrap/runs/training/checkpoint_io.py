@@ -10,9 +10,14 @@ from torch import Tensor, nn
 from extrap.runs.checkpoint import Damaged, check_weights, is_curve, load, save
 
 PARTS = {
-    "global_step": int, "pytorch-lightning_version": str, "state_dict": dict, "loops": dict, "callbacks": dict,
-    "optimizer_states": list, "lr_schedulers": list,
-}  # fmt: skip
+    "global_step": int,
+    "pytorch-lightning_version": str,
+    "state_dict": dict,
+    "loops": dict,
+    "callbacks": dict,
+    "optimizer_states": list,
+    "lr_schedulers": list,
+}
 
 
 class Checkpoints(TorchCheckpointIO):
@@ -51,7 +56,9 @@ class Checkpoints(TorchCheckpointIO):
 
 
 def _check_moments(state: Any, parameters: list[Tensor], path: Path) -> None:
-    """Raises Damaged where what the optimiser remembers of its parameters is not of their shapes."""
+    """Raises Damaged where what the optimiser remembers of its parameters is not of
+    their shapes.
+    """
     try:
         shapes = {tuple(p.shape) for p in parameters} | {()}
         wrong = any(

@@ -106,18 +106,21 @@ def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> 
     n, times = processes(trainer), accumulated(trainer)
     if sweep and n > 1:
         raise UserError(
-            f"trainer.devices={trainer['devices']}: a job of a sweep has one device; start this run by itself, without -m"
+            f"trainer.devices={trainer['devices']}: a job of a sweep has one device; start this "
+            "run by itself, without -m"
         )
     nodes = trainer.get("num_nodes", 1)
     if nodes > 1 and not any(name in os.environ for name in LAUNCHERS):
         raise UserError(
-            f"trainer.num_nodes={nodes}: nothing has started the other nodes; start this command on each with torchrun or srun"
+            f"trainer.num_nodes={nodes}: nothing has started the other nodes; start this command "
+            "on each with torchrun or srun"
         )
     for part, size in sizes.items():
         if size % (n * times):
             among = f"{n} processes" if times == 1 else f"{n} x {times} shares"
             raise UserError(
-                f"data.{part}.size={size}: does not divide among {among}; give a multiple of {n * times}"
+                f"data.{part}.size={size}: does not divide among {among}; give a multiple of "
+                f"{n * times}"
             )
 
 

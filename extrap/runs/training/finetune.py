@@ -46,7 +46,9 @@ class Tuning(ABC):
 
     @abstractmethod
     def adapt(self, model: GPT) -> None:
-        """Prepares a model for tuning, in place. Raises ValueError for options that do not fit it."""
+        """Prepares a model for tuning, in place. Raises ValueError for options that do
+        not fit it.
+        """
 
     @abstractmethod
     def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -41,8 +41,8 @@ class LoRA(Tuning):
     block that has it.
 
     Biases, norms and parameters of the scheme stay as they are. A tied head goes with the
-    embedding. Raises ValueError for a rank above the sides of a matrix and for targets that are not in
-    the model. Source: arXiv 2106.09685
+    embedding. Raises ValueError for a rank above the sides of a matrix and for targets that are not
+    in the model. Source: arXiv 2106.09685
     """
 
     lr: Positive = 3e-3
@@ -55,7 +55,8 @@ class LoRA(Tuning):
         names = {name.rpartition(".")[2]: None for name in matrices}
         if not self.targets or not set(self.targets) <= set(names):
             raise ValueError(
-                f"targets=[{','.join(self.targets)}]: one or more of {', '.join(names)}, the matrices of this model"
+                f"targets=[{','.join(self.targets)}]: one or more of {', '.join(names)}, the "
+                "matrices of this model"
             )
         chosen = {
             name: matrix
@@ -65,7 +66,8 @@ class LoRA(Tuning):
         for name, matrix in chosen.items():
             if self.rank > min(matrix.weight.shape):
                 raise ValueError(
-                    f"rank={self.rank}: more than a side of {name}, {' x '.join(map(str, matrix.weight.shape))}"
+                    f"rank={self.rank}: more than a side of {name}, "
+                    f"{' x '.join(map(str, matrix.weight.shape))}"
                 )
         model.requires_grad_(False)
         for matrix in chosen.values():

@@ -50,7 +50,9 @@ class Optim:
             )
 
     def factor(self, step: int) -> float:
-        """Share of the peak learning rate at a step in [0, steps); at a later one that of the last."""
+        """Share of the peak learning rate at a step in [0, steps); at a later one that
+        of the last.
+        """
         if step < self.warmup:
             return (step + 1) / self.warmup
         start = max(self.warmup, self.steps - round(self.decay * self.steps))

@@ -25,7 +25,9 @@ def uniform(n: int, first: int = FIRST) -> Tensor:
 
 
 def mass(a: Tensor, first: int = FIRST) -> Tensor:
-    """(..., T): mean attention to each key over the rows from `first` on (the last one at least)."""
+    """(..., T): mean attention to each key over the rows from `first` on (the last one
+    at least).
+    """
     return a[..., min(first, a.shape[-2] - 1) :, :].mean(-2)
 
 
@@ -92,7 +94,9 @@ def doublings(n: int) -> Tensor:
 
 
 def spread_over(n: int, places: int) -> Tensor:
-    """At most `places` whole numbers from 0 to n - 1, both ends among them, as evenly as they come."""
+    """At most `places` whole numbers from 0 to n - 1, both ends among them, as evenly
+    as they come.
+    """
     return torch.linspace(0, n - 1, min(n, places), dtype=torch.float64).round().long()
 
 

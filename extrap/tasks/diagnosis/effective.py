@@ -39,7 +39,9 @@ def used(trained: Scheme, extended: Scheme, doublings: int = 4) -> list[dict]:
 
 
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
-    """Rows of all layers at once where they are alike, else of each layer in which something turns."""
+    """Rows of all layers at once where they are alike, else of each layer in which
+    something turns.
+    """
     layers = range(scheme.shape.layers)
     last: list[Tensor | None] | None = None
     for n in lengths:

@@ -21,8 +21,8 @@ SHARES = (0.5, 0.9, 0.99)
 
 @dataclass(frozen=True)
 class ModelMeasures:
-    """places: positions that are recorded; probes: directions of the Jacobian; batch_tokens: tokens per
-    forward.
+    """places: positions that are recorded; probes: directions of the Jacobian; batch_tokens:
+    tokens per forward.
     """
 
     places: int

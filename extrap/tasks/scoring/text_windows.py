@@ -67,8 +67,10 @@ def check_texts(corpus, task: str, documents: int, end: int, why: str) -> None:
     found = len(corpus.documents("validation", at_least=end))
     if found < documents:
         raise UserError(
-            f"{corpus.option}: {found} validation documents have {end} tokens or more, {why} of task.{task}.multiples; "
-            f"task.{task}.documents={documents} are asked for: give more text, or ask for fewer or shorter ones"
+            f"{corpus.option}: {found} validation documents have {end} tokens or more, {why} of "
+            f"task.{task}.multiples; task.{task}.documents={documents} are asked for: give "
+            "more "
+            "text, or ask for fewer or shorter ones"
         )
 
 

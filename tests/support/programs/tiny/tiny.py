@@ -64,7 +64,8 @@ def check(cfg: DictConfig) -> None:
 def run(cfg: DictConfig) -> None:
     say(f"start {cfg.name}")
     print(
-        f"threads {os.environ['OMP_NUM_THREADS']}, heavy modules {[m for m in ('torch', 'numpy') if m in sys.modules]}"
+        f"threads {os.environ['OMP_NUM_THREADS']}, heavy modules "
+        f"{[m for m in ('torch', 'numpy') if m in sys.modules]}"
     )
     match cfg.act:
         case "raise":

@@ -1,4 +1,6 @@
-"""The launcher `local`: reads and checks every job of a sweep, then runs each in a fresh process."""
+"""The launcher `local`: reads and checks every job of a sweep, then runs each in a
+fresh process.
+"""
 
 import sys
 import time
@@ -58,10 +60,12 @@ class LocalLauncher(Launcher):
     def _check(self) -> None:
         if self.n_jobs is not None and (type(self.n_jobs) is not int or self.n_jobs < 1):
             raise UserError(
-                f"hydra.launcher.n_jobs={self.n_jobs}: must be a whole number from 1, or null for cores // threads"
+                f"hydra.launcher.n_jobs={self.n_jobs}: must be a whole number from 1, or null for "
+                "cores // threads"
             )
         limit = self.timeout_min
         if limit is not None and (type(limit) not in (int, float) or not limit > 0):
             raise UserError(
-                f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or null for no limit"
+                f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or "
+                "null for no limit"
             )

@@ -51,11 +51,13 @@ class LocalSweeper(Sweeper):
         for override in overrides:
             if override.is_sweep_override() and not override.is_discrete_sweep():
                 raise UserError(
-                    f"{override.input_line}: values without end; list them, or give a range with a step"
+                    f"{override.input_line}: values without end; list them, or give a range with "
+                    "a step"
                 )
             if override.is_discrete_sweep() and not list(override.sweep_string_iterator()):
                 raise UserError(
-                    f"{override.input_line}: matches none of {', '.join(self.loader.get_group_options(override.key_or_group))}"
+                    f"{override.input_line}: matches none of "
+                    f"{', '.join(self.loader.get_group_options(override.key_or_group))}"
                 )
         [jobs] = BasicSweeper.split_arguments(overrides, None)
         return jobs
