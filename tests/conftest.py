@@ -79,8 +79,8 @@ def corpus_cache(tmp_path_factory):
 def elsewhere(tmp_path, monkeypatch, corpus_cache):
     """An empty working folder that shares the token map with the other tests of this process."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EXTRAP_TOKENS", str(corpus_cache))
     (tmp_path / "runs").mkdir()
-    (tmp_path / "runs" / ".tokens").symlink_to(corpus_cache)
     return tmp_path
 
 

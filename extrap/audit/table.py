@@ -48,10 +48,13 @@ def legend(columns: list[Column]) -> list[str]:
 
 
 def write(frame: pd.DataFrame, columns: list[Column], folder: Path) -> list[Path]:
-    """audit.csv and figures/audit.svg, .png in a folder; returns the files."""
+    """audit.csv and figures/audit.svg, .png in a folder; returns the files. Raises UserError for a
+    link in it.
+    """
     from extrap import figures
     from extrap.figures.properties import paint
 
+    atomic.check_links(folder)
     table = folder / "audit.csv"
     atomic.replace(table, frame.to_csv(float_format="%.4g", lineterminator="\n").encode())
     painted = figures.image(

@@ -14,6 +14,7 @@ from extrap.cli.exits import told
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
+from extrap.utils.files import check_way
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 
@@ -96,13 +97,16 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
 
 
 def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
-    """Run folders of these jobs that no other study uses, each locked from here on."""
+    """Run folders of these jobs that no other study uses, each locked from here on. Raises
+    UserError for a link in place of one.
+    """
     for run in dict.fromkeys(job.run for job in jobs):
         study, folder = (
             next(job.study for job in jobs if job.run == run),
             next(job.folder.folder for job in jobs if job.run == run),
         )
-        if not folder.is_dir() or folder.is_symlink():
+        check_way(folder)
+        if not folder.is_dir():
             continue
         if others := sorted(uses(run) - {study}):
             _tell(f"{run}: left alone, study {', '.join(others)} uses it")
@@ -114,12 +118,18 @@ def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
 
 
 def _files(jobs: list[Entry]) -> Iterator[Path]:
+    """Files of rows, items and what was asked for. Raises UserError for a link among the folders
+    that lead to one: what is behind it is somebody else's.
+    """
     for job in jobs:
         found = [
             job.path,
             *(path for task in job.tasks for path in (job.file(task).rows, job.file(task).items)),
         ]
-        yield from (path for path in found if path.is_file())
+        for path in found:
+            check_way(path.parent)
+            if path.is_symlink() or path.is_file():
+                yield path
 
 
 def _size(path: Path) -> int:

@@ -13,6 +13,7 @@ from extrap.runs.dashboard.page import Page
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE
 from extrap.runs.study import Entry, entries
+from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 
@@ -108,7 +109,8 @@ def _workspace(board: WandB, study: str, records: list[dict]) -> str:
     if board.mode == "offline":
         path = Path("wandb") / f"workspace-{study}.json"
         built = workspace.build(study, board.project, board.entity or "", records)
-        path.write_text(json.dumps(workspace.specification(built), indent=1, sort_keys=True))
+        content = json.dumps(workspace.specification(built), indent=1, sort_keys=True)
+        atomic.replace(path, content.encode())
         return str(path)
     import wandb
 

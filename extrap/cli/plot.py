@@ -143,10 +143,11 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
     """Draw the named figures that need no rows, or all of them, into `results/analytic/figures`;
     returns the files.
 
-    Raises UserError for an unknown one.
+    Raises UserError for an unknown one, and for a link where they are kept.
     """
     known = figures.available(ANALYTIC)
     _check_names(names, known)
+    check_links(results / "analytic")
     return [
         path
         for name in names or known

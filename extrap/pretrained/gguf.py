@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from extrap.pretrained.gguf_tokenizer import tokenizer
+from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 LAYOUTS = {"llama": "interleaved", "qwen2": "half", "qwen3": "half"}
@@ -56,9 +57,10 @@ def unpacked(path: Path, cache: Path) -> Path:
         file.seek(0)
         name = hashlib.file_digest(file, "sha256").hexdigest()
     folder = cache / name[:16]
+    atomic.check_way(folder)
     if folder.is_dir():
         return folder
-    cache.mkdir(parents=True, exist_ok=True)
+    atomic.make_folder(cache)
     for left in cache.glob(f".{folder.name}.*.tmp"):
         if not _running(int(left.name.split(".")[2])):
             shutil.rmtree(left, ignore_errors=True)

@@ -7,6 +7,7 @@ runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or 
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -59,8 +60,11 @@ class Entry:
         return ResultFile(self.study, self.run, self.extension, task)
 
     def write(self) -> None:
-        """Asked for again with fewer tasks, a job keeps those that it was asked for before."""
+        """Asked for again with fewer tasks, a job keeps those that it was asked for before. Raises
+        UserError for a link where the run or what was asked for is kept.
+        """
         atomic.check_links(self.path.parent)
+        atomic.check_way(self.folder.folder)
         before = _read(self.path)
         write_json(
             self.path, asdict(self) | {"tasks": (before.tasks if before else {}) | self.tasks}
@@ -70,7 +74,9 @@ class Entry:
         return self.folder.holder is not None
 
     def fail(self, reason: str) -> None:
-        self.folder.fail(reason)
+        """Notes why an attempt failed, where that can be written: a sweep goes on without."""
+        with suppress(UserError, OSError):
+            self.folder.fail(reason)
 
     def missing(self) -> list[str]:
         """What has not been done: "train", and tasks without rows of their present configuration. A

@@ -2,9 +2,15 @@
 
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from extrap.utils.errors import UserError
+
+OURS = ("runs", "results", "wandb")
+"""Folders that the program writes to, in the folder it was started in. They may be links, to a disk
+with more room; what lies in them may not.
+"""
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -12,7 +18,7 @@ def replace(path: Path, content: bytes) -> None:
 
     The content and the file's name are on the disk when this returns, so that what is written next
     may rely on it. Raises OSError that names `path` where the disk does not take it; the old
-    content then stands.
+    content then stands. Raises UserError where a folder on the way, in one of ours, is a link.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -45,7 +51,10 @@ def sweep(folder: Path, pattern: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those above it; their names are on the disk when this returns."""
+    """Makes a folder and those above it; their names are on the disk when this returns. Raises
+    UserError where one of them, in a folder of ours, is a link.
+    """
+    check_way(folder)
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -68,12 +77,22 @@ def sync_folder(folder: Path) -> None:
 
 
 def check_links(folder: Path) -> None:
-    """Raises UserError for a link in place of a folder or anywhere in it: what is written there
-    would land elsewhere.
+    """Raises UserError for a link in place of a folder, anywhere in it or on the way to it: what is
+    written there would land elsewhere.
     """
-    if (
-        link := next((path for path in (folder, *folder.rglob("*")) if path.is_symlink()), None)
-    ) is not None:
+    check_way(folder)
+    _refuse(path for path in (folder, *folder.rglob("*")))
+
+
+def check_way(folder: Path) -> None:
+    """Raises UserError for a link among the folders that lead from one of ours to this one."""
+    parts = folder.parts
+    if parts and parts[0] in OURS:
+        _refuse(Path(*parts[:n]) for n in range(2, len(parts) + 1))
+
+
+def _refuse(paths: Iterable[Path]) -> None:
+    if (link := next((path for path in paths if path.is_symlink()), None)) is not None:
         raise UserError(
             f"{link}: a link, and nothing is written through one; put what it points to in its "
             "place, or remove it"

@@ -122,9 +122,25 @@ def test_mistakes_are_one_line(words: list[str], line: str, capsys) -> None:
     assert capsys.readouterr().err == f"extrap-clean: {line}\n"
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "asked"),
+    [
+        ("runs/rope-1-s0", "--runs"),
+        ("runs/.jobs/s", "--rows"),
+        ("results/s/rows", "--rows"),
+        ("results/s/items", "--rows"),
+        ("results/s", "--rows"),
+    ],
+)
+def test_a_link_is_not_followed(place: str, asked: str, tmp_path: Path, capsys) -> None:
     finished("rope-1-s0")
-    Named("rope-1-s0").folder.rename(tmp_path / "elsewhere")
-    Named("rope-1-s0").folder.symlink_to(tmp_path / "elsewhere")
-    clean.main(["s", "--runs", "--yes"])
-    assert (tmp_path / "elsewhere" / "weights.pt").exists()
+    outside = tmp_path / "outside"
+    Path(place).mkdir(exist_ok=True)
+    Path(place).rename(outside)
+    Path(place).symlink_to(outside)
+    before = sorted(path for path in outside.rglob("*"))
+    with pytest.raises(SystemExit, match="2"):
+        clean.main(["s", asked, "--yes"])
+    said = capsys.readouterr().err
+    assert said.startswith(f"extrap-clean: {place}: a link, and nothing"), said
+    assert sorted(path for path in outside.rglob("*")) == before

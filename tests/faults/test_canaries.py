@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 import torch
 
+from extrap.audit import table, zoo
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.dashboard import _page
 from extrap.cli.plot import main as plot
+from extrap.cli.plot import plot_analytic
 from extrap.cli.program import prepare, work
 from extrap.cli.status import main as status
 from extrap.cli.sweep.process import Process, State
@@ -345,6 +347,83 @@ def test_nothing_is_written_through_a_link_in_a_study(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"runs/\.jobs/t: a link"):
         Entry("t", "rope-1-s0", "direct", {}).write()
     assert list(outside.iterdir()) == []
+
+
+def plotted() -> None:
+    plot_analytic(Path("results"), ["alibi_bias"])
+
+
+def audited() -> None:
+    subjects = zoo.subjects(["nope"])
+    table.write(zoo.audit(subjects), zoo.columns(), Path("results/audit"))
+
+
+def indexed() -> None:
+    Path("a.txt").write_text("some text\n" * 4000)
+    Files(path="a.txt").open()
+
+
+def noted() -> None:
+    Entry("t", "rope-1-s0", "direct", {}).write()
+
+
+def started() -> None:
+    process = Process("a", ["true"], Path("runs/rope-1-s0/log.txt"), State.WAITING)
+    process.start()
+    Entry("t", "rope-1-s0", "direct", {}).fail(process.reason)  # which a sweep survives
+    raise UserError(process.reason.removeprefix("could not start: "))
+
+
+@pytest.mark.parametrize(
+    ("place", "call"),
+    [
+        ("results/analytic", plotted),
+        ("results/analytic/figures", plotted),
+        ("results/audit", audited),
+        ("results/audit/figures", audited),
+        ("runs/.tokens", indexed),
+        ("runs/.jobs", noted),
+        ("runs/rope-1-s0", noted),
+        ("runs/rope-1-s0", started),
+    ],
+)
+def test_nothing_is_written_through_a_link_to_a_folder(
+    place: str, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("EXTRAP_TOKENS")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    Path(place).symlink_to(outside)
+    with pytest.raises(UserError, match=rf"^{place}: a link, and nothing is written through one"):
+        call()
+    assert list(outside.iterdir()) == []
+
+
+def test_our_folders_themselves_may_lie_on_another_disk(tmp_path: Path) -> None:
+    (tmp_path / "scratch").mkdir()
+    Path("runs").rmdir()
+    Path("runs").symlink_to(tmp_path / "scratch")
+    noted()
+    assert (tmp_path / "scratch/.jobs/t/rope-1-s0__direct.json").is_file()
+
+
+def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("theirs")
+    Path("texts/deep").mkdir(parents=True)
+    Path("texts/a.txt").write_text("mine")
+    Path("texts/deep/b.txt").symlink_to("../a.txt")
+    assert len(list(Files(path="texts").documents())) == 2
+    Path("texts/deep/c.txt").symlink_to(tmp_path / "secret")
+    for path in ("texts", "texts/**/*.txt"):
+        with pytest.raises(UserError, match=r"texts: deep/c\.txt is a link to .*secret, outside"):
+            list(Files(path=path).documents())
+        asked = Files(path=path, links=True)
+        assert [text for _, text in asked.documents()] == [b"mine", b"mine", b"theirs"]
+    Path("texts/deep/c.txt").unlink()
+    Path("texts/d").symlink_to(tmp_path)
+    with pytest.raises(UserError, match=r"texts: d/secret is a link to .*secret, outside"):
+        list(Files(path="texts/*/*").documents())
 
 
 def test_a_log_is_not_written_through_a_link(tmp_path: Path) -> None:

@@ -100,9 +100,11 @@ def disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Disk]:
         yield Disk(watched)
 
 
-def test_data_is_on_the_disk_before_it_is_called_finished(disk: Disk, corpus_cache: Path) -> None:
+def test_data_is_on_the_disk_before_it_is_called_finished(
+    disk: Disk, corpus_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXTRAP_TOKENS", str(corpus_cache))
     os.mkdir("runs")
-    os.symlink(corpus_cache, "runs/.tokens")
     disk._fsync(folder := os.open(".", os.O_RDONLY))  # what was there before
     os.close(folder)
     this = job("scheme=rope")

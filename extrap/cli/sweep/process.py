@@ -16,7 +16,8 @@ from typing import Any
 from extrap.cli.sweep.join import SWEEP
 from extrap.cli.sweep.memory import kills
 from extrap.utils import progress
-from extrap.utils.files import no_link
+from extrap.utils.errors import UserError
+from extrap.utils.files import make_folder, no_link
 
 PATIENCE = 30.0  # seconds that a job has to end by itself once it is told that its time is over
 
@@ -70,7 +71,7 @@ class Process:
             "PYTHONUNBUFFERED": "1",
         }
         try:
-            self.log.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.log.parent)
             with open(self.log, "ab", opener=no_link) as log:
                 log.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n".encode())
                 log.flush()
@@ -85,7 +86,7 @@ class Process:
                     env=environment,
                     start_new_session=True,
                 )
-        except OSError as error:
+        except (OSError, UserError) as error:
             self.state, self.reason = State.FAILED, f"could not start: {error}"
 
     def ended(self) -> bool:

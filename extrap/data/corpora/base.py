@@ -25,6 +25,14 @@ from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
+KEPT = "EXTRAP_TOKENS"
+"""Names, in the environment, the folder of token maps; `runs/.tokens` where it names none."""
+
+
+def cache_folder() -> Path:
+    """Where token maps are kept, for whichever text."""
+    return Path(os.environ.get(KEPT) or "runs/.tokens")
+
 
 class Corpus:
     """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option:
@@ -79,7 +87,7 @@ class Encoded:
     def place(self) -> str:
         return self.source.place
 
-    def open(self, cache: str | Path = "runs/.tokens") -> Corpus:
+    def open(self, cache: str | Path | None = None) -> Corpus:
         return self.source.open(cache, self.encoder)
 
 
@@ -128,11 +136,12 @@ class Source(ABC):
         must be read to be known.
         """
 
-    def open(self, cache: str | Path = "runs/.tokens", encoder: Encoder = BYTES) -> Corpus:
+    def open(self, cache: str | Path | None = None, encoder: Encoder = BYTES) -> Corpus:
         """The corpus of this source, built below `cache` the first time. Raises UserError for what
-        is missing or too short.
+        is missing or too short, and for a link in place of the cache.
         """
-        cache = Path(cache)
+        cache = cache_folder() if cache is None else Path(cache)
+        atomic.check_way(cache)
         before = self._fingerprint(encoder)
         index = cache / "index" / before if before else None
         sha256 = index.read_text(errors="replace") if index and index.is_file() else ""

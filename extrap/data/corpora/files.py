@@ -20,15 +20,17 @@ class Files(Source):
     `column`. All may end in .gz.
 
     path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *,
-    ? and **. document_tokens: longer documents are cut into pieces of so many tokens (of bytes,
-    whatever the tokenizer), and each piece goes to train or validation by itself. A single file
-    thus has a validation split and enough documents to average over: one of 1.2 MB gives about 75
-    of them, as many as the evaluation asks for. 4096 is twice what evaluation at 16 x 64 tokens
-    reads; raise it for longer lengths.
+    ? and **. links: whether files are read that a link in the folder leads to outside of it; a
+    folder from somebody else could so name any file of yours. document_tokens: longer documents
+    are cut into pieces of so many tokens (of bytes, whatever the tokenizer), and each piece goes to
+    train or validation by itself. A single file thus has a validation split and enough documents to
+    average over: one of 1.2 MB gives about 75 of them, as many as the evaluation asks for. 4096 is
+    twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths.
     """
 
     path: str
     column: str = "text"
+    links: bool = False
     document_tokens: int = 4096
     validation: float = 0.25
 
@@ -122,7 +124,20 @@ class Files(Source):
                 f"{self.option}: {said}; give an existing text file, a folder of text files or a "
                 "pattern such as 'folder/**/*.txt'"
             )
+        if not self.links and not path.is_file():
+            _check_inside(root, named)
         return root, [named[name] for name in sorted(named)]
+
+
+def _check_inside(root: Path, named: dict[str, Path]) -> None:
+    """Raises UserError for a file that only a link leads to, out of the folder that was given."""
+    inside = root.resolve()
+    for name in sorted(named):
+        if not (there := named[name].resolve()).is_relative_to(inside):
+            raise UserError(
+                f"data.corpus.path={root}: {name} is a link to {there}, outside; remove it, or "
+                "read it all the same with data.corpus.links=true"
+            )
 
 
 def _magic(part: str) -> bool:
