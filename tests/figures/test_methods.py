@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from extrap import figures
-from extrap.cli import falsify as falsifiers
 from extrap.figures import (
     best_factor,
     loss_methods,
@@ -171,37 +170,6 @@ def test_the_density_limit_is_read_off_the_costs(study):
         "pair 0": "accuracy k = 1, nll k = 1",
         "pair 3": "accuracy k = 4 and more, nll k = 4 and more",
     }
-
-
-def test_expectations_are_met_contradicted_or_not_measured(frame, study):
-    found = {f.expected: f for f in falsifiers.findings(study)}
-    assert found["ReRoPE collapses at w = L"].met
-    assert found["running text at 8x: untuned PI is no better than NTK"].met
-    assert found["after tuning PI and YaRN are no worse than NTK"].met is None
-    swapped = {"pi": "ntk", "ntk": "pi"}
-    rows = [
-        row | {"extension": swapped.get(row["extension"], row["extension"])}
-        for row in extension_rows()
-        if "full" not in row["scheme"]
-    ]
-    said = falsifiers.text(frame(rows)).splitlines()
-    assert [
-        line
-        for line in said
-        if line.startswith("CONTRADICTED  running text at 8x: untuned PI is no better than NTK")
-    ]
-
-
-def test_the_command_prints_the_report_and_a_mistake_is_one_line(tmp_path, capsys):
-    from extrap.results import rows
-
-    rows.write(tmp_path / "some" / "rows" / "a.csv", extension_rows())
-    falsifiers.main(["some", "--results", str(tmp_path)])
-    said = capsys.readouterr().out
-    assert "met" in said and "Greatest k within L" in said
-    with pytest.raises(SystemExit):
-        falsifiers.main(["none", "--results", str(tmp_path)])
-    assert capsys.readouterr().err.startswith("extrap-falsify: STUDY=none: no such study")
 
 
 def test_corpora_are_not_mixed(frame):

@@ -11,9 +11,10 @@
       terms: [{}]
       below: 0.5
 
-A selection names columns of rows, each with a value or a list of them; `multiple` is length over
-training length, `params` one of small (below .6 M), middle and large (above 2 M). `rows` narrows
-`common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
+A selection names columns of rows, each with a value or a list of them, all of which must be there
+(of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
+`params` one of small (below .6 M), middle and large (above 2 M). `rows` narrows `common`, a term
+narrows `rows`; `times` (1) is its weight. The other fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
             sum

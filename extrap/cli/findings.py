@@ -1,0 +1,191 @@
+"""`extrap-findings STUDY`: what was declared of a study before it ran, and what its rows say.
+
+    extrap-findings extension           every statement with its verdict, effect, interval and seeds
+    extrap-findings --write             the tables of all studies, into results/README.md
+
+Statements stand in `results/<study>/findings.yaml` (extrap.results.findings.statement); how they
+are judged: extrap.results.findings.verdict. A finding that does not come again is a result.
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from extrap.cli.columns import aligned
+from extrap.cli.exits import told
+from extrap.cli.plain import EXITS, plain
+from extrap.results import rows as table
+from extrap.results.extension_study import density
+from extrap.results.findings.statement import FILE
+from extrap.results.findings.verdict import VERDICTS, Finding, findings
+from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
+
+HEADER = ("verdict", "effect", "low", "high", "bound", "seeds", "below", "statement")
+BEGIN, END = "<!-- findings -->", "<!-- /findings -->"
+README = "README.md"
+
+
+def declared(results: Path) -> list[str]:
+    """Names of the studies that have statements."""
+    return sorted(path.parent.name for path in results.glob(f"*/{FILE}"))
+
+
+def judged(results: Path, study: str) -> list[Finding]:
+    """Of a study by name; without rows nothing is measured. Raises UserError for an unknown one."""
+    if study not in declared(results):
+        listed = ", ".join(declared(results)) or "none yet"
+        raise UserError(f"STUDY={study}: no {FILE} of it in {results}; studies with one: {listed}")
+    rows = table.read(results / study) if study in table.studies(results) else None
+    return findings(results / study, rows)
+
+
+def text(results: Path, study: str) -> str:
+    """One line per statement, then why nothing was decided, then the density limits."""
+    found = judged(results, study)
+    lines = [HEADER, *(_line(one) for one in found)]
+    out = [*aligned(lines, left=(0, 7)), "", summary(found)]
+    reasons = [one for one in found if one.reason or one.statement.badly_put]
+    if reasons:
+        out += ["", *(f"{one.statement.id}: {_reason(one)}" for one in reasons)]
+    return "\n".join([*out, *_density(results, study)])
+
+
+def summary(found: list[Finding]) -> str:
+    """How many statements came to which verdict, and what their intervals are."""
+    count = Counter(one.verdict for one in found)
+    said = ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict])
+    return (
+        f"{len(found)} statements: {said}. Intervals of 95 %, each by itself, not adjusted for "
+        "their number; over seeds, of the documents and trials that were read."
+    )
+
+
+def markdown(results: Path) -> str:
+    """The tables of every study that has statements, in Markdown."""
+    parts = []
+    for study in declared(results):
+        found = judged(results, study)
+        parts.append(f"### {study}\n\n{summary(found)}\n")
+        if any(one.verdict != "not measured" for one in found):
+            parts.append(_markdown(found))
+    return "\n".join(parts)
+
+
+def written(results: Path) -> str:
+    """results/README.md with today's tables. Raises UserError where it has no place for them."""
+    path = results / README
+    old = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if BEGIN not in old or END not in old:
+        raise UserError(f"{path}: the lines {BEGIN} and {END} are missing; put them in")
+    return old[: old.index(BEGIN)] + f"{BEGIN}\n{markdown(results)}{old[old.index(END) :]}"
+
+
+def values(results: Path, study: str) -> dict:
+    """All of it as JSON has it."""
+    return plain(
+        {
+            "study": study,
+            "statements": [
+                {"id": one.statement.id, "says": one.statement.says, "source": one.statement.source}
+                | {"bound": one.statement.claim, "digest": one.statement.digest}
+                | {name: value for name, value in vars(one).items() if name != "statement"}
+                for one in judged(results, study)
+            ],
+        }
+    )
+
+
+def main(argv: list[str] | None = None) -> None:
+    """The command. A mistake is one line on stderr and exit code 2."""
+    parser = argparse.ArgumentParser(
+        "extrap-findings",
+        description="Compare a study with what was declared before it ran.",
+        epilog=EXITS,
+    )
+    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=Path("results"),
+        metavar="DIR",
+        help="folder of the studies (default: results)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    parser.add_argument(
+        "--write", action="store_true", help="write the tables of all studies into DIR/README.md"
+    )
+    asked = parser.parse_args(argv)
+    with told("extrap-findings"):
+        if asked.write:
+            path = asked.results / README
+            atomic.replace(path, written(asked.results).encode())
+            print(path)
+            return
+        if asked.study is None:
+            listed = ", ".join(declared(asked.results)) or "none yet"
+            raise UserError(f"STUDY is missing; studies with statements: {listed}")
+        choice = (asked.results, asked.study)
+        print(
+            json.dumps(values(*choice), indent=1, allow_nan=False) if asked.json else text(*choice)
+        )
+
+
+def _line(one: Finding) -> tuple[str, ...]:
+    numbers = (_number(value) for value in (one.effect, one.low, one.high))
+    below = str(one.below) if one.runs else "-"
+    return (one.verdict, *numbers, one.statement.claim, str(one.seeds), below, one.statement.says)
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"
+
+
+def _reason(one: Finding) -> str:
+    said = [one.reason] if one.reason else []
+    if one.statement.badly_put:
+        said.append(f"badly put: {one.statement.badly_put}")
+    return "; ".join(said)
+
+
+def _markdown(found: list[Finding]) -> str:
+    lines = [
+        "| statement | source | verdict | effect | bound | seeds (runs below the gate) |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for one in found:
+        interval = "" if np.isnan(one.low) else f" [{_number(one.low)}, {_number(one.high)}]"
+        extra = "; ".join(filter(None, (_reason(one), one.statement.note)))
+        cells = (
+            one.statement.says,
+            one.statement.source,
+            f"**{one.verdict}**" + (f" ({extra})" if extra else ""),
+            _number(one.effect) + interval,
+            one.statement.claim,
+            f"{one.seeds} ({one.below} of {one.runs})" if one.runs else "-",
+        )
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _density(results: Path, study: str) -> list[str]:
+    """How densely angles may lie, of a study that asked it."""
+    if study not in table.studies(results):
+        return []
+    rows = table.read(results / study)
+    if not rows["extension"].str.startswith("pi-pair").any():
+        return []
+    allowed = f"{density.ALLOWED['nll']} nats, {density.ALLOWED['accuracy']:.0%} of answers"
+    limits = density.least(rows).items()
+    return [
+        "",
+        f"Greatest k within L that costs less than {allowed}",
+        *(f"{name:13} {limit}" for name, limit in limits),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Statistics and verdicts of statements, on rows written by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.stats import spearmanr, t
+
+from extrap.results.findings.statement import FILE, read
+from extrap.results.findings.verdict import findings
+from extrap.results.rows import SCHEMA, frame
+
+SEEDS = (0.30, 0.42, 0.39)
+"""What RoPE finds at 4x, by seed."""
+
+
+def row(scheme: str, seed: int, multiple: float, value: float | None, **more) -> dict:
+    plain = {
+        "run": f"{scheme}-0000-s{seed}", "study": "s", "scheme": scheme, "data": "mixture",
+        "extension": "direct", "factor": 1.0, "seed": seed, "train_length": 64, "task": "kv",
+        "protocol": "records", "length": int(64 * multiple), "depth": 0.5, "metric": "accuracy",
+        "value": value, "low": None if value is None else value - 0.1,
+        "high": None if value is None else value + 0.1, "status": "ok", "params": 170_000,
+        "corpus": "c", "config": "x", "axis": "",
+    }  # fmt: skip
+    return dict.fromkeys(SCHEMA) | {"commit": ""} | plain | more
+
+
+def judged(tmp_path, table: list[dict], **fields):
+    told = {"id": "one", "says": "s", "source": "arXiv"} | fields
+    (tmp_path / FILE).write_text(yaml.safe_dump({"statements": [told]}))
+    return findings(tmp_path, frame(table))[0]
+
+
+ROPE = [row("rope", seed, 4, value) for seed, value in enumerate(SEEDS)]
+AT_4X = {"task": "kv", "scheme": "rope", "multiple": 4}
+
+
+def test_a_mean_over_seeds_has_students_interval(tmp_path):
+    found = judged(tmp_path, ROPE, rows=AT_4X, below=0.5)
+    half = t.ppf(0.975, 2) * np.std(SEEDS, ddof=1) / np.sqrt(3)
+    assert found.effect == pytest.approx(np.mean(SEEDS))
+    assert (found.low, found.high) == pytest.approx((found.effect - half, found.effect + half))
+    power = t.ppf(0.8, 2) * np.std(SEEDS, ddof=1) / np.sqrt(3)
+    assert found.detectable == pytest.approx(half + power)
+    assert (found.seeds, found.runs, found.below) == (3, 3, 0)
+
+
+@pytest.mark.parametrize(
+    "bound, verdict",
+    [
+        ({"below": 0.6}, "holds"),
+        ({"above": 0.6}, "fails"),
+        ({"below": 0.1}, "fails"),
+        ({"above": 0.1}, "holds"),
+        ({"above": 0.4}, "undecided"),
+        ({"below": 0.4}, "undecided"),
+    ],
+)
+def test_an_interval_beyond_the_bound_decides_and_one_around_it_does_not(tmp_path, bound, verdict):
+    found = judged(tmp_path, ROPE, rows=AT_4X, **bound)
+    assert found.verdict == verdict
+    assert ("MDE" in found.reason) == (verdict == "undecided")
+
+
+def test_terms_are_weighted_and_paired_by_seed(tmp_path):
+    rows = [*ROPE, *(row("rope", seed, 1, 0.9) for seed in (0, 1, 2, 7))]
+    terms = [{"multiple": 4}, {"multiple": 1, "times": -0.5}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, below=0)
+    assert found.effect == pytest.approx(np.mean(SEEDS) - 0.45)
+    assert found.seeds == 3, "seed 7 has one of the terms"
+
+
+def test_one_seed_keeps_the_interval_of_its_trials(tmp_path):
+    rows = [row("rope", 0, 4, 0.4, depth=d) for d in (0, 0.5)] + [row("rope", 0, 1, 0.9)]
+    terms = [{"multiple": 4}, {"multiple": 1, "times": -1}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, below=0)
+    assert found.high - found.low == pytest.approx(2 * np.hypot(0.1, 0.1))
+    assert found.verdict == "holds" and found.seeds == 1
+
+
+def test_two_seeds_support_no_verdict(tmp_path):
+    found = judged(tmp_path, ROPE[:2], rows=AT_4X, below=0.9)
+    assert found.verdict == "undecided" and "two seeds" in found.reason
+
+
+def test_the_median_has_the_range_of_its_seeds(tmp_path):
+    found = judged(tmp_path, ROPE, rows=AT_4X, across="median", below=0.5)
+    assert (found.effect, found.low, found.high) == (0.39, 0.30, 0.42)
+
+
+SCHEMES = {"rope": 0.2, "alibi": 0.6, "t5": 0.5, "nope": 0.3}
+MANY = [
+    row(scheme, seed, multiple, value + 0.01 * seed * (scheme == "rope") - 0.1 * (multiple == 8))
+    for scheme, value in SCHEMES.items()
+    for seed in range(3)
+    for multiple in (4, 8)
+]
+
+
+@pytest.mark.parametrize(
+    "statistic, values",
+    [
+        ("spread", (0.4, 0.39, 0.38)),
+        ("lowest", (0.2, 0.21, 0.22)),
+        ("highest", (0.6, 0.6, 0.6)),
+    ],
+)
+def test_over_a_column_the_extremes_of_each_seed_are_taken(tmp_path, statistic, values):
+    asked = {"task": "kv", "multiple": 4, "scheme": list(SCHEMES)}
+    found = judged(tmp_path, MANY, rows=asked, statistic=statistic, over="scheme", above=0)
+    assert found.effect == pytest.approx(np.mean(values))
+    assert found.runs == 12
+
+
+def test_a_rank_counts_from_the_lowest_number(tmp_path):
+    asked = {"task": "kv", "multiple": 4}
+    more = {"statistic": "rank", "over": "scheme", "of": "t5"}
+    assert judged(tmp_path, MANY, rows=asked, above=0, **more).effect == 3
+
+
+def test_a_rank_correlation_is_spearmans_of_each_seed(tmp_path):
+    drawn = np.random.default_rng(0).random((2, 4))
+    names = list(SCHEMES)
+    rows = [
+        row(names[i], seed, multiple, drawn[j, i])
+        for j, multiple in enumerate((1, 8))
+        for i in range(4)
+        for seed in range(3)
+    ]
+    more = {"statistic": "rank_correlation", "over": "scheme"}
+    terms = [{"multiple": 1}, {"multiple": 8}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0, **more)
+    assert found.effect == pytest.approx(spearmanr(*drawn).statistic)
+
+
+@pytest.mark.parametrize("statistic, value", [("least", 0.1), ("greatest", 0.4)])
+def test_of_several_contrasts_one_is_taken_in_each_seed(tmp_path, statistic, value):
+    contrasts = [
+        [{"scheme": "alibi"}, {"scheme": "rope", "times": -1}],
+        [{"scheme": "alibi"}, {"scheme": "t5", "times": -1}],
+    ]
+    rows = [one for one in MANY if one["seed"] == 0]
+    asked = {"task": "kv", "multiple": 4}
+    more = {"statistic": statistic, "contrasts": contrasts}
+    assert judged(tmp_path, rows, rows=asked, above=0, **more).effect == pytest.approx(value)
+
+
+def test_sizes_are_words_for_numbers_of_parameters(tmp_path):
+    sizes = [("small", 170_000), ("middle", 1_000_000), ("large", 4_000_000)]
+    rows = [
+        row("rope", 0, 4, 0.1 * (i + 1), params=params, run=f"rope-{i}-s0")
+        for i, (_, params) in enumerate(sizes)
+    ]
+    for i, (word, _) in enumerate(sizes):
+        found = judged(tmp_path, rows, rows={**AT_4X, "params": word}, above=0)
+        assert found.effect == pytest.approx(0.1 * (i + 1))
+
+
+def test_no_seed_is_dropped_for_missing_the_gate(tmp_path):
+    rows = [one | {"status": "not trained" if one["seed"] == 1 else "ok"} for one in ROPE]
+    found = judged(tmp_path, rows, rows=AT_4X, below=0.9)
+    assert (found.seeds, found.below, found.verdict) == (3, 1, "holds")
+    premise = judged(tmp_path, rows, rows=AT_4X, below=0.9, learned=True)
+    assert premise.verdict == "undecided" and "1 of 3 runs" in premise.reason
+
+
+def test_a_seed_that_diverged_leaves_the_statement_undecided(tmp_path):
+    lost = row("rope", 2, 4, None, status="diverged")
+    found = judged(tmp_path, [*ROPE[:2], lost], rows=AT_4X, below=0.9)
+    assert found.verdict == "undecided" and "seed 2" in found.reason
+
+
+@pytest.mark.parametrize(
+    "asked, reason",
+    [
+        ({"task": "nll"}, "task=nll"),
+        ({"task": "kv", "multiple": [4, 16]}, "multiple=4/16"),
+        ({"task": "kv", "scheme": ["rope", "fire"]}, "scheme=rope/fire"),
+    ],
+)
+def test_what_is_not_there_is_not_measured_and_named(tmp_path, asked, reason):
+    found = judged(tmp_path, ROPE, rows=asked, above=0)
+    assert found.verdict == "not measured" and reason in found.reason
+
+
+def test_two_runs_are_not_averaged_in_silence(tmp_path):
+    other = row("rope", 0, 4, 0.9, run="rope-1111-s0")
+    found = judged(tmp_path, [*ROPE, other], rows=AT_4X, above=0)
+    assert found.verdict == "not measured" and "rope-1111-s0" in found.reason
+
+
+def test_without_rows_nothing_is_measured(tmp_path):
+    told = {"id": "one", "says": "s", "source": "a", "rows": AT_4X, "above": 0}
+    (tmp_path / FILE).write_text(yaml.safe_dump({"statements": [told]}))
+    assert [one.verdict for one in findings(tmp_path, None)] == ["not measured"]
+    assert [one.verdict for one in findings(tmp_path, pd.DataFrame())] == ["not measured"]
+    assert read(tmp_path)[0].claim == "> 0"
