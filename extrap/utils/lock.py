@@ -1,9 +1,12 @@
-"""One process at a time in a folder: a lock that goes with the process that holds it, however that
-ends.
+"""One process at a time in a folder. The lock (filelock's, on a descriptor) goes with the process
+that holds it, however that ends.
+
+filelock's FileLock, which opens the file by itself, would do for waiting alone. Here the file also
+says who holds it, may be asked by somebody who cannot write there, is no file left behind to hold
+the folder where a file system has no locks, and counts for nothing once its folder was removed.
 """
 
 import errno
-import fcntl
 import os
 import socket
 import sys
@@ -11,10 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import lock_descriptor
+
 from extrap.utils.files import no_link
 
 NAME = ".lock"
 LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what file systems without locks answer
+POLL = 0.2
+"""Seconds between two attempts of who waits."""
 
 
 @contextmanager
@@ -30,9 +37,8 @@ def alone(folder: Path) -> Iterator[None]:
             continue
         with file:
             _take(file.fileno(), folder)
-            if not _still_there(
-                file.fileno(), folder
-            ):  # removed while this process waited for it: its lock guards nothing
+            # Removed while this process waited for it: its lock guards nothing.
+            if not _still_there(file.fileno(), folder):
                 continue
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
@@ -47,9 +53,7 @@ def holder(folder: Path) -> str | None:
     """
     try:
         with open(folder / NAME, encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not lock_descriptor(file.fileno(), blocking=False):
                 return file.read() or "another process"
     except OSError:  # no folder, or a file system without locks
         pass
@@ -58,13 +62,14 @@ def holder(folder: Path) -> str | None:
 
 def _take(file: int, folder: Path) -> None:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        print(
-            f"extrap: {holder(folder) or 'another process'} works on {folder.name}; waiting for it",
-            file=sys.stderr,
-        )
-        fcntl.flock(file, fcntl.LOCK_EX)
+        if not lock_descriptor(file, blocking=False):
+            print(
+                f"extrap: {holder(folder) or 'another process'} works on {folder.name}; waiting "
+                "for it",
+                file=sys.stderr,
+                flush=True,
+            )
+            lock_descriptor(file, poll_interval=POLL)
     except OSError as error:
         if error.errno not in LACKING:
             raise

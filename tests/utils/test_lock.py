@@ -1,5 +1,6 @@
 """The lock of a run folder: one process at a time, none left behind."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -10,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from extrap.utils import lock
-from tests.support.worker import until
 
 HOLD = """
 import sys
@@ -63,23 +63,30 @@ def test_who_waited_for_a_folder_that_was_removed_makes_it_anew(tmp_path: Path, 
     folder = tmp_path / "run"
     with lock.alone(folder):
         process = hold(folder)
-        until(lambda: _waits(process.pid))
+        line = process.stderr.readline()
         folder.rename(tmp_path / "gone")
         shutil.rmtree(tmp_path / "gone")
     assert process.stdout.readline() == "mine\n"
     assert lock.holder(folder).startswith(f"process {process.pid} on ")
-    _, err = process.communicate("")
-    assert (
-        err
-        == f"extrap: process {os.getpid()} on {os.uname().nodename} works on run; waiting for it\n"
+    assert process.communicate("")[1] == "", "said once"
+    assert line == (
+        f"extrap: process {os.getpid()} on {os.uname().nodename} works on run; waiting for it\n"
     )
 
 
-def _waits(pid: int) -> bool:
-    """Whether a process sleeps in flock."""
-    return any(
-        f" {pid} " in line and "->" in line for line in Path("/proc/locks").read_text().splitlines()
-    )
+def test_who_may_only_read_can_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hold) -> None:
+    def opened(path: Path, mode: str = "r", **more: object) -> object:
+        if mode != "r":
+            raise PermissionError(13, "Permission denied", str(path))
+        return open(path, mode, **more)  # type: ignore[call-overload]
+
+    folder = tmp_path / "run"
+    process = hold(folder)
+    process.stdout.readline()
+    monkeypatch.setattr(lock, "open", opened, raising=False)
+    assert lock.holder(folder).startswith(f"process {process.pid} on ")
+    process.communicate("")
+    assert lock.holder(folder) is None
 
 
 def test_a_file_system_without_locks_is_told_once(
@@ -88,7 +95,7 @@ def test_a_file_system_without_locks_is_told_once(
     def flock(*_: object) -> None:
         raise OSError(lock.LACKING[0], "Function not implemented")
 
-    monkeypatch.setattr(lock.fcntl, "flock", flock)
+    monkeypatch.setattr(fcntl, "flock", flock)
     with lock.alone(tmp_path / "run"):
         pass
     assert (

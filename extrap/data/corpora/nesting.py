@@ -1,5 +1,8 @@
 """How deep and how long the JSON of a file is: what is nested thousands deep keeps the reading
-library busy for ever.
+library busy for ever or ends the process in a segmentation fault, which no time limit catches.
+
+A parser with a limit of its own (orjson) reads one line or the whole file: it would miss what is
+nested over many lines, or hold gigabytes. Brackets are counted as the lines pass.
 """
 
 import gzip

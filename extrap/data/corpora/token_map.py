@@ -7,7 +7,6 @@ text end with one map. A reader believes a map only where its files still have t
 noted when they were written: what damaged it, or whoever edited it, it is built again.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from filelock import lock_descriptor
 
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
@@ -178,7 +178,7 @@ def _publish(folder: Path, target: Path) -> None:
     atomic.sync_folder(folder)
     cache = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(cache, fcntl.LOCK_EX)
+        lock_descriptor(cache)
         if not _whole(target):
             if target.is_symlink() or target.exists():
                 os.replace(target, folder.with_name(folder.name + "-damaged"))
