@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo pretrained suite suite-tuned algorithmic zoo why extension analytic audit tables bench torture test test-fast lint format clean
+.PHONY: help setup demo pretrained suite suite-tuned algorithmic tasks zoo why extension analytic audit tables bench torture test test-fast lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,6 +34,11 @@ suite-tuned: $(STAMP)  ## tune the demo's models on with the query first, last o
 algorithmic: $(STAMP)  ## train five schemes to copy, reverse, compare and remember, and ask longer strings
 	$(BIN)/extrap experiment=algorithmic
 	$(BIN)/extrap-plot algorithmic
+
+tasks: $(STAMP)  ## train four schemes on what literal retrieval leaves out, and ask how far each task is kept
+	$(BIN)/extrap experiment=tasks
+	$(BIN)/extrap-plot tasks
+	$(BIN)/extrap-table tasks
 
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo

@@ -110,7 +110,7 @@ def query_rows(schemes=("alibi", "rope"), seeds=(0,)):
 
 
 def chain_rows(schemes=("alibi", "rope")):
-    """The n-th record of a key, aliases, aggregation and chains of assignments, the longest of
+    """The n-th record of a key, aliases, aggregation, lists and chains of assignments, the longest of
     which one scheme never learned.
     """
     tasks = {
@@ -129,3 +129,6 @@ def chain_rows(schemes=("alibi", "rope")):
                 where = {"task": "aggregate", "protocol": kind, "length": int(m * L)}
                 accuracy = {"metric": "accuracy"} | rate(0.98 - slope * max(0, m - 1) / 2)
                 yield identity | where | accuracy | {"status": "ok"}
+        for row in grid("recall", {"recall": 0.3, "span": 0.1}, (1, 2, 4), scheme, 0):
+            named = {"metric": row["metric"].replace("accuracy", "recall")}
+            yield identity | row | named | {"status": "ok"}

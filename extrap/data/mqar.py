@@ -1,0 +1,107 @@
+"""Multi-query associative recall: as training data and as a test.
+
+    BOS  k v k v ... k v   . . k v . . . . k v . . k v . .     every key is asked once, `.` is noise
+
+All keys stand first, each with a value; no key and no value of a sequence stands in two records.
+Then every key comes once more, at an even distance 2 g from where the records end; the gaps g are
+drawn without repetition, with probabilities p(g) ~ (g + 1)^(power - 1), g = 0, 1, ..: most
+questions come soon, some late. What is left is noise out of the whole vocabulary. Source: Zoology,
+arXiv 2312.04927, section 4, in whose sequences no value stands behind a question; here it does, as
+in any text, and is what is scored. One sequence of 16 tokens, 3 records:
+
+    <bos> k203 v30 k118 v7 k44 v61 k203 v30 q k118 v7 k44 v61 v19 k90
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from extrap.data.part import Part
+from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Count
+from extrap.utils.errors import UserError
+
+CODE = 65  # keeps the random draws apart from those of other layouts
+
+
+@dataclass(frozen=True)
+class Associations:
+    """n sequences. tokens (n, length); asked (n, pairs): slot of the key of each record when it
+    comes again; the answers stand one slot further.
+    """
+
+    tokens: np.ndarray
+    asked: np.ndarray
+
+
+def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) -> None:
+    """Raises UserError where so many records and a question for each do not fit."""
+    most = min((length - 1) // 4, vocabulary.keys, vocabulary.values)
+    if pairs > most:
+        raise UserError(
+            f"{option}.pairs={pairs}: at most {most}; {length} tokens hold {(length - 1) // 4} "
+            f"records and a question each, with one of data.vocabulary.keys={vocabulary.keys} and "
+            f"values={vocabulary.values}"
+        )
+
+
+def draw_associations(
+    rng: np.random.Generator,
+    vocabulary: Vocabulary,
+    count: int,
+    length: int,
+    pairs: int,
+    power: float,
+) -> Associations:
+    """`count` sequences of `length` tokens, BOS among them."""
+    keys = vocabulary.key(rng.random((count, vocabulary.keys)).argsort(1)[:, :pairs])
+    values = vocabulary.value(rng.random((count, vocabulary.values)).argsort(1)[:, :pairs])
+    gaps = np.arange((length - 1 - 2 * pairs) // 2)
+    # the largest of log p + Gumbel noise are a weighted draw without repetition, in its order
+    chances = (power - 1) * np.log1p(gaps) + rng.gumbel(size=(count, len(gaps)))
+    asked = 1 + 2 * pairs + 2 * (-chances).argsort(1)[:, :pairs]
+    tokens = rng.integers(vocabulary.size, size=(count, length))
+    tokens[:, 0] = vocabulary.bos
+    tokens[:, 1 : 1 + 2 * pairs] = np.stack([keys, values], 2).reshape(count, -1)
+    np.put_along_axis(tokens, asked, keys, 1)
+    np.put_along_axis(tokens, asked + 1, values, 1)
+    return Associations(tokens, asked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiQuery(Part):
+    """Training sequences of multi-query associative recall.
+
+    Args:
+        size: sequences per step
+        weight: of their mean loss in the sum
+        pairs: records of a sequence at most; each has from 1 to so many
+        power: of the gaps between records and questions; 1: all gaps alike, near 0: soon
+    """
+
+    size: int = 64
+    weight: float = 2.0
+    pairs: Count = 8
+    power: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not 0 < self.power <= 1:
+            raise ValueError(f"power={self.power}: above 0 and at most 1")
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        check_pairs(option, vocabulary, self.pairs, length + 1)
+
+    def draw(
+        self,
+        rng: np.random.Generator,
+        stream: np.ndarray,
+        vocabulary: Vocabulary,
+        length: int,
+        difficulty: float,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sequences of one step have one number of records."""
+        pairs = int(rng.integers(1, self.pairs + 1))
+        made = draw_associations(rng, vocabulary, self.size, length + 1, pairs, self.power)
+        scored = np.zeros((self.size, length), bool)
+        np.put_along_axis(scored, made.asked, True, 1)  # the answer is the token after
+        return made.tokens, scored

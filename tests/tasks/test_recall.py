@@ -1,0 +1,119 @@
+"""Recall of lists, on readers whose recall is known exactly."""
+
+from collections import Counter as Tally
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.data.recall import MARKS, Recall, RecallForm
+from extrap.tasks.recall import ListRecall
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, values
+
+L = 32
+TEXT = Texts([32 + np.arange(4000) % 26])
+STREAM = TEXT.stream("validation")
+KEYS = VOCABULARY.key_ids
+R, S = KEYS[0], KEYS[1]
+
+
+def task(**options):
+    return ListRecall(**{"multiples": (0.5, 1, 2), "trials": 30} | options)
+
+
+def naming(chosen):
+    """A model whose most likely tokens are those of chosen(items, mark), the first foremost."""
+
+    def model(tokens, last):
+        assert last == 1
+        logits = torch.zeros(len(tokens), 1, VOCABULARY.size)
+        for row, out in zip(tokens.tolist(), logits[:, 0], strict=True):
+            items = [t for t in row[:-1] if t >= KEYS[MARKS] and t in KEYS]
+            for rank, token in enumerate(chosen(items, row[-1])):
+                out[token] += 1000 - rank
+        return logits
+
+    return model
+
+
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+@pytest.mark.parametrize("length", [8, 32, 33])
+def test_every_answer_of_training_is_an_item_that_its_demand_wants(length, difficulty):
+    part = Recall(size=80, span=3)
+    rows, scored = part.draw(np.random.default_rng(0), STREAM, VOCABULARY, length, difficulty)
+    marks = Tally()
+    for row, score in zip(rows.tolist(), scored, strict=True):
+        answers = 1 + np.flatnonzero(score)
+        assert (np.diff(answers) == 2).all() and length - answers[-1] < 2
+        items = [t for t in row[1 : answers[0] - 1] if t in KEYS]
+        assert len(set(items)) == len(items) >= 2 and min(items) >= KEYS[MARKS]
+        for at in answers:
+            marks[row[at - 1]] += 1
+            assert row[at] in (items if row[at - 1] == R else items[-3:])
+    assert set(marks) == {R, S}
+    assert 0.4 < marks[R] / marks.total() < 0.6, "each demand as often as the other"
+
+
+def test_every_item_is_asked_for_alike_and_the_end_by_span_alone():
+    form, places = RecallForm(span=4), {R: Tally(), S: Tally()}
+    scene = form.scene(np.random.default_rng(0), VOCABULARY, 10)
+    items = scene.records[:, 0].tolist()
+    for query, answer in zip(scene.queries[:, 0].tolist(), scene.answers[:, 0], strict=True):
+        places[query][items.index(answer)] += 1
+    assert places[R] == dict.fromkeys(range(10), 2) and places[S] == dict.fromkeys(range(6, 10), 5)
+
+
+def test_who_names_what_is_wanted_recalls_everything():
+    result = measure(
+        task(), naming(lambda items, mark: items[-4:] if mark == S else items), TEXT, L
+    )
+    found = values(result, "recall")
+    assert set(found.values()) == {1.0} and {len(at) for at in found} == {2, 3}
+    assert values(result, "gate") == {("recall", L): 1.0, ("span", L): 1.0}
+    assert {r["status"] for r in result.rows} == {"ok"}
+    assert len([i for i in result.items if i["metric"] == "recall"]) == 30 * 2 * 3
+
+
+def test_who_knows_the_end_of_a_list_alone_is_recency_itself():
+    """Eight last items in their order: none of the four that span names is among its last four."""
+    result = measure(task(), naming(lambda items, mark: items[-8:]), TEXT, L)
+    recall = {at: v for at, v in values(result, "recall").items() if at[:2] == ("recall", L)}
+    n = RecallForm().records(L)
+    assert recall[("recall", L)] == pytest.approx(8 / n)
+    assert [recall[("recall", L, d)] for d in (0, 0.5, 0.9, 1)] == [0, 0, 1, 1]
+    assert values(result, "recency")[("recall", L)] == pytest.approx(2 / 3)
+    assert values(result, "primacy")[("recall", L)] == pytest.approx(-1 / 3)
+    assert values(result, "recall")[("span", L)] == 0
+    assert {r["status"] for r in result.rows} == {"not trained"}
+
+
+def test_naming_items_at_random_is_the_guess_and_naming_keys_at_random_chance():
+    rng = np.random.default_rng(0)
+    lists = task(trials=600, multiples=(1, 2))
+    any_item = measure(lists, naming(lambda items, mark: rng.permutation(items)), TEXT, L)
+    any_key = measure(lists, naming(lambda *_: rng.permutation(KEYS)), TEXT, L)
+    for result, metric in ((any_item, "guess"), (any_key, "chance")):
+        expected = values(result, metric)
+        found = values(result, "recall")
+        for at, value in expected.items():
+            assert found[at] == pytest.approx(value, abs=0.02)
+    assert values(any_item, "guess")[("recall", L)] == 1
+    assert values(any_item, "guess")[("span", L)] == 4 / 30
+    assert values(any_key, "chance")[("span", L)] == 4 / 64
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"span": 20}, r"task\.recall\.span=20: 16 tokens hold 14 items; give fewer"),
+        ({"span": 0}, r"task\.recall\.span=0: expected a whole number of at least 1"),
+        ({"demands": ["end"]}, r"task\.recall\.demands=\['end'\]: expected a list of one of"),
+        ({"multiples": [1, 4]}, r"data\.vocabulary\.keys=64: task\.recall needs 128 key ids"),
+        ({"depths": [0, 1]}, r"task\.recall\.depths=\[0, 1\]: must hold 0, 1 and one in between"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        checked(task(), options, TEXT, VOCABULARY, L)
+    assert "\n" not in str(error.value)
