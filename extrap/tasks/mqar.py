@@ -2,7 +2,7 @@
 
     pairs-P   P records; longer contexts have more noise and later questions
 
-Zoology asks 4 records in 64 tokens, 8 in 128, 16 in 256 and 64 in 512, which is what a model without
+Zoology asks 4 records in 64 tokens, 8 in 128, 16 in 256 and 64 in 512, which a model without
 attention has to hold in a state of fixed size: `data.length=64 task.mqar.multiples=[1]
 task.mqar.pairs=[4]` is the first of these.
 Sequences: extrap.data.mqar. Source: arXiv 2312.04927.

@@ -110,8 +110,8 @@ def query_rows(schemes=("alibi", "rope"), seeds=(0,)):
 
 
 def chain_rows(schemes=("alibi", "rope")):
-    """The n-th record of a key, aliases, aggregation, lists and chains of assignments, the longest of
-    which one scheme never learned.
+    """The n-th record of a key, aliases, aggregation, lists and chains of assignments, the longest
+    of which one scheme never learned.
     """
     tasks = {
         "nth": {"start": 0.4, "end": 0.2},
