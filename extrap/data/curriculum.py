@@ -3,7 +3,8 @@
 A part of a mixture that has a curriculum (`Graded`) begins with easy sequences. It leaves them at
 the step `switch`: as soon as its running accuracy reaches `accuracy`, at the latest after the share
 `latest` of all steps. From there on the difficulty of its sequences rises linearly from 0 to 1 over
-the share `ramp` of all steps, and stays. The number of steps is the same for every model, so that
+the share `ramp` of all steps, and stays; a part that was learned gives most of its weight in the
+loss to the others as it does. The number of steps is the same for every model, so that
 all of them see as much text; how early a part switches is a result.
 
 What a step sees is a pure function of (seed, phase, step in the phase): two models that switch at
@@ -32,13 +33,16 @@ class Curriculum:
         accuracy: running training accuracy that ends the easy phase; null: it is not waited for
         latest: share of all steps after which it ends at the latest
         ramp: share of all steps over which the difficulty rises from 0 to 1
+        kept: share of its weight in the loss that a part has at difficulty 1 if it was learned,
+            so that what takes longer, the text, has most of the gradient from then on
 
-    Raises ValueError for shares outside 0 ... 1 and an accuracy that is none.
+    Raises ValueError for shares outside 0 ... 1, a weight of 0 and an accuracy that is none.
     """
 
     accuracy: float | None = 0.95
     latest: float = 0.65
     ramp: float = 0.12
+    kept: float = 0.25
 
     def __post_init__(self) -> None:
         if self.accuracy is not None and not 0 < self.accuracy <= 1:
@@ -46,6 +50,8 @@ class Curriculum:
         for name in ("latest", "ramp"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)}: a share from 0 to 1")
+        if not 0 < self.kept <= 1:
+            raise ValueError(f"kept={self.kept}: a share above 0 and at most 1")
 
     def last_switch(self, steps: int) -> int:
         """The step at which a part switches that has learned nothing, in a training of `steps`."""
@@ -57,6 +63,10 @@ class Curriculum:
             return 0.0
         ramp = self.ramp * steps
         return 1.0 if ramp == 0 else min(1.0, (step - switch) / ramp)
+
+    def weight(self, difficulty: float) -> float:
+        """Share of its weight in the loss that a learned part of this difficulty has."""
+        return 1 - (1 - self.kept) * difficulty
 
 
 class Switches:
@@ -74,6 +84,10 @@ class Switches:
 
     def at(self, part: str) -> int:
         return self.decided.get(part, self.last)
+
+    def learned(self, part: str) -> bool:
+        """Whether a part switches because it was learned, and not because time was up."""
+        return part in self.decided
 
     @property
     def waiting(self) -> list[str]:

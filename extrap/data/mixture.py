@@ -26,7 +26,7 @@ class Batch:
     scored; parts: rows of each part; early (B, T) bool: targets that are also scored before the
     last layer. scored, echoes: places of each part's targets in the flat (B * T,), those that are
     scored once and those that are early, found on the host, so that a device need not be waited
-    for.
+    for. weights: what is left of the weight of a part, all of it where none is named.
     """
 
     tokens: Tensor
@@ -35,6 +35,7 @@ class Batch:
     early: Tensor | None = None
     scored: dict[str, Tensor] = field(default_factory=dict)
     echoes: dict[str, Tensor] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.scored:
@@ -57,7 +58,9 @@ class Batch:
             for places in (self.scored, self.echoes)
         )
         early = None if self.early is None else moved(self.early)
-        return Batch(moved(self.tokens), moved(self.targets), self.parts, early, scored, echoes)
+        return Batch(
+            moved(self.tokens), moved(self.targets), self.parts, early, scored, echoes, self.weights
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,19 +171,27 @@ class Batches:
 
     def at(self, t: int, switches: Switches) -> Batch:
         m = self.mixture
-        drawn = []
+        drawn, weights = [], dict[str, float]()
         for i, (name, part) in enumerate(m._every.items()):
             if not part.size:
                 continue
             draws, difficulty = self._draws(t, name, part, switches)
             rng = np.random.default_rng((self.seed, i, *draws))
+            if switches.learned(name):
+                weights[name] = m.curriculum.weight(difficulty)
             drawn.append(part.draw(rng, self.stream, m.vocabulary, m.length, difficulty))
         sequences, scored = (
             torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True)
         )
         early = scored == EARLY
         targets = sequences[:, 1:].masked_fill(scored == 0, IGNORED)
-        return Batch(sequences[:, :-1], targets, self._rows(), early if early.any() else None)
+        return Batch(
+            sequences[:, :-1],
+            targets,
+            self._rows(),
+            early if early.any() else None,
+            weights=weights,
+        )
 
     def _draws(
         self, t: int, name: str, part: Part, switches: Switches

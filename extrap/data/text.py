@@ -23,7 +23,7 @@ class Text(Part):
     """
 
     size: int = 16
-    weight: float = 1.0
+    weight: float = 2.0
 
     def draw(
         self,

@@ -32,6 +32,12 @@ def test_a_part_that_does_not_learn_switches_at_the_latest():
     assert switches.at("retrieval") == 120 and switches.waiting == ["retrieval"]
 
 
+def test_only_a_part_that_was_learned_gives_weight_away():
+    assert schooled([1.0] * 100).learned("retrieval")
+    assert not schooled([0.94] * 119).learned("retrieval")
+    assert [Curriculum(kept=0.25).weight(hard) for hard in (0.0, 0.5, 1.0)] == [1, 0.625, 0.25]
+
+
 def test_nothing_is_waited_for_where_no_accuracy_is_given():
     switches = schooled([1.0] * 100, curriculum=Curriculum(accuracy=None, latest=0.1))
     assert switches.at("retrieval") == 20 and switches.waiting == []
@@ -55,7 +61,8 @@ def test_the_state_goes_on_where_it_stood(broken):
 
 
 @pytest.mark.parametrize(
-    "options", [{"accuracy": 0.0}, {"accuracy": 1.1}, {"latest": -0.1}, {"ramp": 2.0}]
+    "options",
+    [{"accuracy": 0.0}, {"accuracy": 1.1}, {"latest": -0.1}, {"ramp": 2.0}, {"kept": 0.0}],
 )
 def test_bad_options_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):

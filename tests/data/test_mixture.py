@@ -6,6 +6,7 @@ from torch.utils.data import DataLoader
 from extrap.data.corpora.base import Corpus
 from extrap.data.corpora.files import Files
 from extrap.data.corpora.token_map import Stream
+from extrap.data.curriculum import Curriculum
 from extrap.data.keyvalue import KeyValue
 from extrap.data.mixture import IGNORED, Batches, Mixture
 from extrap.data.text import Text
@@ -69,6 +70,15 @@ def test_text_depends_on_the_step_alone_and_retrieval_on_the_phase():
         assert torch.equal(a.tokens[text], made.at(t, late).tokens[text])
     assert same(made.at(10, early), made.at(10, late))
     assert not same(made.at(30, early), made.at(30, late))
+
+
+def test_a_learned_part_keeps_a_share_of_its_weight():
+    made = batches(steps=100, curriculum=Curriculum(ramp=0.2, kept=0.25))
+    learned = made.switches()
+    learned.decided["retrieval"] = 20
+    found = [made.at(t, learned).weights for t in (19, 20, 30, 40, 90)]
+    assert found == [{"retrieval": share} for share in (1, 1, 0.625, 0.25, 0.25)]
+    assert made.at(90, made.switches()).weights == {}, "time was up: it is still to be learned"
 
 
 def test_what_follows_a_training_is_hard_and_new():

@@ -10,11 +10,11 @@ from extrap.runs.job import Job
 from tests.support.jobs import job
 
 NAMES = {
-    "scheme=rope": ("rope-22c6a85c-s0", "120f3d3ba2be"),
-    "scheme=hwfa": ("hwfa-731d79c6-s0", "081f75e3e88c"),
-    "scheme=rope extension=yarn": ("rope-22c6a85c-s0", "f709d53b2c0e"),
-    "scheme=rope extension=yarn finetune=full": ("rope-full-yarn-x8-4ab07479-s0", "0e72a80cc5c6"),
-    "scheme=rope extension=pi finetune=lora": ("rope-lora-pi-x8-02277984-s0", "a907222ffa59"),
+    "scheme=rope": ("rope-36bcb95f-s0", "ebf6b2ccd374"),
+    "scheme=hwfa": ("hwfa-2bc093f8-s0", "b4aa88418eec"),
+    "scheme=rope extension=yarn": ("rope-36bcb95f-s0", "acfd2d86b3bc"),
+    "scheme=rope extension=yarn finetune=full": ("rope-full-yarn-x8-5199a7bd-s0", "aa38244b9de3"),
+    "scheme=rope extension=pi finetune=lora": ("rope-lora-pi-x8-8142b046-s0", "97e385c0936d"),
 }
 """The run of a tiny job and the hash of its task kv. They change with an option's default, and with
 nothing else.

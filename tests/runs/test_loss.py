@@ -1,5 +1,7 @@
 """The loss of a step: what the plain definition says, without waiting for a device."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -8,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.data.mixture import IGNORED, Batch
 from extrap.runs.training import devices
+from extrap.runs.training.devices import share
 from extrap.runs.training.lightning_module import Lit, accuracy
 from extrap.runs.training.optim import Optim
 
@@ -68,6 +71,16 @@ def test_it_is_the_weighted_sum_of_the_means_of_parts(batch):
         torch.autograd.grad(loss, list(model.parameters())), gradients, strict=True
     ):
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
+
+
+def test_a_batch_says_what_is_left_of_a_weight(batch):
+    model = Embedded()
+    whole, halved = ({"text": 3.0, "retrieval": weight} for weight in (2.0, 1.0))
+    part = replace(batch, weights={"retrieval": 0.5})
+    for shared in (part, share(part, 0, 1)):
+        found = Lit(model, Optim(), whole).training_step(shared, 0)
+        torch.testing.assert_close(found, Lit(model, Optim(), halved).training_step(batch, 0))
+    assert share(part, 0, 2).weights == part.to("cpu").weights == {"retrieval": 0.5}
 
 
 def test_echoes_are_asked_of_the_layers_before_the_last_too(batch):

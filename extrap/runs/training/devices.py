@@ -207,7 +207,15 @@ def share(batch: Batch, rank: int, n: int, turn: int = 0, turns: int = 1) -> Bat
         at += len(rows)
     rows = torch.cat(kept)
     early = None if batch.early is None else batch.early[rows]
-    divided = Share(batch.tokens[rows], batch.targets[rows], parts, early, turn=turn, turns=turns)
+    divided = Share(
+        batch.tokens[rows],
+        batch.targets[rows],
+        parts,
+        early,
+        weights=batch.weights,
+        turn=turn,
+        turns=turns,
+    )
     for name in parts:
         scored, echoes = len(divided.scored[name]), len(divided.echoes[name])
         all_scored, all_echoes = len(batch.scored[name]), len(batch.echoes[name])

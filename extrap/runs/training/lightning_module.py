@@ -48,13 +48,13 @@ class Lit(L.LightningModule):
             places = torch.cat([answers, echoes])
             logits = self.model.logits(hidden[places]).float()
             losses = F.cross_entropy(logits, targets[places], reduction="none")
-            count = counts(batch, part)
-            total = total + self.weights[part] * counted(losses.mean(), count.every)
+            count, weight = counts(batch, part), self.weights[part] * batch.weights.get(part, 1.0)
+            total = total + weight * counted(losses.mean(), count.every)
             if len(echoes) and len(states) > 1:
                 before_last = self.model.norm(states[-2].flatten(0, 1)[echoes])
                 early = F.cross_entropy(self.model.logits(before_last).float(), targets[echoes])
                 early = counted(early, count.echoes)
-                total = total + EARLY_WEIGHT * self.weights[part] * early
+                total = total + EARLY_WEIGHT * weight * early
             right = accuracy(logits[:n].detach(), targets[places[:n]])
             for name, mean in (("nll", losses[:n].detach().mean()), ("accuracy", right)):
                 value = counted(mean, count.scored) / turns(batch)

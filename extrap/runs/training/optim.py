@@ -31,7 +31,7 @@ class Optim:
     Raises ValueError where a checkpoint would fall between two points.
     """
 
-    steps: Count = 1300
+    steps: Count = 1500
     lr: Positive = 3e-3
     warmup: Annotated[int, Ge(0)] = 100
     decay: Annotated[float, Interval(ge=0, le=1)] = 0.3
