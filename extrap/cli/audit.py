@@ -2,61 +2,48 @@
 the classic demonstrations.
 """
 
-import argparse
 import inspect
-import sys
 from pathlib import Path
 
+from extrap.cli.arguments import parser
+from extrap.cli.exits import reported
 from extrap.utils.errors import UserError
 
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
+    command = parser(
         "extrap-audit",
-        description=(
-            "Measure the properties of positional schemes. All of them are also written to "
-            "results/audit."
-        ),
+        "Measure the properties of positional schemes. All of them are also written to "
+        "results/audit.",
+        results=True,
     )
-    parser.add_argument(
+    command.add_argument(
         "schemes", metavar="SCHEME", nargs="*", help="names of files in conf/scheme; all by default"
     )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="DIR",
-        help="folder of results (default: results)",
-    )
-    parser.add_argument(
+    command.add_argument(
         "--demo",
         metavar="NAME",
         nargs="?",
         const="list",
         help="show a demonstration instead; without a name, list them",
     )
-    parser.add_argument(
+    command.add_argument(
         "--run",
         metavar="RUN",
         help="a folder below runs: the demonstration speaks of that trained model",
     )
-    asked = parser.parse_args(argv)
-    try:
-        if asked.demo is not None and asked.schemes:
-            raise UserError(f"--demo {asked.demo}: takes no schemes; ask for either")
-        if asked.demo is None and asked.run is not None:
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        if args.demo is not None and args.schemes:
+            raise UserError(f"--demo {args.demo}: takes no schemes; ask for either")
+        if args.demo is None and args.run is not None:
             raise UserError(
-                f"--run {asked.run}: goes with --demo NAME; a scheme is audited untrained"
+                f"--run {args.run}: goes with --demo NAME; a scheme is audited untrained"
             )
         print(
-            audited(asked.schemes, asked.results)
-            if asked.demo is None
-            else demo(asked.demo, asked.run)
+            audited(args.schemes, args.results) if args.demo is None else demo(args.demo, args.run)
         )
-    except UserError as error:
-        print(f"extrap-audit: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
 
 
 def audited(names: list[str], results: Path) -> str:

@@ -2,7 +2,6 @@
 remove, and asks first.
 """
 
-import argparse
 import os
 import shutil
 import sys
@@ -10,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from extrap.cli.exits import told
+from extrap.cli.arguments import parser
+from extrap.cli.exits import reported
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
@@ -23,43 +23,41 @@ def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2; nothing is removed without a
     yes.
     """
-    parser = argparse.ArgumentParser(
+    command = parser(
         "extrap-clean",
-        description="Remove run folders or rows of a study. Names them and asks first.",
+        "Remove run folders or rows of a study. Names them and asks first.",
+        study="required",
     )
-    parser.add_argument(
-        "study", metavar="STUDY", help="name of a study; `extrap-status` lists them"
-    )
-    parser.add_argument(
+    command.add_argument(
         "only",
         metavar="RUN",
         nargs="*",
         help="runs that are meant, as `extrap-status` names them; all where none is named",
     )
-    parser.add_argument(
+    command.add_argument(
         "--runs", action="store_true", help="remove run folders: weights, checkpoints, logs"
     )
-    parser.add_argument(
+    command.add_argument(
         "--rows",
         action="store_true",
         help="remove rows and items, and forget that the jobs were asked for",
     )
-    parser.add_argument(
+    command.add_argument(
         "--state",
         choices=STATES,
         action="append",
         help="only jobs in this state (may be given again)",
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-    asked = parser.parse_args(argv)
-    with told("extrap-clean"):
-        if not (asked.runs or asked.rows):
+    command.add_argument("--yes", action="store_true", help="do not ask")
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        if not (args.runs or args.rows):
             raise UserError(
                 "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or "
                 "both"
             )
-        chosen = choose(asked.study, asked.only, asked.state or STATES)
-        clean(chosen, asked.runs, asked.rows, asked.yes)
+        chosen = choose(args.study, args.only, args.state or STATES)
+        clean(chosen, args.runs, args.rows, args.yes)
 
 
 def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:

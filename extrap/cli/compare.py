@@ -2,20 +2,19 @@
 trials and seeds, with 95 % intervals.
 """
 
-import argparse
-import json
 import re
 import sys
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
+from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import aligned
-from extrap.cli.exits import told
-from extrap.cli.plain import EXITS, plain
+from extrap.cli.exits import reported
+from extrap.cli.plain import as_json, plain
 from extrap.results.comparison.cells import Cell, items, opened
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
-from extrap.results.rows import open_study, studies
+from extrap.results.rows import open_study
 from extrap.results.series import Series, status_name
 from extrap.utils.errors import UserError
 
@@ -48,19 +47,20 @@ LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
+    command = parser(
         "extrap-compare",
-        description="Paired differences between schemes of a study, with 95 % intervals.",
-        epilog=EXITS,
+        "Paired differences between schemes of a study, with 95 % intervals.",
+        study="optional",
+        results=True,
+        json=True,
     )
-    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
-    parser.add_argument(
+    command.add_argument(
         "names",
         metavar="SERIES",
         nargs="*",
         help="two or more, such as rope alibi rope+yarn; the first is compared to each",
     )
-    parser.add_argument(
+    command.add_argument(
         "--cell",
         action="append",
         default=[],
@@ -68,25 +68,10 @@ def main(argv: list[str] | None = None) -> None:
         help='cells that are tested, such as "kv records 256" or '
         '"nll sliding"; Holm then adjusts over all of them (may be given again)',
     )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="DIR",
-        help="folder of the studies (default: results)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    asked = parser.parse_args(argv)
-    with told("extrap-compare"):
-        if asked.study is None:
-            raise UserError(
-                f"STUDY is missing; studies in {asked.results}: "
-                f"{', '.join(studies(asked.results)) or 'none yet'}"
-            )
-        choice = (asked.results, asked.study, asked.names, asked.cell)
-        print(
-            json.dumps(values(*choice), indent=1, allow_nan=False) if asked.json else text(*choice)
-        )
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        choice = (args.results, need_study(args), args.names, args.cell)
+        print(as_json(values(*choice)) if args.json else text(*choice))
 
 
 def compare(results: Path, study: str, names: list[str], declared: list[str]):

@@ -2,11 +2,11 @@
 they were made.
 """
 
-import argparse
 import json
 from pathlib import Path
 
-from extrap.cli.exits import told
+from extrap.cli.arguments import parser
+from extrap.cli.exits import reported
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.page import Page
@@ -19,30 +19,27 @@ from extrap.utils.errors import UserError
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
-        "extrap-dashboard", description="Show a study in Weights & Biases from its rows."
+    command = parser(
+        "extrap-dashboard", "Show a study in Weights & Biases from its rows.", study="required"
     )
-    parser.add_argument(
-        "study", metavar="STUDY", help="name of a study; `extrap-status` lists them"
-    )
-    parser.add_argument(
+    command.add_argument(
         "--online",
         action="store_true",
         help="send it now; otherwise it is written below ./wandb for `wandb sync`",
     )
-    parser.add_argument(
+    command.add_argument(
         "--workspace",
         action="store_true",
         help="also build the workspace: saved online, written as JSON offline",
     )
-    parser.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
-    parser.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
-    asked = parser.parse_args(argv)
-    with told("extrap-dashboard"):
-        board = WandB(asked.project, asked.entity, "online" if asked.online else "offline")
-        records = show(board, asked.study)
-        if asked.workspace:
-            print(_workspace(board, asked.study, records))
+    command.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
+    command.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        board = WandB(args.project, args.entity, "online" if args.online else "offline")
+        records = show(board, args.study)
+        if args.workspace:
+            print(_workspace(board, args.study, records))
 
 
 def show(board: WandB, study: str) -> list[dict]:

@@ -1,4 +1,4 @@
-"""What the small commands say when something is in the way: one line, and exit code 2."""
+"""How the small commands end: exit code 0, or 2 and a line for each mistake."""
 
 import errno
 import os
@@ -8,9 +8,13 @@ from contextlib import contextmanager
 
 from extrap.utils.errors import UserError, disk_fault, printable
 
+EXITS = (
+    "Exit codes: 0 done; 2 a mistake, told in lines on stderr; 141 the reader of a pipe stopped."
+)
+
 
 @contextmanager
-def told(program: str) -> Iterator[None]:
+def reported(program: str) -> Iterator[None]:
     """Turns mistakes, and disks that take or give nothing, into lines on stderr that open with the
     name of the program.
 

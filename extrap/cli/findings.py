@@ -7,16 +7,15 @@ Statements stand in `results/<study>/findings.yaml` (extrap.results.findings.sta
 are judged: extrap.results.findings.verdict. A finding that does not come again is a result.
 """
 
-import argparse
-import json
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
+from extrap.cli.arguments import parser
 from extrap.cli.columns import aligned
-from extrap.cli.exits import told
-from extrap.cli.plain import EXITS, plain
+from extrap.cli.exits import reported
+from extrap.cli.plain import as_json, plain
 from extrap.results import rows as table
 from extrap.results.extension_study import density
 from extrap.results.findings.statement import FILE
@@ -101,37 +100,28 @@ def values(results: Path, study: str) -> dict:
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
+    command = parser(
         "extrap-findings",
-        description="Compare a study with what was declared before it ran.",
-        epilog=EXITS,
+        "Compare a study with what was declared before it ran.",
+        study="optional",
+        results=True,
+        json=True,
     )
-    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="DIR",
-        help="folder of the studies (default: results)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    parser.add_argument(
+    command.add_argument(
         "--write", action="store_true", help="write the tables of all studies into DIR/README.md"
     )
-    asked = parser.parse_args(argv)
-    with told("extrap-findings"):
-        if asked.write:
-            path = asked.results / README
-            atomic.replace(path, written(asked.results).encode())
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        if args.write:
+            path = args.results / README
+            atomic.replace(path, written(args.results).encode())
             print(path)
             return
-        if asked.study is None:
-            listed = ", ".join(declared(asked.results)) or "none yet"
+        if args.study is None:
+            listed = ", ".join(declared(args.results)) or "none yet"
             raise UserError(f"STUDY is missing; studies with statements: {listed}")
-        choice = (asked.results, asked.study)
-        print(
-            json.dumps(values(*choice), indent=1, allow_nan=False) if asked.json else text(*choice)
-        )
+        choice = (args.results, args.study)
+        print(as_json(values(*choice)) if args.json else text(*choice))
 
 
 def _line(one: Finding) -> tuple[str, ...]:

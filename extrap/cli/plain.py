@@ -1,12 +1,14 @@
-"""Values that JSON can hold, and the exit codes of the commands that print them."""
+"""Values that JSON can hold, and the text of them that commands print with `--json`."""
 
+import json
 import math
 
 import numpy as np
 
-EXITS = (
-    "Exit codes: 0 done; 2 a mistake, told in lines on stderr; 141 the reader of a pipe stopped."
-)
+
+def as_json(values: dict) -> str:
+    """One object; raises ValueError for nan and infinity, of which `plain` makes others."""
+    return json.dumps(values, indent=1, allow_nan=False)
 
 
 def plain(value):

@@ -2,7 +2,6 @@
 `--list` tells which there are, `--series`, `--width` and `--pdf` make one for a paper.
 """
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.exits import told
-from extrap.results.rows import open_study, studies
+from extrap.cli.arguments import need_study, parser
+from extrap.cli.exits import reported
+from extrap.results.rows import open_study
 from extrap.results.series import series
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
@@ -26,44 +26,39 @@ UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 def main(argv: list[str] | None = None) -> None:
     """The command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
-        "extrap-plot", description="Draw the figures of a study from its rows, as SVG and PNG."
+    command = parser(
+        "extrap-plot",
+        "Draw the figures of a study from its rows, as SVG and PNG.",
+        study="optional",
+        results=True,
     )
-    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
-    parser.add_argument(
+    command.add_argument(
         "figures",
         metavar="FIGURE",
         nargs="*",
         help="figures to draw; all whose rows exist where none is named",
     )
-    parser.add_argument("--list", action="store_true", help="list the figures and end")
-    parser.add_argument(
+    command.add_argument("--list", action="store_true", help="list the figures and end")
+    command.add_argument(
         "--analytic",
         action="store_true",
         help="draw figures that need no study: --analytic [FIGURE ...]",
     )
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="DIR",
-        help="folder of the studies (default: results)",
-    )
-    parser.add_argument(
+    command.add_argument(
         "--series",
         metavar="NAMES",
         help=(
             "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap-table has them"
         ),
     )
-    parser.add_argument(
+    command.add_argument(
         "--width",
         metavar="SIZE",
         help="fit figures to a page, such as 3.3in or 8.4cm; text keeps its size",
     )
-    parser.add_argument("--pdf", action="store_true", help="draw PDF as well")
-    args = parser.parse_args(argv)
-    with told("extrap-plot"):
+    command.add_argument("--pdf", action="store_true", help="draw PDF as well")
+    args = command.parse_args(argv)
+    with reported(command.prog):
         form = Form(args.series, inches(args.width), (*figures.KINDS, *["pdf"] * args.pdf))
         if args.list:
             print(listing(ANALYTIC if args.analytic else STUDIED))
@@ -71,11 +66,8 @@ def main(argv: list[str] | None = None) -> None:
             names = [*filter(None, [args.study]), *args.figures]
             for path in plot_analytic(args.results, names, form):
                 print(path)
-        elif args.study is None:
-            known = ", ".join(studies(args.results)) or "none yet"
-            raise UserError(f"STUDY is missing; studies in {args.results}: {known}")
         else:
-            for path in plot(args.results, args.study, args.figures, form):
+            for path in plot(args.results, need_study(args), args.figures, form):
                 print(path)
 
 

@@ -7,13 +7,13 @@ They are the examples that the task lost-in-the-middle makes with the same seed,
 programs can be asked the same.
 """
 
-import argparse
 import gzip
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from extrap.cli.exits import told
+from extrap.cli.arguments import parser
+from extrap.cli.exits import reported
 from extrap.data.trials.json_prompt import UUID, Example, generate, most
 from extrap.data.trials.published import FIELDS, LONGEST
 from extrap.utils import files as atomic
@@ -45,10 +45,8 @@ def _line(example: Example, index: int) -> bytes:
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
-        "extrap.cli.records", description="Write generated records in the published format."
-    )
-    parser.add_argument(
+    command = parser("extrap.cli.records", "Write generated records in the published format.")
+    command.add_argument(
         "path", metavar="FILE", nargs="?", type=Path, help="jsonl, or jsonl.gz, to write"
     )
     for name, default, what in (
@@ -57,14 +55,14 @@ def main(argv: list[str] | None = None) -> None:
         ("characters", UUID, "of a key and of a value, the first of a UUID"),
         ("seed", 0, "of the draws, as task.lost-in-the-middle.seed"),
     ):
-        parser.add_argument(
+        command.add_argument(
             f"--{name}", default=default, metavar="N", help=f"{what} (default: {default})"
         )
-    asked = vars(parser.parse_args(argv))
-    with told("extrap.cli.records"):
-        path = asked.pop("path")
+    args = vars(command.parse_args(argv))
+    with reported(command.prog):
+        path = args.pop("path")
         pairs, examples, characters, seed = (
-            _whole(f"--{name}", text, int(name != "seed")) for name, text in asked.items()
+            _whole(f"--{name}", text, int(name != "seed")) for name, text in args.items()
         )
         if characters > UUID:
             raise UserError(f"--characters={characters}: from 1 to {UUID}, those of a UUID")

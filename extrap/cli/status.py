@@ -2,10 +2,10 @@
 run.
 """
 
-import argparse
 from collections import Counter
 
-from extrap.cli.exits import told
+from extrap.cli.arguments import parser
+from extrap.cli.exits import reported
 from extrap.cli.sweep.display import clock
 from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
 from extrap.utils.errors import printable
@@ -13,22 +13,18 @@ from extrap.utils.errors import printable
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
+    command = parser(
         "extrap-status",
-        description="Tell the state of every job of a study, and what is left to run.",
+        "Tell the state of every job of a study, and what is left to run; of all studies, a line "
+        "for each, where none is named.",
+        study="optional",
     )
-    parser.add_argument(
-        "study",
-        metavar="STUDY",
-        nargs="?",
-        help="name of a study; a line for each where none is named",
-    )
-    asked = parser.parse_args(argv)
-    with told("extrap-status"):
+    args = command.parse_args(argv)
+    with reported(command.prog):
         print(
             overview()
-            if asked.study is None
-            else text(asked.study, [standing(entry) for entry in entries(asked.study)])
+            if args.study is None
+            else text(args.study, [standing(entry) for entry in entries(args.study)])
         )
 
 

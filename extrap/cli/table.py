@@ -2,21 +2,17 @@
 terminal.
 """
 
-import argparse
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
+from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import grouped, wrapped
-from extrap.cli.exits import told
-from extrap.cli.plain import EXITS, plain
+from extrap.cli.exits import reported
+from extrap.cli.plain import as_json, plain
 from extrap.results.effective import SHARE, Effective
-from extrap.results.rows import open_study, studies
+from extrap.results.rows import open_study
 from extrap.results.series import select
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, against, gates, reach, summary
-from extrap.utils.errors import UserError
 
 TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
@@ -26,37 +22,25 @@ TITLES = {
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    parser = argparse.ArgumentParser(
+    command = parser(
         "extrap-table",
-        description="Print the perplexities, retrieval accuracies and gates of a study.",
-        epilog=EXITS,
+        "Print the perplexities, retrieval accuracies and gates of a study.",
+        study="optional",
+        results=True,
+        json=True,
     )
-    parser.add_argument("study", metavar="STUDY", nargs="?", help="name of a folder in results")
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="DIR",
-        help="folder of the studies (default: results)",
-    )
-    parser.add_argument(
+    command.add_argument(
         "--beside",
         metavar="SCHEME",
         help="retrieval of every series beside that of one scheme, such as nope",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    asked = parser.parse_args(argv)
-    with told("extrap-table"):
-        if asked.study is None:
-            raise UserError(
-                f"STUDY is missing; studies in {asked.results}: "
-                f"{', '.join(studies(asked.results)) or 'none yet'}"
-            )
-        rows = open_study(asked.results, asked.study)
-        if asked.json:
-            print(json.dumps(values(rows, asked.beside), indent=1, allow_nan=False))
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        rows = open_study(args.results, need_study(args))
+        if args.json:
+            print(as_json(values(rows, args.beside)))
         else:
-            print(text(rows) if asked.beside is None else compared(rows, asked.beside))
+            print(text(rows) if args.beside is None else compared(rows, args.beside))
 
 
 def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:

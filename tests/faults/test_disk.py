@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import app as cli
-from extrap.cli.exits import told
+from extrap.cli.exits import reported
 from extrap.cli.plot import main as plot
 from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
@@ -54,7 +54,7 @@ def test_other_errors_are_no_fault_of_the_disk() -> None:
 
 
 def test_every_program_says_so_in_one_line(capsys) -> None:
-    for frame in (cli.reported, lambda: told("extrap")):
+    for frame in (cli.reported, lambda: reported("extrap")):
         with pytest.raises(SystemExit, match="2"), frame():
             raise OSError(errno.ENOSPC, "No space left on device", "runs/a/weights.pt")
         assert (
@@ -80,7 +80,11 @@ def test_figures_that_cannot_be_written_are_one_line(
 
 
 def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
-    script = "from extrap.cli.exits import told\nwith told('x'):\n for n in range(10**6): print(n)"
+    script = (
+        "from extrap.cli.exits import reported\n"
+        "with reported('x'):\n"
+        "    for n in range(10**6): print(n)"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", script],
         stdout=subprocess.PIPE,
@@ -175,7 +179,7 @@ def test_a_folder_of_somebody_else_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir(mode=0o500)
-    with pytest.raises(SystemExit, match="2"), told("extrap"):
+    with pytest.raises(SystemExit, match="2"), reported("extrap"):
         atomic.replace(Path("results/s/rows/a.csv"), b"")
     assert (
         capsys.readouterr().err == f"extrap: results/s/rows/a.csv: {errors.FAULTS[errno.EACCES]}\n"

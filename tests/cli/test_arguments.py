@@ -1,0 +1,28 @@
+"""What the small commands share stands in one parser, and each has it."""
+
+import importlib
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+SMALL = sorted({*SCRIPTS} - {"extrap", "extrap-longrope"})
+SHARED = re.compile(r'add_argument\(\s*"(study|--results|--json)"|argparse.ArgumentParser\(')
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_help_says_what_it_does_and_how_it_ends(name: str, capsys) -> None:
+    module = importlib.import_module(SCRIPTS[name].partition(":")[0])
+    with pytest.raises(SystemExit, match="0"):
+        module.main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert shown.startswith(f"usage: {name} ") and "Exit codes: 0 done; 2 a mistake" in shown
+
+
+def test_shared_arguments_are_said_once() -> None:
+    texts = {path.name: path.read_text() for path in (ROOT / "extrap" / "cli").glob("*.py")}
+    said = {name: len(SHARED.findall(text)) for name, text in texts.items()}
+    assert {name: count for name, count in said.items() if count} == {"arguments.py": 4}
