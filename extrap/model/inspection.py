@@ -93,6 +93,24 @@ class Jumped(Around):
         return self.part.positions(t + self.jump * behind)
 
 
+class Hidden(Around):
+    """One token that no other sees: slot (its place in the order of tokens) is visible to itself
+    alone, in every layer whose attention has a mask.
+    """
+
+    def __init__(self, part: Scheme, slot: int):
+        super().__init__(part)
+        self.slot = slot
+
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        return "sees" in hooks or self.part.uses(*hooks, layer=layer)
+
+    def sees(self, at: Where) -> Tensor:
+        seen = (at.j != self.slot) | (at.i[:, None] == self.slot)
+        inner = self.part.sees(at)
+        return seen if inner is None else seen & inner
+
+
 class InspectedModel:
     """What a task of kind Diagnostic is handed (extrap.tasks.base.Inside). plain: the model without
     an extension; fresh(layers): before training, with the extension, of its own depth or another.
@@ -148,6 +166,17 @@ class InspectedModel:
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
         """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`."""
         with torch.no_grad(), self._through(Jumped(self.scheme, after, jump)):
+            return self.model(tokens.to(self._device), last=last)
+
+    @property
+    def maskable(self) -> bool:
+        """Whether some layer has attention that a mask acts on: none that owns it has."""
+        layers = range(len(self.model.blocks))
+        return any(not self.scheme.uses("attend", layer=layer) for layer in layers)
+
+    def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
+        """Logits (B, last, vocab) where no token but itself sees the one at `slot`."""
+        with torch.no_grad(), self._through(Hidden(self.scheme, slot)):
             return self.model(tokens.to(self._device), last=last)
 
     def attention(self, tokens: Tensor) -> Tensor:

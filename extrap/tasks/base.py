@@ -83,6 +83,8 @@ class Inside(Protocol):
     width: int
     orderless: bool
     """Whether it is defined without the causal mask."""
+    maskable: bool
+    """Whether some layer has attention that a mask acts on."""
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor: ...
 
@@ -98,6 +100,9 @@ class Inside(Protocol):
         """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`.
         Raises OutOfRange where one lies past what the model defines.
         """
+
+    def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
+        """Logits (B, last, vocab) where no token but itself sees the one at `slot`."""
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
         """(B, T) norms of the last hidden state's derivative by each input vector, along probes (P,

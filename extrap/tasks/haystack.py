@@ -1,11 +1,16 @@
 """Needles in a haystack: records `k v` hidden in held-out text, asked for at the end.
 
-    single       one needle, moved through the context
-    multikey     the same among needles of other keys
-    multivalue   one key with several values at equal distances, all of which are wanted
-    multiquery   several keys at equal distances, all asked one after the other
-    passkey      one needle in a sentence that is repeated over and over, at many distances with few
-                 trials each
+    single       S-NIAH-2   one needle, moved through the context
+    multikey     MK-NIAH-1  the same among needles of other keys
+    multivalue   MV-NIAH    one key with several values at equal distances, all of which are wanted
+    multiquery   MQ-NIAH    several keys at equal distances, all asked one after the other
+    passkey      S-NIAH-1   one needle in a sentence that is repeated over and over, at many
+                            distances with few trials each
+
+The names are those of RULER; its others are other tasks here: MK-NIAH-2, a context full of needles,
+is `records` of extrap.tasks.kv, and MK-NIAH-3, the same with long keys and values, is
+extrap.tasks.kv_wide.
+S-NIAH-3, one needle with a long value in text, has no form of its own.
 
 Depth is given as a share of the context and as the distance from the key to the query, in tokens,
 on the axis `distance`: it tells what fails with length from what fails with distance. Contexts:

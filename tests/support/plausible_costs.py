@@ -132,3 +132,14 @@ def chain_rows(schemes=("alibi", "rope")):
         for row in grid("recall", {"recall": 0.3, "span": 0.1}, (1, 2, 4), scheme, 0):
             named = {"metric": row["metric"].replace("accuracy", "recall")}
             yield identity | row | named | {"status": "ok"}
+        readings = {"padded": 0.2, "padded-first": 0.4, "padded-other": 0.2}
+        for row in grid("sinks", readings, (1, 2), scheme, 0):
+            yield identity | row | {"status": "ok"}
+        for params in (10_000, 40_000):
+            wider = {"run": f"{identity['run']}-{params}", "params": params, "status": "ok"}
+            for pairs, m in ((2, 1), (2, 4), (8, 1), (8, 4)):
+                where = {"task": "mqar", "protocol": f"pairs-{pairs}", "length": m * L}
+                accuracy = {"metric": "accuracy"} | rate(1 - 500 * pairs * m / params)
+                yield identity | where | accuracy | wider
+            chance = {"task": "mqar", "metric": "chance", "value": 1 / 64}
+            yield identity | chance | wider
