@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo pretrained suite suite-tuned algorithmic tasks zoo why extension analytic audit tables bench torture test test-fast lint format clean
+.PHONY: help setup demo study pretrained suite suite-tuned algorithmic tasks zoo why extension analytic audit tables bench torture test test-fast lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -39,6 +39,13 @@ tasks: $(STAMP)  ## train four schemes on what literal retrieval leaves out, and
 	$(BIN)/extrap experiment=tasks
 	$(BIN)/extrap-plot tasks
 	$(BIN)/extrap-table tasks
+
+study: $(STAMP)  ## run the reference study, or go on with it: headline and scale axis, findings, figures, page
+	$(BIN)/extrap experiment=reference/headline
+	$(BIN)/extrap experiment=reference/scale
+	$(BIN)/extrap-plot reference
+	$(BIN)/extrap-plot reference-scale scale_axis
+	$(BIN)/extrap-findings --write
 
 zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
 	$(BIN)/extrap experiment=zoo

@@ -103,9 +103,14 @@ def prepare(cfg: DictConfig) -> Experiment:
 
 
 def done(this) -> bool:
-    from extrap.runs.evaluate import evaluated
+    """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
+    though the run is not on this disk.
+    """
+    from extrap.runs.evaluate import evaluated, measured
 
-    return this.run.trained and (this.stage == "train" or evaluated(this))
+    if this.run.trained:
+        return this.stage == "train" or evaluated(this)
+    return this.config["accept_rows"] and this.stage != "train" and measured(this)
 
 
 def noted(this, command: str) -> Entry:

@@ -35,6 +35,7 @@ class Config:
     label: str | None = None
     plugins: list[str] = field(default_factory=list)
     keep_going: bool = False
+    accept_rows: bool = False
     scheme: Any = None
     extension: Any = None
     finetune: Any = None

@@ -124,6 +124,29 @@ def evaluated(job: Job) -> bool:
     return all(_finished(job, task) for task in tasks)
 
 
+def measured(job: Job) -> bool:
+    """Whether rows of all that is asked lie here under the hashes that this job would give them,
+    wherever they were made.
+
+    Says nothing about weights, and nothing about the commit that measured. A diverged run has its
+    curve alone. A damaged file is none.
+    """
+    try:
+        curve = _measured(job, CURVE)
+        diverged = any(row["metric"] == "diverged_at" for row in curve)
+        return diverged or all(_measured(job, task) for task in planned(job))
+    except UserError:
+        return False
+
+
+def _measured(job: Job, task: str) -> list[dict]:
+    """The rows of one task, where all of them are those of this job."""
+    file = result_file(job, task).rows
+    found = rows.records([file]) if file.is_file() else []
+    of_job = (job.run.name, config_hash(job, task))
+    return found if all((row["run"], row["config"]) == of_job for row in found) else []
+
+
 def planned(job: Job) -> dict[str, str]:
     """Everything that is measured of a job, with the hash of its configuration."""
     return {

@@ -126,7 +126,9 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         return State.RUNNING, holder
     if (
         left
-        and not folder.folder.exists()
+        and not folder.trained
+        and not folder.checkpoint.exists()
+        and folder.failure is None
         and all(entry.file(task).rows.exists() for task in entry.tasks)
     ):
         return _told(entry), "rows without their run folder"

@@ -1,0 +1,128 @@
+"""The reference study: its experiment files work at every tier, and go on on another machine."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from extrap.cli.program import done
+from extrap.results import rows
+from extrap.runs import study, validate
+from extrap.runs.evaluate import evaluate, measured
+from extrap.runs.train import train
+from tests.support.jobs import TINY, job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+CONF = Path(__file__).parents[2] / "conf" / "experiment" / "reference"
+TIERS = sorted(path.stem for path in CONF.glob("*.yaml"))
+HERE = ("data/corpus=torch", "data/vocabulary=bytes", "trainer=cpu", "logger=none")
+"""What this machine has in place of a hub, a tokenizer and a GPU."""
+TASKLESS = [word for word in TINY if not word.startswith("task.")]
+KV = ("scheme=rope", "task=[kv]", "task.kv.multiples=[1,2]", "task.kv.trials=10")
+
+
+def here(tier: str) -> tuple[str, ...]:
+    fewer = ("~data.vocabulary.tokenizer", "task.nll.documents=32")  # the text here is shorter
+    return (*HERE, *fewer) if tier == "cluster" else HERE
+
+
+def grids(tier: str) -> list[dict[str, str]]:
+    return yaml.safe_load((CONF / f"{tier}.yaml").read_text())["hydra"]["sweeper"]["params"]
+
+
+def first(tier: str) -> list[list[str]]:
+    """The first job of each grid, the options of the others left out."""
+    return [
+        [f"{name}={str(values).split(',')[0]}" for name, values in grid.items()]
+        for grid in grids(tier)
+    ]
+
+
+CHECKED = [(tier, words) for tier in TIERS for words in first(tier)]
+
+
+@pytest.mark.parametrize("tier, words", CHECKED, ids=[" ".join((t, *w)) for t, w in CHECKED])
+def test_every_grid_of_every_tier_is_a_configuration_without_mistakes(tier, words):
+    this = job(f"experiment=reference/{tier}", *words, *here(tier), tiny=())
+    assert this.params > 0 and this.batches.mixture is this.mixture
+    assert sorted(this.tasks) == sorted(this.task_names)
+    if tier in ("headline", "scale"):  # the others are seconds of building weights
+        validate.check(this)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_two_steps_of_every_tier_leave_rows_of_every_task(tier):
+    small = ("model.dim=32", "model.layers=1", "model.heads=4", "data.length=40")
+    tasks = ("task.kv.multiples=[1]", "task.nll.multiples=[1]", "task.kv.trials=2")
+    this = job(
+        f"experiment=reference/{tier}",
+        "scheme=rope",
+        *here(tier),
+        *TASKLESS,
+        *small,
+        *tasks,
+        "train.steps=2",
+        "train.warmup=0",
+        *(f"task.{name}" for name in _shorter(tier)),
+        tiny=(),
+    )
+    train(this)
+    evaluate(this)
+    assert set(rows.read(this.results)["task"]) == {*this.task_names, "train"}
+
+
+def _shorter(tier: str) -> list[str]:
+    options = yaml.safe_load((CONF / f"{tier}.yaml").read_text())
+    asked = next(entry for entry in options["defaults"] if "override /task" in entry)
+    short = {
+        "context-gain": ["context-gain.multiples=[1]", "context-gain.documents=4"],
+        "diagnostics": ["diagnostics.inputs=2", "diagnostics.layers=[1]", "diagnostics.probes=2"],
+    }
+    return [word for name in asked["override /task"] for word in short.get(name, [])]
+
+
+def test_a_job_whose_rows_are_here_is_not_trained_again(elsewhere):
+    """A fresh clone has rows and no runs."""
+    words = (*KV, "accept_rows=true")
+    this = job(*words, tiny=TASKLESS)
+    train(this)
+    evaluate(this)
+    (elsewhere / "runs" / this.run.name).rename(elsewhere / "gone")
+
+    def finished(*words: str) -> bool:
+        return done(job(*words, tiny=TASKLESS))
+
+    assert finished(*words)
+    assert not finished(*KV), "it is asked for, or the run is made again"
+    assert not finished(*words, "stage=train"), "rows are no weights"
+    assert not finished(*words, "seed=1")
+    assert not finished(*words, "task.kv.trials=12"), "other questions"
+    assert not finished(*words, "task=[kv,nll]"), "a task is missing"
+
+
+def test_rows_that_are_not_whole_or_not_of_the_job_are_no_rows(elsewhere):
+    this = job(*KV, tiny=TASKLESS)
+    train(this)
+    evaluate(this)
+    assert measured(this)
+    file = next((this.results / "rows").glob("*__kv.csv"))
+    text = file.read_text()
+    for damaged in (text.replace(this.run.name, "rope-00000000-s0"), text[:-20], ""):
+        file.write_text(damaged)
+        assert not measured(this)
+    file.write_text(text)
+    assert measured(this)
+
+
+def test_status_counts_rows_of_another_machine_as_done(elsewhere):
+    from extrap.cli.program import noted
+
+    this = job(*KV, "accept_rows=true", tiny=TASKLESS)
+    train(this)
+    evaluate(this)
+    (elsewhere / "runs" / this.run.name).rename(elsewhere / "gone")
+    noted(this, "extrap").write()
+    this.run.folder.mkdir()
+    (standing,) = map(study.standing, study.entries(this.study))
+    assert standing.state in study.ENDED and "without" in standing.note
