@@ -47,8 +47,9 @@ study: $(STAMP)  ## run the reference study, or go on with it: headline and scal
 	$(BIN)/extrap-plot reference-scale scale_axis
 	$(BIN)/extrap-findings --write
 
-zoo: $(STAMP)  ## train every scheme for a short budget, print accuracy and loss beside those of nope
+zoo: $(STAMP)  ## train every scheme, three seeds; who learns, how fast, how far
 	$(BIN)/extrap experiment=zoo
+	$(BIN)/extrap-plot zoo who_learns
 	$(BIN)/extrap-table zoo --beside nope
 
 why: $(STAMP)  ## train and look inside: initialisation, mask, scheme and training depths as causes of attended ends

@@ -14,6 +14,8 @@ import yaml
 from extrap.audit.subject import DEFAULT_SHAPE
 from extrap.model.card import card, kind, parts
 from extrap.model.scheme import HOOKS, Scheme
+from extrap.results import rows
+from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build
 from extrap.utils.paths import conf_dir
 
@@ -21,10 +23,13 @@ SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 
 
 def schemes() -> pd.DataFrame:
-    """One row per scheme: name, kind, where it acts, models that use it, parameters, past L,
-    source.
+    """One row per scheme: name, kind, where it acts, models that use it, parameters, past L, what
+    the rows of the study `zoo` say of it, source.
     """
-    return _table("scheme", _scheme)
+    table = _table("scheme", _scheme)
+    found = _measured(Path(conf_dir()).parent / "results" / "zoo")
+    table[list(found)] = found.reindex(table["scheme"]).fillna("-").to_numpy()
+    return table[[*table.columns.drop("source"), "source"]]
 
 
 def extensions() -> pd.DataFrame:
@@ -60,11 +65,27 @@ def inserted(text: str, group: str, table: str) -> str:
 
 
 def _table(group: str, row: Callable[[dict[str, Any], str], dict[str, str]]) -> pd.DataFrame:
-    rows = []
+    found = []
     for path in sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda p: p.stem):
         text = path.read_text(encoding="utf-8")
-        rows.append({group: path.stem} | row(yaml.safe_load(text), text))
-    return pd.DataFrame(rows)
+        found.append({group: path.stem} | row(yaml.safe_load(text), text))
+    return pd.DataFrame(found)
+
+
+def _measured(study: Path) -> pd.DataFrame:
+    """By scheme: accuracy of retrieval at multiples of L, and the step at which it was learned."""
+    columns = ["at " + ", ".join(f"{m}L" if m > 1 else "L" for m in MULTIPLES), "learned at step"]
+    if not any((study / "rows").glob("*.csv")):
+        return pd.DataFrame(columns=columns)
+    table = learning(rows.read(study))
+    text = {}
+    for scheme, line in table.iterrows():
+        shares = ["-" if pd.isna(line[m]) else f"{line[m]:.2f}" for m in MULTIPLES]
+        when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
+        missed = int(line["seeds"] - line["passed"])
+        below = f" ({missed} of {int(line['seeds'])} below the gate)" if missed else ""
+        text[scheme] = [" ".join(s.replace("0.", ".") for s in shares), when + below]
+    return pd.DataFrame.from_dict(text, orient="index", columns=columns)
 
 
 def _scheme(node: dict[str, Any], text: str) -> dict[str, str]:

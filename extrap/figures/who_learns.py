@@ -1,0 +1,87 @@
+"""Steps until nine answers in ten are right, and accuracy at L and past it, a line for each scheme:
+who learns, how fast, how far?
+
+Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds; bar:
+mean); a scheme without a dot does not come there. The other panels: accuracy of the records
+protocol, mean over depths, at L, 2L, 4L and 8L. Circles are means over seeds, bars 95 % intervals
+over seeds from three on, small dots seeds. Lines are sorted by the mean over these lengths; grey:
+below the gate; a scheme whose table ends has no point past its end.
+"""
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter
+
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import POINT, entitle, panels, text_width
+from extrap.figures.drawing.palette import BELOW_GATE
+from extrap.figures.drawing.style import style_of
+from extrap.figures.kv_length import means
+from extrap.results.series import Series, judged, select, series
+from extrap.results.stats.intervals import t_interval
+
+NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
+OF = " of several schemes"
+MULTIPLES = (1, 2, 4, 8)
+LINE = 0.145
+"""Inches of height of a scheme."""
+
+
+def enough(rows) -> bool:
+    return rows["scheme"].nunique() > 1
+
+
+def draw(rows):
+    shares = select(means(rows), protocol="records", extension="direct")
+    shares = shares.assign(multiple=shares["length"] / shares["train_length"])
+    shares = shares[shares["multiple"].isin(MULTIPLES)]
+    steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
+    found = series(shares.assign(mark=judged(shares), status="ok"))
+    found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().mean())
+    left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
+    figure, axes = panels(
+        (1, 1 + len(MULTIPLES)), (1.1, LINE * len(found)), right=0.15, gap=0.22, left=left, top=0.7
+    )
+    for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
+        panel.set(title=f"accuracy at {multiple}L" if multiple > 1 else "accuracy at L")
+        panel.set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1])
+        panel.axvline(0.9, color="#222222", linewidth=0.6, linestyle=(0, (1, 1.6)), label="gate")
+    last = select(rows, task="train", axis="step")["at"].max()
+    axes[0, 0].set(title="steps to 90 %", xlim=(0, last), xticks=[0, last / 2, last])
+    axes[0, 0].xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:g}"))
+    for panel in axes[0]:
+        panel.set(ylim=(len(found) - 0.5, -0.5), yticks=range(len(found)), yticklabels=[])
+        panel.tick_params(axis="y", length=0)
+    for line, s in enumerate(found):
+        colour = style_of(s).colour if learned(s) else BELOW_GATE
+        ink = style_of(s).text if learned(s) else "#777777"
+        axes[0, 0].annotate(
+            s.label, (0, line), (-4, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", va="center", fontsize=6.5, color=ink,
+        )  # fmt: skip
+        own = steps.loc[steps["run"].isin(s.rows["run"]), "value"]
+        _marks(axes[0, 0], line, own, colour, s.label)
+        for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
+            here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
+            _marks(panel, line, here, colour, s.label, share=True)
+    words = "kv, records, mean over depths; dots: seeds; bars: 95 % interval over seeds"
+    words = f"{note(rows)} · {words}; grey: below the gate"
+    entitle(figure, "Who learns, how fast, how far", words)
+    return figure
+
+
+def learned(found: Series) -> bool:
+    """Whether most of its runs pass the gate."""
+    passed = found.rows.drop_duplicates("run")["mark"] == "ok"
+    return bool(passed.mean() > 0.5)
+
+
+def _marks(panel, line: int, values, colour: str, label: str, share: bool = False) -> None:
+    values = np.asarray(values, float)
+    if not len(values):
+        return
+    panel.plot(values, [line] * len(values), ".", color=colour, alpha=0.55, markersize=2.5)
+    if len(values) >= 3:
+        low, high = t_interval(values)
+        low, high = (max(0.0, low), min(1.0, high)) if share else (low, high)
+        panel.plot([low, high], [line, line], "-", color=colour, linewidth=1.0)
+    panel.plot([values.mean()], [line], "o", color=colour, markersize=3.4, label=label)
