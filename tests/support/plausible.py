@@ -187,3 +187,19 @@ def control_rows():
         for data in ("text", "retrieval")
         for row in run_rows(scheme, data=data)
     ]
+
+
+def sized_rows(schemes=("rope", "alibi", "kerple-log"), seeds=(0, 1, 2)):
+    """Schemes at two sizes, which change nothing but the order of two of them."""
+    swapped = {"rope": "alibi", "alibi": "rope"}
+    return [
+        row | {"scheme": scheme, "params": params, "run": f"{scheme}-{settings}-s{seed}"}
+        for scheme in schemes
+        for seed in seeds
+        for params, settings in ((172_864, "cafe0123"), (936_832, "cafe4567"))
+        for row in run_rows(
+            scheme if params < 200_000 else swapped.get(scheme, scheme),
+            seed,
+            settings=settings,
+        )
+    ]

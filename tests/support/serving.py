@@ -3,7 +3,7 @@
 import pytest
 
 from extrap import figures
-from tests.support.plausible import run_rows
+from tests.support.plausible import run_rows, sized_rows
 from tests.support.plausible_costs import chain_rows, passkey_rows, query_rows, speed_rows
 from tests.support.plausible_extension import extension_rows
 from tests.support.plausible_inside import inside_rows
@@ -28,6 +28,7 @@ def serving(frame, small):
         frame(suite_study()),
         frame(family()),
         frame(inside_rows(("rope", "kerple-log"), ("mixture",))),
+        frame(sized_rows()),
         frame([*speed_rows(), *passkey_rows(), *query_rows(), *chain_rows()]),
     )
     return lambda name: next(rows for rows in studies if figures.served(known[name], rows))

@@ -14,13 +14,13 @@ Half-widths of a term are averaged, as depths share their trials; those of sever
 squares. Ranks have none.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from extrap.results.findings.statement import SUM, Selection, Statement, Term
+from extrap.results.stats.ranks import spearman
 
 SIZES = ((0, "small"), (600_000, "middle"), (2_000_000, "large"))
 """Least number of parameters of each word that `params` takes."""
@@ -160,10 +160,7 @@ def _picked(values: pd.DataFrame, halves: pd.DataFrame, which: str) -> tuple[pd.
 def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     out = {}
     for seed in sorted({*a.index.get_level_values(0)} & {*b.index.get_level_values(0)}):
-        left, right = a.loc[seed, "value"].align(b.loc[seed, "value"], join="inner")
-        ranks = left.rank(), right.rank()
-        flat = any(len(rank) < 3 or math.isclose(rank.std(), 0) for rank in ranks)
-        out[seed] = np.nan if flat else float(np.corrcoef(*ranks)[0, 1])
+        out[seed] = spearman(a.loc[seed, "value"], b.loc[seed, "value"])
     value = pd.Series(out, dtype=float)
     return value, value * np.nan
 

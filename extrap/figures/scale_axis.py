@@ -1,0 +1,149 @@
+"""Retrieval and perplexity past the training length against the size of the model, a column per
+training length: does the order of schemes hold?
+
+Read at the greatest multiple of L that every run was asked, up to 4. A line is the mean over all
+seeds, those below the gate among them; thin lines join the sizes of one seed, bars are t-intervals
+over seeds from three on. Under the curves of a panel stands Spearman's rank correlation between the
+order of schemes in the smallest models and that in each larger size.
+"""
+
+import numpy as np
+import pandas as pd
+
+from extrap.figures.drawing.axes import note, perplexity_axis
+from extrap.figures.drawing.layout import (
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    panels,
+    thin_lines,
+)
+from extrap.figures.drawing.style import scheme_style
+from extrap.results.rows import one_corpus
+from extrap.results.series import select
+from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.ranks import spearman
+
+NEEDS = {
+    "task": "kv",
+    "metric": "accuracy",
+    "protocol": "records",
+    "extension": "direct",
+    "seen": "retrieval",
+}
+LOSS = {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "extension": "direct"}
+OF, MAKE = " of models of several sizes", " model.layers=2,4"
+FURTHEST = 4
+APART = 1.3
+"""Ratio of parameters from which two models count as different sizes, not as two schemes."""
+
+
+def enough(rows) -> bool:
+    return rows.groupby("train_length")["params"].agg(lambda of: sizes(of).nunique()).max() > 1
+
+
+def sizes(params: pd.Series) -> pd.Series:
+    """The size of each model as the least number of parameters among those of its size."""
+    known = np.sort(params.astype(float).unique())
+    begins = known[np.r_[True, known[1:] / known[:-1] > APART]]
+    return pd.Series(begins[np.searchsorted(begins, params, "right") - 1], params.index)
+
+
+def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
+    """One value per run (scheme, train_length, size, seed), at the greatest multiple of L that all
+    have: the mean over depths where there are some.
+    """
+    rows = one_corpus(select(rows, **needs))
+    rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
+    common = set.intersection(*(set(part) for _, part in rows.groupby("run")["multiple"]))
+    rows = rows[rows["multiple"] == max((m for m in common if m <= FURTHEST), default=1)]
+    rows = rows.assign(size=sizes(rows["params"]))
+    by = ["scheme", "train_length", "size", "seed", "multiple"]
+    return rows.groupby(by, as_index=False)["value"].mean()
+
+
+def draw(rows):
+    found = [points(rows, NEEDS)]
+    if len(select(rows, **LOSS)):
+        loss = points(rows, LOSS)
+        found.append(loss.assign(value=np.exp(loss["value"])))
+    lengths = sorted(found[0]["train_length"].unique())
+    schemes = sorted(found[0]["scheme"].unique())
+    room = label_room(schemes)
+    figure, axes = panels(
+        (len(found), len(lengths)),
+        (2.3, label_height(len(schemes), 1.9)),
+        right=room,
+        gap=0.25,
+        between=0.35,
+    )
+    for (i, j), panel in np.ndenumerate(axes):
+        part = found[i][found[i]["train_length"] == lengths[j]]
+        ends = [_line(panel, scheme, part[part["scheme"] == scheme]) for scheme in schemes]
+        _size_axis(panel, part, i == len(found) - 1)
+        _limits(panel, found[i], accuracy=i == 0)
+        panel.annotate(
+            agreement(part),
+            (0.04, 0.04),
+            xycoords="axes fraction",
+            fontsize=6.5,
+            color="#333333",
+        )
+        panel.set_title(f"trained at {lengths[j]} tokens" if i == 0 else "")
+        what = "accuracy" if i == 0 else "perplexity per token"
+        panel.set_ylabel(f"{what} at {found[i]['multiple'].iloc[0]:g}x" if j == 0 else "")
+        panel.tick_params(labelleft=j == 0)
+        if j == len(lengths) - 1:
+            label_ends(panel, ends)
+    entitle(
+        figure,
+        "Does the order of schemes hold over sizes?",
+        f"{note(rows)} · mean of all seeds, bars: 95 % t-interval over seeds from 3 on · "
+        "ρ: rank correlation with the order of the smallest models, by size",
+    )
+    return figure
+
+
+def agreement(part: pd.DataFrame) -> str:
+    """`ρ = 0.90, 1.00`: a rank correlation with the order in the smallest for each larger size."""
+    means = part.groupby(["size", "scheme"])["value"].mean()
+    (least, *larger) = sorted(part["size"].unique())
+    if not larger:
+        return ""
+    numbers = [spearman(means[least], means[size]) for size in larger]
+    said = ", ".join("-" if np.isnan(number) else f"{number:.2f}" for number in numbers)
+    return f"ρ = {said}"
+
+
+def _line(panel, scheme: str, rows: pd.DataFrame) -> End:
+    style = scheme_style(scheme)
+    if rows.empty:
+        return End(scheme, style, 0.0, np.nan)
+    table = rows.pivot(index="size", columns="seed", values="value").sort_index()
+    middle = table.mean(axis=1)
+    thin_lines(panel, table, style)
+    for size, values in table.iterrows():
+        if values.notna().sum() >= 3:
+            panel.plot([size] * 2, t_interval(values.dropna()), color=style.colour, lw=0.8,
+                       alpha=0.7, label="_interval")  # fmt: skip
+    panel.plot(middle.index, middle, label=scheme, zorder=3, **style.stroke)
+    return End(scheme, style, middle.index[-1], middle.iloc[-1])
+
+
+def _size_axis(panel, rows: pd.DataFrame, named: bool) -> None:
+    known = sorted(rows["size"].unique())
+    panel.set_xscale("log")
+    panel.set_xlim(min(known) / 1.3, max(known) * 1.3)
+    panel.set_xticks(known, [f"{size / 1e6:.2g} M" for size in known] if named else [])
+    panel.set_xticks([], minor=True)
+    panel.set_xlabel("parameters" if named else "")
+
+
+def _limits(panel, rows: pd.DataFrame, accuracy: bool) -> None:
+    if accuracy:
+        panel.set_ylim(-0.03, 1.05)
+        return
+    perplexity_axis(panel)
+    panel.set_ylim(rows["value"].min() / 1.2, rows["value"].max() * 1.15)

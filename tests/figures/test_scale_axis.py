@@ -1,0 +1,51 @@
+"""The scale axis: points are the rows, sizes are told apart from schemes, orders are compared."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from extrap.figures import scale_axis, served
+from extrap.results.series import select
+from tests.support.plausible import run_rows, sized_rows
+
+
+@pytest.fixture(scope="module")
+def study(frame):
+    return frame(sized_rows())
+
+
+def test_schemes_differ_less_than_sizes():
+    params = pd.Series([172_864, 176_960, 205_632, 936_832, 940_000, 4_234_240])
+    found = scale_axis.sizes(params)
+    assert found.tolist() == [172_864] * 3 + [936_832] * 2 + [4_234_240]
+
+
+def test_one_size_is_no_axis(frame, study):
+    assert served(scale_axis, study)
+    assert not served(scale_axis, frame(run_rows("rope") + run_rows("alibi")))
+
+
+def test_a_line_is_the_mean_over_all_seeds_at_four_times_the_length(study):
+    figure = scale_axis.draw(study)
+    panel = figure.axes[0]
+    assert panel.get_ylabel() == "accuracy at 4x"
+    (line,) = (line for line in panel.lines if line.get_label() == "rope")
+    rows = select(study, task="kv", metric="accuracy", protocol="records", scheme="rope")
+    rows = rows[rows["length"] == 256]
+    np.testing.assert_allclose(line.get_ydata(), rows.groupby("params")["value"].mean())
+    np.testing.assert_allclose(line.get_xdata(), [172_864, 936_832])
+
+
+def test_the_order_in_each_size_is_compared_with_that_in_the_smallest(study):
+    figure = scale_axis.draw(study)
+    said = [text.get_text() for panel in figure.axes for text in panel.texts]
+    assert any(words == "ρ = 0.50" for words in said)
+
+
+def test_seeds_below_the_gate_count(frame):
+    lost = [
+        row | ({"status": "not trained"} if row["task"] == "kv" and row["seed"] == 1 else {})
+        for row in sized_rows()
+    ]
+    found = scale_axis.points(frame(lost), scale_axis.NEEDS)
+    assert set(found["seed"]) == {0, 1, 2}
