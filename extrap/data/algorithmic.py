@@ -60,6 +60,10 @@ class Algorithmic(Part):
         """Exact match of whoever says the most frequent answer, or one of them at random."""
         return 0.5
 
+    def most(self, vocabulary: Vocabulary) -> int:
+        """Symbols of the longest string that there are ids for."""
+        return 2**62
+
     @classmethod
     def check_marks(cls, option: str, vocabulary: Vocabulary) -> None:
         """Raises UserError where there are not enough ids."""

@@ -5,17 +5,21 @@
     sort        BOS  filler   #  x1 ... xn  #    answer  the symbols in the order of their ids  #
     addition    BOS  filler   #  a1 ... an  +  b1 ... bn  =    answer  s1 ... s(n+1), digits v0 ...
                 v9 from the lowest
+    addition-hints          # h1 a1 ... hn an + h1 b1 ... hn bn =    answer  h1 s1 ... h(n+1) s(n+1)
     s5          BOS  filler   #  g1 ... gn  #    answer  where g1, then g2, ..., then gn take five
                 things, a value for each
 
-#, +, =, and the two permutations are key ids; the rest is as in extrap.data.strings. Sources: arXiv
-2310.16028 (addition from the lowest digit, parity, sort), arXiv 2404.08819 (S5 as the word problem
-that state tracking is measured by; here over two generators, the exchange of the first two and the
-cycle of all five). One of each, 3 symbols, no filler:
+#, +, =, hints h and the two permutations are key ids; the rest is as in extrap.data.strings. Hints
+name the place of a digit: a stretch of neighbours out of all hints, in their order, that begins
+anywhere, so that training names more places than its numbers have. Sources: arXiv 2310.16028
+(addition from the lowest digit, index hints, parity, sort), arXiv 2404.08819 (S5 as the word
+problem that state tracking is measured by; here over two generators, the exchange of the first two
+and the cycle of all five). One of each, 3 symbols, no filler:
 
     k7 v1 v1 v1 k7 v1
     k8 v46 v60 v56 k8 v46 v56 v60 k8
     k9 v7 v9 v8 k10 v5 v9 v9 k11 v2 v9 v8 v1
+    k9 k40 v7 k41 v9 k42 v8 k10 k40 v5 k41 v9 k42 v9 k11 k40 v2 k41 v9 k42 v8 k43 v1
     k12 k14 k14 k14 k12 v3 v4 v0 v1 v2
 """
 
@@ -28,8 +32,10 @@ import numpy as np
 
 from extrap.data.algorithmic import Algorithmic, String
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
 
-PARITY, SORT, ADDITION, PLUS, EQUALS, S5, EXCHANGE, CYCLE = range(7, 15)  # key ids
+PARITY, SORT, ADDITION, PLUS, EQUALS, S5, EXCHANGE, CYCLE, HINTS = range(7, 16)
+"""Key ids; hints are all from HINTS on."""
 GENERATORS = {EXCHANGE: (1, 0, 2, 3, 4), CYCLE: (1, 2, 3, 4, 0)}
 """Place that each thing is taken to."""
 
@@ -93,10 +99,17 @@ class Addition(Computed):
         carry, digits = 0, []
         for one in [*(a + b).tolist(), 0]:
             carry, digit = divmod(one + carry, 10)
-            digits.append(vocabulary.value(digit))
-        first, plus, equals = (vocabulary.key(mark) for mark in (ADDITION, PLUS, EQUALS))
-        numbers = [first, *vocabulary.value(a), plus, *vocabulary.value(b), equals]
-        return self._string([*numbers, *digits], n)
+            digits.append(digit)
+        numbers = self._written(rng, vocabulary, [a, b, np.array(digits)])
+        marks = [[vocabulary.key(mark)] for mark in (ADDITION, PLUS, EQUALS)]
+        parts = [part for pair in zip(marks, numbers, strict=True) for part in pair]
+        return self._string(np.concatenate(parts).tolist(), n)
+
+    def _written(
+        self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        """Tokens of the digits of each number."""
+        return [vocabulary.value(digits) for digits in numbers]
 
     def width(self, n: int) -> int:
         return 3 * n + 4
@@ -107,6 +120,43 @@ class Addition(Computed):
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Of saying 99 ... 9, the sum of most pairs of numbers: 10^n of 10^2n."""
         return 10.0**-n
+
+
+@dataclass(frozen=True, kw_only=True)
+class HintedAddition(Addition):
+    """The same with a hint before every digit, of the answer as well: who says the sum writes its
+    place down first.
+    """
+
+    marks: ClassVar[int] = HINTS + 2
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        super().check(option, vocabulary, length)
+        if self.longest > (most := self.most(vocabulary)):
+            raise UserError(
+                f"{option}.longest={self.longest}: data.vocabulary.keys={vocabulary.keys} leave "
+                f"hints for {most} digits; raise it, or give fewer"
+            )
+
+    def most(self, vocabulary: Vocabulary) -> int:
+        return vocabulary.keys - HINTS - 1
+
+    def _written(
+        self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        most = max(map(len, numbers))
+        start = int(rng.integers(HINTS, vocabulary.keys - most + 1))
+        hints = vocabulary.key(start + np.arange(most))
+        return [
+            np.stack([hints[: len(digits)], vocabulary.value(digits)], 1).ravel()
+            for digits in numbers
+        ]
+
+    def width(self, n: int) -> int:
+        return 6 * n + 5
+
+    def answer_width(self, n: int) -> int:
+        return 2 * (n + 1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.algorithmic import Algorithmic, String
-from extrap.data.computed import Addition, Parity, PermutationProduct, Sort
+from extrap.data.computed import Addition, HintedAddition, Parity, PermutationProduct, Sort
 from extrap.data.vocabulary import Vocabulary
 
 COPY, REVERSE, EVEN_PAIRS, FLIP_FLOP, WRITE, IGNORE, READ = range(7)  # key ids
@@ -144,6 +144,7 @@ TASKS: dict[str, Algorithmic] = {
     "sort": Sort(),
     "addition": Addition(),
     "s5": PermutationProduct(),
+    "addition-hints": HintedAddition(),
 }
 LEARNED = {
     "flip-flop-sparse": "flip-flop"

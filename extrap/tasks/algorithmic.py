@@ -28,7 +28,7 @@ from extrap.utils.errors import UserError
 @dataclass(frozen=True, kw_only=True)
 class LengthGeneralisation(Task):
     """A protocol for each of `ask`: copy, reverse, even-pairs, flip-flop, flip-flop-sparse
-    (extrap.data.strings), parity, sort, addition, s5 (extrap.data.computed).
+    (extrap.data.strings), parity, sort, addition, addition-hints, s5 (extrap.data.computed).
 
     longest: symbols of the longest trained string, which is to be given with every other
     data.more.*.longest: a task does not see what a run is trained on; multiples: evaluated lengths
@@ -79,6 +79,12 @@ class LengthGeneralisation(Task):
             raise UserError(f"{self.option('ask')}: one or more of {', '.join(TASKS)}")
         for name in self.ask:
             TASKS[name].check_marks("task.algorithmic", vocabulary)
+            if self.symbols[-1] > (most := TASKS[name].most(vocabulary)):
+                raise UserError(
+                    f"{self.option('multiples')}: {name} of {self.symbols[-1]} symbols needs more "
+                    f"key ids, data.vocabulary.keys={vocabulary.keys} are enough for {most}; raise "
+                    "it, or use shorter lengths"
+                )
 
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress

@@ -3,6 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from extrap.data.computed import HINTS
 from extrap.data.strings import IGNORE, TASKS, Copy, FlipFlop
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
@@ -13,7 +14,8 @@ STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 every = pytest.mark.parametrize("name", TASKS)
 
 
-def draw(name, size=300, length=64, seed=0):
+def draw(name, size=300, seed=0):
+    length = max(64, TASKS[name].width(20))
     return type(TASKS[name])(size=size).draw(np.random.default_rng(seed), STREAM, V, length, 0.5)
 
 
@@ -60,7 +62,8 @@ def test_flip_flops_of_training_are_drawn_as_ever():
 def test_lengths_are_uniform_and_every_slot_is_used(name):
     rows, scored = draw(name, size=4000)
     special = rows > V.bos
-    assert special[:, 1:].any(0).all() and scored[:, 6:].any(0).all()
+    first = max(6, TASKS[name].width(1) - TASKS[name].answer_width(1))
+    assert special[:, 1:].any(0).all() and scored[:, first:].any(0).all()
     widths = special.sum(1)
     assert {TASKS[name].width(n) for n in range(1, 21)} == set(widths)
     assert (np.bincount(widths)[np.unique(widths)] > 130).all()
@@ -101,7 +104,20 @@ def test_the_two_permutations_generate_all_of_s5():
     assert TASKS["s5"].chance(V, 200) == pytest.approx(1 / 120, rel=0.01)
 
 
+def test_hints_are_neighbours_that_begin_anywhere_and_are_the_same_in_both_numbers_and_the_sum():
+    begins = set()
+    for seed in range(400):
+        string = TASKS["addition-hints"].string(np.random.default_rng(seed), V, 3).tokens
+        first, second, total = (string[at : at + 2 * n : 2] for at, n in ((1, 3), (8, 3), (15, 4)))
+        assert (np.diff(total) == 1).all() and set(total) < set(V.key_ids[HINTS:])
+        assert (first == second).all() and (total[:3] == first).all()
+        begins.add(int(total[0]))
+    assert begins == {*V.key_ids[HINTS:-3]}
+
+
 def test_what_a_string_needs_of_the_vocabulary_is_one_line():
+    with pytest.raises(UserError, match=r"^x\.longest=20: data\.vocabulary\.keys=30 leave hints f"):
+        TASKS["addition-hints"].check("x", Vocabulary(keys=30), 128)
     with pytest.raises(UserError, match=r"^data\.vocabulary\.values=8: x needs 10 value ids"):
         TASKS["addition"].check("x", Vocabulary(keys=64, values=8), 64)
     with pytest.raises(UserError, match=r"^data\.vocabulary\.keys=12: x needs 15 key ids"):

@@ -36,6 +36,11 @@ def solve(row):
     if mark == PARITY:
         return [V.value(body[:-1].count(V.value(1)) % 2)]
     if mark == ADDITION:
+        hints = [t for t in body[: body.index(V.key(PLUS))] if t in V.key_ids]
+        if hints:  # the sum without them, then one before every digit, the next after the last
+            hints.append(hints[-1] + 1)
+            answer = solve(row[:2] + [t for t in body if t not in hints])
+            return [t for pair in zip(hints, answer, strict=True) for t in pair]
         plus, equals = body.index(V.key(PLUS)), body.index(V.key(EQUALS))
         a, b = (
             int("".join(str(d - V.value_ids.start) for d in reversed(digits)))
@@ -114,9 +119,10 @@ def test_the_gate_is_of_trained_lengths_and_of_each_task_alone():
         known = tokens.shape[1] <= 28 and tokens[0, 1] != V.key(REVERSE)
         return solver()(tokens, last) if known else solver(0)(tokens, last)
 
-    result = measure(task(), model, TEXT, 64)
+    ask = [name for name in TASKS if TASKS[name].width(8) <= 28]
+    result = measure(task(ask=ask), model, TEXT, 64)
     status = {r["protocol"]: r["status"] for r in result.rows}
-    assert status == {name: "not trained" if name == "reverse" else "ok" for name in TASKS}
+    assert status == {name: "not trained" if name == "reverse" else "ok" for name in ask}
 
 
 def test_guessing_bits_is_the_chance_line():

@@ -1,0 +1,54 @@
+"""Abacus embedding: every symbol of a run knows its place in the run. arXiv 2405.17399.
+
+A symbol is one of the last `ids` tokens of the vocabulary, a run a number or a string of them; any
+other token ends it. Place c = 1 is the first symbol of a run, so that digits of equal worth of two
+numbers written from the lowest digit on have the same row, however long the numbers are:
+
+    x_i <- x_i + P[c_i - 1 + k] for symbols,  x_i else;    k ~ U{0 .. offset} in training, 0 at test
+
+k is drawn once for a forward. It trains rows of places that no run of training reaches; without it
+those stay as they were drawn. Positions outside runs, and which run is which, are left to what it
+is stacked with (the paper: FIRE, RoPE or none).
+"""
+
+import torch
+from torch import Tensor, nn
+
+from extrap.model.scheme import Scheme, Shape, Size, Where
+
+
+class Abacus(Scheme):
+    """ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; all where
+    there are fewer). offset: largest k.
+
+    Parameters: (L + offset) x C, drawn from N(0, 0.7**2). Places past the table have its last row.
+    Draws k from torch's CPU generator. Raises ValueError for ids below 1 and a negative offset.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; places up to L + offset are trained, later ones share a row
+    Source: arXiv 2405.17399
+    Colour: brown
+    """
+
+    def __init__(self, shape: Shape, ids: Size = 64, offset: Size = 100):
+        super().__init__(shape)
+        if ids < 1 or offset < 0:
+            raise ValueError(f"ids={ids}, offset={offset}: at least 1 symbol and an offset of 0")
+        self.first = max(0, shape.vocab - ids)
+        self.offset = offset
+        self.table = nn.Parameter(0.7 * torch.randn(shape.length + offset, shape.dim))
+
+    def place(self, tokens: Tensor) -> Tensor:
+        """(B, T) whole: place in the run, from 1; 0 for what is no symbol."""
+        i = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
+        end = torch.where(tokens < self.first, i, -1).cummax(1).values
+        return i - end
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        if at.layer:
+            return x
+        place = self.place(at.tokens)
+        k = int(torch.randint(self.offset + 1, ())) if self.training else 0
+        rows = self.table[(place - 1 + k).clamp(0, len(self.table) - 1)]
+        return x + torch.where(place[..., None] > 0, rows, 0.0).to(x.dtype)
