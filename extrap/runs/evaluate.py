@@ -22,7 +22,7 @@ from extrap.runs.folder import identity_hash
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.training.devices import DTYPES
-from extrap.tasks.base import Diagnostic, Model, Result, Task
+from extrap.tasks.base import Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import used
 from extrap.utils import files as atomic
 from extrap.utils import versions as schema
@@ -83,7 +83,9 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         Progress(name) as progress,
     ):
         model = (
-            InspectedModel(extended, plain, job.untrained) if diagnostic else _reader(job, extended)
+            InspectedModel(extended, plain, job.untrained)
+            if diagnostic
+            else _Reader(extended, _device(job))
         )
         result = task.run(model, job.corpus, job.vocabulary, job.length, progress)
     return result if _trained_for(job, task) else result.untrained()
@@ -232,11 +234,21 @@ def _device(job: Job) -> torch.device:
     return torch.device("cuda")
 
 
-def _reader(job: Job, extended: Reader) -> Model:
-    def read(tokens: Tensor, last: int | None = None) -> Tensor:
-        return extended(tokens.to(_device(job)), last=last)
+class _Reader:
+    """What tasks call: tokens of the CPU are read on the device of the trainer."""
 
-    return read
+    def __init__(self, extended: Reader, device: torch.device):
+        self.extended = extended
+        self.device = device
+        if isinstance(extended, GPT):
+            self.losses = self._losses
+
+    def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
+        return self.extended(tokens.to(self.device), last=last)
+
+    def _losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
+        assert isinstance(self.extended, GPT)
+        return self.extended.losses(tokens.to(self.device), targets)
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:

@@ -5,7 +5,7 @@ is built.
 
 `tokens` (B, T) int64 lie on the CPU, logits on any device.
 `last` asks for the logits of the last w positions only, so that a long context never costs T x
-vocab numbers.
+vocab numbers. Where all positions are scored, losses_of asks a model that has `losses` for them.
 """
 
 import math
@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from extrap.data.part import Part
 from extrap.utils.bounds import Multiples
@@ -152,6 +154,20 @@ class AtLengths(Task):
     def lengths(self, train_length: int) -> list[int]:
         """Evaluated lengths in tokens, from the shortest."""
         return sorted(lengths(self.multiples, train_length))
+
+
+def losses_of(model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
+    """(B, w) nats of targets (B, w) at the last w positions of tokens (B, T), in float32 at least.
+
+    A model may have `losses(tokens, targets)`, which need not hold T x vocab logits at once.
+    """
+    if hasattr(model, "losses"):
+        return model.losses(tokens, targets)
+    logits = model(tokens, last=targets.shape[1])
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    targets = targets.to(logits.device)
+    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    return losses.view(targets.shape)
 
 
 def lengths(multiples: Sequence[float], train_length: int) -> list[int]:

@@ -14,7 +14,8 @@ x[b-n], ..., x[b-1]; BOS itself is never scored.
                    or, where it is smaller, the shortest length. Same targets, growing context.
 
 The scored tokens are the same at every length; nonoverlap and sliding score the same tokens, the
-region. Sources: arXiv 2108.12409 (nonoverlap, sliding), arXiv 2305.19466 (last segment).
+region. A window that several protocols share is read once. Sources: arXiv 2108.12409 (nonoverlap,
+sliding), arXiv 2305.19466 (last segment).
 """
 
 from dataclasses import dataclass
@@ -27,9 +28,11 @@ from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_windows import (
     TextWindows,
+    WindowBatch,
     check_texts,
     read,
     report_losses,
+    shared,
     sliding,
     texts,
     times_scored,
@@ -82,24 +85,37 @@ class NLL(AtLengths):
         start, end = ns[-1], 2 * ns[-1]
         last = max(1, min(train_length, ns[0]) // 2)
         text, sizes = texts(corpus, self.documents, end)
-        plan = [
-            (protocol, n, windows)
+        plans = {
+            n: {
+                "nonoverlap": nonoverlap(n, start, end),
+                "sliding": sliding(n, max(1, round(self.stride * n)), start, end),
+                "last_segment": last_segment(n, last, end),
+            }
             for n in ns
-            for protocol, windows in (
-                ("nonoverlap", nonoverlap(n, start, end)),
-                ("sliding", sliding(n, max(1, round(self.stride * n)), start, end)),
-                ("last_segment", last_segment(n, last, end)),
-            )
-        ]
-        cost = [len(text) * tokens_read(windows) for _, _, windows in plan]
+        }
+        cost = [len(text) * tokens_read(shared(plans[n].values())) for n in ns]
         recorder, counter = Recorder(), Counter(progress, sum(cost))
-        for at, (protocol, n, windows) in enumerate(plan):
-            sums = np.zeros(len(text))
-            with recorder.at(protocol=protocol, length=n).within_range() as cell:
+        for at, (n, plan) in enumerate(plans.items()):
+            sums = {protocol: np.zeros(len(text)) for protocol in plan}
+            with recorder.at(length=n).within_range() as cells:
+                windows = shared(plan.values())
                 for batch in read(model, text, vocabulary.bos, windows, self.batch_tokens):
-                    np.add.at(sums, batch.documents, batch.losses.sum(1).numpy())
+                    for protocol, own in plan.items():
+                        _add(sums[protocol], batch, own)
                     counter(batch.tokens)
-                scored = times_scored(windows, end)
-                report_losses(cell, sums, int(scored.sum()), sizes @ scored, text[:, scored > 0])
+                for protocol, own in plan.items():
+                    scored = times_scored(own, end)
+                    tokens, bytes_of = int(scored.sum()), sizes @ scored
+                    cell = cells.at(protocol=protocol)
+                    report_losses(cell, sums[protocol], tokens, bytes_of, text[:, scored > 0])
             counter.up_to(sum(cost[: at + 1]))
         return recorder.result()
+
+
+def _add(sums: np.ndarray, batch: WindowBatch, windows: list[TextWindows]) -> None:
+    """Adds to sums (documents,) what these windows score of a batch."""
+    for w in windows:
+        rows = np.flatnonzero(np.isin(batch.ends, w.ends))
+        if batch.width == w.width and len(rows):
+            losses = batch.losses[rows, -w.scored :]
+            np.add.at(sums, batch.documents[rows], losses.sum(1).numpy())

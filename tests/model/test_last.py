@@ -2,8 +2,10 @@
 
 import pytest
 import torch
+from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
+from extrap.model import gpt as module
 from tests.support.discover import gpt
 
 
@@ -42,3 +44,18 @@ def test_it_costs_less():
         flops.append(counter.get_total_flops())
     C, left_out = 32, 63
     assert flops[0] - flops[1] == 2 * left_out * (9 * C * C + C * 50)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("last", [1, 7, 20])
+def test_losses_are_those_of_the_logits_a_block_at_a_time(last, monkeypatch):
+    made, tokens = gpt("rope"), torch.arange(40).view(2, 20) % 50
+    targets = (tokens[:, 20 - last :] * 7 + 3) % 50
+    logits = made(tokens, last=last)
+    expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    seen = []
+    monkeypatch.setattr(module, "LOGITS", 6 * 50)
+    monkeypatch.setattr(made, "logits", lambda h: seen.append(len(h)) or module.GPT.logits(made, h))
+    found = made.losses(tokens, targets)
+    torch.testing.assert_close(found, expected.view(2, last))
+    assert max(seen) <= 6 and sum(seen) == 2 * last

@@ -117,10 +117,27 @@ def test_windows_are_bos_and_the_text_before_what_is_scored():
     )
     tail = lambda row, last: list(range(row[-1] + 2 - last, row[-1] + 2))  # noqa: E731 - the targets of the last positions
     longest = [(row, last) for row, last in asked if len(row) == 32]
-    assert [tail(*a) for a in longest[:1]] == [list(range(32, 64))]
-    assert [tail(*a) for a in longest[1:9]] == [list(range(s, s + 4)) for s in range(32, 64, 4)]
-    assert [tail(*a) for a in longest[9:]] == [list(range(60, 64))]
+    assert tail(*longest[0]) == list(range(32, 64))  # nonoverlap, and the end of the other two
+    assert [tail(*a) for a in longest[1:]] == [list(range(s, s + 4)) for s in range(32, 60, 4)]
     assert {len(row) for row, _ in asked} == {8, 16, 32}
+
+
+def test_a_model_may_give_its_losses_itself():
+    """What it gives is what is scored, and its logits are not asked for."""
+    text, log_p = chain()
+
+    class Given:
+        def losses(self, tokens, targets):
+            whole = torch.cat([tokens, targets[:, -1:]], 1)[:, -targets.shape[1] - 1 :]
+            return -log_p[whole[:, :-1], whole[:, 1:]]
+
+    task = NLL(multiples=(1, 2, 4), documents=6)
+    given, plain = (
+        measure(task, model, Texts(text), L) for model in (Given(), partial(bigram, log_p))
+    )
+    assert [row["value"] for row in given.rows] == pytest.approx(
+        [row["value"] for row in plain.rows], abs=1e-12
+    )
 
 
 def test_nonoverlapping_windows_lose_a_number_of_tokens_and_sliding_ones_do_not():

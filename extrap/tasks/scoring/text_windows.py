@@ -4,16 +4,15 @@ A window of n tokens that ends before b reads BOS, x[b-n], ..., x[b-2] (n slots,
 first) and predicts x[b-n], ..., x[b-1]; BOS itself is never scored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from extrap.tasks.base import Model, batches
+from extrap.tasks.base import Model, batches, losses_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.errors import UserError
 
@@ -39,10 +38,11 @@ def sliding(n: int, step: int, start: int, end: int) -> list[TextWindows]:
 
 
 class WindowBatch(NamedTuple):
-    """documents (B,): which document each window lies in; ends (B,); losses (B, scored) in nats,
-    float64; tokens: how many were read.
+    """width: of the windows; documents (B,): which document each lies in; ends (B,); losses (B,
+    scored) in nats, float64; tokens: how many were read.
     """
 
+    width: int
     documents: np.ndarray
     ends: np.ndarray
     losses: Tensor
@@ -86,15 +86,23 @@ def read(
         for rows in batches(len(stop), w.width, batch_tokens):
             slots = stop[rows, None] - w.width + np.arange(w.width)
             targets = torch.from_numpy(text[document[rows, None], slots])
-            logits = model(
-                torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1), last=w.scored
+            tokens = torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
+            losses = losses_of(model, tokens, targets[:, w.width - w.scored :])
+            yield WindowBatch(
+                w.width, document[rows], stop[rows], losses.cpu().double(), targets.numel()
             )
-            logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-            scored = targets[:, w.width - w.scored :].to(logits.device)
-            losses = F.cross_entropy(logits.flatten(0, 1), scored.flatten(), reduction="none").view(
-                scored.shape
-            )
-            yield WindowBatch(document[rows], stop[rows], losses.cpu().double(), targets.numel())
+
+
+def shared(plans: Iterable[list[TextWindows]]) -> list[TextWindows]:
+    """The windows of several protocols, each once, scored as far as the one that asks for most."""
+    most: dict[tuple[int, int], int] = {}
+    for w in (w for windows in plans for w in windows):
+        for end in w.ends:
+            most[w.width, end] = max(w.scored, most.get((w.width, end), 0))
+    ends: dict[tuple[int, int], list[int]] = {}
+    for (width, end), scored in most.items():
+        ends.setdefault((width, scored), []).append(end)
+    return [TextWindows(*shape, tuple(sorted(found))) for shape, found in ends.items()]
 
 
 def tokens_read(windows: list[TextWindows]) -> int:
