@@ -16,6 +16,7 @@ import hydra._internal.hydra
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from omegaconf import DictConfig, OmegaConf
 
+from extrap.cli import yaml_guard
 from extrap.utils.errors import UserError
 
 PLUGINS = ("hydra_plugins.", "hydra._internal.core_plugins.")
@@ -40,6 +41,7 @@ def guard() -> None:
     before anything of it is used.
     """
     hydra._internal.hydra.ConfigLoaderImpl = Guarded  # type: ignore[misc]
+    yaml_guard.guard()
 
 
 class Guarded(ConfigLoaderImpl):

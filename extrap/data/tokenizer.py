@@ -3,8 +3,10 @@
 """
 
 import hashlib
+import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
@@ -66,7 +68,8 @@ class Pieces:
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         said = text.decode("utf-8", "ignore")
-        made = self._tokenizer.encode(said, add_special_tokens=False)
+        with _withheld():
+            made = self._tokenizer.encode(said, add_special_tokens=False)
         points = np.frombuffer(said.encode("utf-32-le"), "<u4")
         width = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
         ends = np.concatenate([[0], width.cumsum()])[
@@ -80,12 +83,37 @@ class Pieces:
         parts: list[str] = []
         for text, run in groupby(ids, lambda i: i < self.ids):
             kept = list(run)
-            shown = self._tokenizer.decode(kept, skip_special_tokens=False)
+            with _withheld():
+                shown = self._tokenizer.decode(kept, skip_special_tokens=False)
             parts.append(shown if text else "\n" * len(kept))
         return "".join(parts)
 
     def word(self, i: int) -> str:
         return self._tokenizer.id_to_token(i) or f"<{i}>"
+
+
+@contextmanager
+def _withheld() -> Iterator[None]:
+    """Turns a panic of the library, a pattern that gives up on a text among them, into a UserError.
+
+    A panic is no Exception, and prints a traceback of its own before Python hears of it.
+    """
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        why = (str(error).strip() or "a panic of the library").splitlines()[0]
+        raise UserError(
+            f"{OPTION}: the tokenizer fails on this text ({why:.100}); use another one"
+        ) from None
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 @cache
@@ -102,7 +130,8 @@ def encoder(tokenizer: str) -> Pieces:
     path = _found(tokenizer)
     try:
         source = path.read_text(encoding="utf-8")
-        made = Pieces(source, Tokenizer.from_str(source))
+        with _withheld():
+            made = Pieces(source, Tokenizer.from_str(source))
     except Exception as error:  # the library raises nothing narrower
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(

@@ -38,6 +38,7 @@ def load(path: Path, map_location: Any = "cpu") -> Any:
         if not path.is_file():
             raise Damaged(path, "not a file")
         with zipfile.ZipFile(path) as parts:  # torch itself does not look at the checksums
+            _check_sizes(parts, path)
             if (wrong := parts.testzip()) is not None:
                 raise Damaged(path, f"damaged in {wrong}")
         return torch.load(path, map_location=map_location, weights_only=True)
@@ -51,6 +52,19 @@ def load(path: Path, map_location: Any = "cpu") -> Any:
         raise Damaged(
             path, f"not readable as tensors and plain values ({type(error).__name__})"
         ) from None
+
+
+def _check_sizes(parts: zipfile.ZipFile, path: Path) -> None:
+    """Raises Damaged for an archive that holds more than its own bytes, packed or by members that
+    overlap, and for one whose pickle asks for memory by a number alone. `save` writes neither.
+    """
+    members = parts.infolist()
+    if sum(member.file_size for member in members) > path.stat().st_size:
+        raise Damaged(path, "holds more than the bytes of its file")
+    if any(
+        b"bytearray" in parts.read(member) for member in members if member.filename.endswith(".pkl")
+    ):
+        raise Damaged(path, "not tensors and plain values alone")
 
 
 def trained_weights(run: Run, module: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:

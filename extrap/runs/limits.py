@@ -2,7 +2,6 @@
 memory is filled.
 """
 
-import os
 from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
@@ -11,6 +10,7 @@ from extrap.model.gpt import GPT, check_heads
 from extrap.model.scheme import Shape
 from extrap.runs.build import check_arguments
 from extrap.utils.errors import UserError
+from extrap.utils.packed import memory
 
 BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
 
@@ -57,7 +57,7 @@ def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
 def check_memory(params: int) -> None:
     """Raises UserError for a model that cannot be trained in the memory of this machine."""
     need = BYTES * params
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    have = memory()
     if need > have:
         raise UserError(
             f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this "

@@ -3,6 +3,7 @@ nothing.
 """
 
 import errno
+import re
 from collections.abc import Callable
 
 
@@ -30,9 +31,16 @@ class NotApplicable(UserError):
 
 def printable(line: str) -> str:
     """A line for a terminal: names of files may hold characters that would move the cursor, or none
-    at all that can be written.
+    at all that can be written. A word longer than any path of a person's is cut.
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+    return LONG_WORD.sub(lambda word: f"{word[0][:SHOWN]}...", shown)
+
+
+SHOWN = 60
+"""Characters that are shown of a long word."""
+
+LONG_WORD = re.compile(r"\S{1000,}")
 
 
 FAULTS = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from extrap.cli.app import main, reported
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, printable
 from tests.support.tiny_program import Tiny
 
 TABLE = {
@@ -161,3 +161,8 @@ def test_a_user_error_of_several_lines_keeps_them(capsys: pytest.CaptureFixture[
 def test_finished_work_is_not_checked(tiny: Tiny) -> None:
     (tiny.work / "rope-s-1.done").touch()
     assert tiny("seed=-1").returncode == 0
+
+
+def test_a_word_of_fifty_thousand_letters_is_cut() -> None:
+    assert printable(f"label={'a' * 50_000}: letters") == f"label={'a' * 54}... letters"
+    assert printable("/".join(["folder"] * 100)) == "/".join(["folder"] * 100)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
@@ -189,3 +189,15 @@ def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch)
         "data.vocabulary.tokenizer=somebody/model: the hub does not give it (Name or service not "
         "known); without network give a tokenizer.json, or use data/vocabulary=bytes"
     )
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(x+x+)+y"])
+def test_a_pattern_that_gives_up_is_one_line(pattern: str, tmp_path: Path, capfd) -> None:
+    made = Tokenizer(models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    made.pre_tokenizer = pre_tokenizers.Split(Regex(pattern), "isolated")
+    made.save(str(path := tmp_path / "tokenizer.json"))
+    encode = Tokenized(keys=4, values=4, tokenizer=str(path)).encoder
+    assert len(encode(b"abba")[0])
+    with pytest.raises(UserError, match=r"the tokenizer fails on this text .*retry-limit"):
+        encode(b"a" * 60 + b"x" * 60 + b"!")
+    assert capfd.readouterr() == ("", "")

@@ -58,6 +58,12 @@ def huge(path: Path) -> None:
         file.truncate(2**26 + 9)
 
 
+def sparse(path: Path) -> None:
+    """Zeros that take no room on the disk."""
+    with open(path, "wb") as file:
+        file.truncate(2**43)
+
+
 DEEP = b"[" * 5000 + b"]" * 5000
 WHERE = "give an existing text file, a folder of text files or a pattern"
 
@@ -223,6 +229,21 @@ CORPORA: dict[str, Case] = {
         {"a.jsonl": huge},
         corpus("a.jsonl"),
         "data.corpus.path=a.jsonl:1: a line of more than 64 MiB; give one record a line",
+    ),
+    "a line of quotes that close nothing": (
+        {"a.jsonl": b'\\"' * 2**21},
+        corpus("a.jsonl"),
+        f"{at('a.jsonl')} json",
+    ),
+    "an honest line cut off": (
+        {"a.jsonl": b'{"text": "' + b'he said \\"no\\" ' * 2**18},
+        corpus("a.jsonl"),
+        f"{at('a.jsonl')} json",
+    ),
+    "a file of eight terabytes without one": (
+        {"a.txt": sparse},
+        corpus("a.txt"),
+        "data.corpus.path=a.txt: 8,192 GiB in one document, and this machine has ",
     ),
     "no column of that name": (
         {"a.jsonl": b"\n".join(LINES)},

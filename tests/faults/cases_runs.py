@@ -1,9 +1,11 @@
 """Damaged and hostile files of rows and of runs, and what is said of each."""
 
+import copy
 import io
 import json
 import os
 import pickle
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -188,6 +190,36 @@ class Call:
         return os._exit, (99,)
 
 
+class Memory:
+    """A number in a pickle that becomes so many bytes of memory."""
+
+    def __reduce__(self) -> tuple:
+        return bytearray, (2**40,)
+
+
+def overlapping(content: bytes) -> bytes:
+    """An archive in which the directory lists one member a thousand times."""
+    out = io.BytesIO(content)
+    with zipfile.ZipFile(out, "a") as archive:
+        member = max(archive.infolist(), key=lambda m: m.file_size)
+        for number in range(1000):
+            again = copy.copy(member)
+            again.filename = again.orig_filename = f"{member.filename}{number}"
+            archive.filelist.append(again)
+        archive._didModify = True
+    return out.getvalue()
+
+
+def packed(content: bytes) -> bytes:
+    """An archive of the same members, packed, and one that holds far more than its bytes."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as given, zipfile.ZipFile(out, "w") as archive:
+        for name in given.namelist():
+            archive.writestr(name, given.read(name), zipfile.ZIP_DEFLATED)
+        archive.writestr("more", bytes(2**24), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
 UNREADABLE = "not readable as tensors and plain values (...)"
 WEIGHTS: dict[str, tuple[Callable[[dict], bytes], str]] = {
     "empty": (lambda w: b"", UNREADABLE),
@@ -197,6 +229,15 @@ WEIGHTS: dict[str, tuple[Callable[[dict], bytes], str]] = {
     "a pickle of code": (lambda w: pickle.dumps(Call()), UNREADABLE),
     "code among the weights": (lambda w: saved(w | {"head.weight": Call()}), UNREADABLE),
     "code beside the weights": (lambda w: saved(w | {"more": Call()}), UNREADABLE),
+    "members that overlap": (lambda w: overlapping(saved(w)), "holds more than the bytes"),
+    "members that are packed": (
+        lambda w: packed(saved(w)),
+        "holds more than the bytes of its file",
+    ),
+    "memory for a number": (
+        lambda w: saved(w | {"more": Memory()}),
+        "not tensors and plain values alone",
+    ),
     "a number": (lambda w: saved(3), "weights of another model"),
     "none": (lambda w: saved({}), "weights of another model"),
     "one missing": (lambda w: saved(without(w, "head.weight")), "weights of another model"),

@@ -6,6 +6,7 @@ cases_data.py (options of what is chosen), cases_files.py (text, records, tokeni
 cases_runs.py (rows and runs).
 """
 
+import gzip
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.job import Job
 from extrap.runs.training import checkpoint_io as resume
+from extrap.utils import packed
 from extrap.utils.errors import UserError
 from tests.faults import (
     cases_data,
@@ -158,6 +160,32 @@ def test_text(name: str, here: Path, base: list[str], capsys) -> None:
     check(lambda: shared([*base, *SMALL, *words]), expected, here, capsys)
 
 
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "a.txt"])
+def test_packed_files_that_hold_far_more(
+    name: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(packed, "FREE", 2**20)
+    line = b'{"text": "' + b" " * 80 + b'"}\n'
+    put(here / name, gzip.compress(line * 40_000) if name.endswith("gz") else line * 40_000)
+    words = [*base, *SMALL, f"data.corpus.path={name}"]
+    if name.endswith("gz"):
+        said = f"data.corpus.path={name}: unpacks to more than 200 times its size, as no text does"
+        check(lambda: shared(words), said, here, capsys)
+    else:
+        with pytest.raises(AssertionError, match="work began"):
+            shared(words)
+
+
+def test_packed_records_that_hold_far_more(
+    here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(packed, "FREE", 2**20)
+    put(here / "a.jsonl.gz", gzip.compress(b"\n" * 2**22))
+    option = "task.lost-in-the-middle.path=a.jsonl.gz"
+    said = f"{option}: unpacks to more than 200 times its size, as no text does"
+    check(lambda: shared([*base, "task=lost-in-the-middle", option]), said, here, capsys)
+
+
 @pytest.mark.parametrize("name", cases_files.RECORDS)
 def test_records(name: str, here: Path, base: list[str], capsys) -> None:
     content, expected = cases_files.RECORDS[name]
@@ -264,7 +292,13 @@ def test_checkpoints(name: str, run: Job, here: Path, capsys) -> None:
 
     said = "|".join(
         f"{run.run.checkpoint}: {way}"
-        for way in ("not a checkpoint of a training", "not readable as tensors", "damaged in")
+        for way in (
+            "not a checkpoint of a training",
+            "not readable as tensors",
+            "damaged in",
+            "holds more than the bytes of its file",
+            "not tensors and plain values alone",
+        )
     )
     check(framed(load), said, here, capsys)
 

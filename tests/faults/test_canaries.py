@@ -291,6 +291,11 @@ FILES = {
     "secrets by a name that is put together": "study: oc.env\nlabel: '${${study}:NOTHING,okay}'",
     "account": "logger: {_target_: extrap.runs.dashboard.WandB, mode: online, entity: theirs}",
     "trainer": "trainer: {plugins: {_target_: os.mkdir, path: CANARY}}",
+    "references to references": "m:\n- &a0 [x, x]\n"
+    + "\n".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60)),
+    "a reference to itself": "label: &a [*a]",
+    "nested deep": "label: " + "[" * 9000 + "]" * 9000,
+    "larger than a configuration": "# " + "x" * 2**20,
 }
 
 

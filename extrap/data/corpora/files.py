@@ -7,7 +7,7 @@ from glob import glob
 from pathlib import Path
 
 from extrap.data.corpora.base import Source, cut
-from extrap.data.corpora.nesting import check_nesting
+from extrap.data.corpora.nesting import check_nesting, check_size
 from extrap.data.corpora.reader import rows, stamps, texts
 from extrap.utils.errors import UserError
 
@@ -53,6 +53,9 @@ class Files(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
+        for path in paths:
+            if _kind(path) == "text":
+                check_size(path)
         plain = [path for path in paths if _kind(path) == "text"]
         for path, text in zip(plain, texts(plain), strict=True):
             yield from self._pieces(path.relative_to(root).as_posix(), text)

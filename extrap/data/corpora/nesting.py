@@ -1,5 +1,6 @@
-"""How deep and how long the JSON of a file is: what is nested thousands deep keeps the reading
-library busy for ever or ends the process in a segmentation fault, which no time limit catches.
+"""What a file of text may not be, looked at before the reading library does: JSON nested thousands
+deep keeps it busy for ever or ends the process in a segmentation fault, which no time limit
+catches, and gzip may hold more than any memory.
 
 A parser with a limit of its own (orjson) reads one line or the whole file: it would miss what is
 nested over many lines, or hold gigabytes. Brackets are counted as the lines pass.
@@ -11,12 +12,20 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from extrap.utils import packed
 from extrap.utils.errors import UserError
 
 DEEPEST = 100
 LONGEST = 2**26  # bytes of a line
-STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')  # ends in its line: JSON has no line ends within
-OPEN, CLOSE = b"[{", b"]}"
+CHUNK = 2**20
+COPIES = 4  # of a document in memory: its bytes, its text, that of the library, its tokens
+SIGNS = bytes(1 if c in b"[{" else 255 for c in range(256))  # 255 is -1 of int8
+DELETED = bytes(c for c in range(256) if c not in b"[]{}")
+# Each quote is looked at once: what is open at the end of a line is taken as text, and nothing is
+# given back (++, *+), which would be quadratic in a line of quotes that open nothing.
+STRING = re.compile(rb'"(?:[^"\\]++|\\.?+)*+"?+', re.DOTALL)
 
 
 def check_nesting(path: Path) -> None:
@@ -32,8 +41,7 @@ def check_nesting(path: Path) -> None:
                 f"data.corpus.path={path}:{number}: a line of more than {LONGEST // 2**20} MiB; "
                 "give one record a line"
             )
-        bare = STRING.sub(b"", line)
-        deepest, depth = _depths(bare, depth)
+        deepest, depth = _depths(STRING.sub(b"", line), depth)
         if deepest > DEEPEST:
             raise UserError(
                 f"data.corpus.path={path}:{number}: nested deeper than {DEEPEST} brackets; give a "
@@ -41,24 +49,42 @@ def check_nesting(path: Path) -> None:
             )
 
 
+def check_size(path: Path) -> None:
+    """Raises UserError for a packed file that holds more than a text of its size does, and for a
+    file that is read as a whole and finds no room in memory.
+    """
+    if path.suffix == ".gz":
+        for _ in _read(path, lambda file: file.read(CHUNK)):
+            pass
+    elif (size := path.stat().st_size) > packed.memory() // COPIES:
+        raise UserError(
+            f"data.corpus.path={path}: {size / 2**30:,.0f} GiB in one document, and this machine "
+            f"has {packed.memory() / 2**30:,.0f}; cut it into several files, or give jsonl"
+        )
+
+
 def _depths(bare: bytes, depth: int) -> tuple[int, int]:
-    """(an upper bound of the depth within a line, exact where it is high; the depth at its end)."""
-    opened, closed = (sum(bare.count(bracket) for bracket in kind) for kind in (OPEN, CLOSE))
-    most = depth + opened
-    if most > DEEPEST:
-        most = at = depth
-        for byte in bare:
-            at += (byte in OPEN) - (byte in CLOSE)
-            most = max(most, at)
-            if most > DEEPEST:
-                break
-    return most, max(depth + opened - closed, 0)
+    """(the greatest depth within a line, the depth at its end), of a line without its strings."""
+    brackets = bare.translate(SIGNS, DELETED)
+    most = depth
+    for at in range(0, len(brackets), CHUNK):
+        signs = np.frombuffer(brackets[at : at + CHUNK], np.int8)
+        depths = depth + np.cumsum(signs, dtype=np.int64)
+        most, depth = max(most, int(depths.max())), int(depths[-1])
+    return most, max(depth, 0)
 
 
 def _lines(path: Path) -> Iterator[bytes]:
+    return _read(path, lambda file: file.readline(LONGEST + 1))
+
+
+def _read(path: Path, take) -> Iterator[bytes]:
+    is_packed = path.suffix == ".gz"
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            while line := file.readline(LONGEST + 1):
-                yield line
+        with gzip.open(path, "rb") if is_packed else open(path, "rb") as file:
+            while part := take(file):
+                if is_packed:
+                    packed.check_size(file, path, f"data.corpus.path={path}")
+                yield part
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return

@@ -14,6 +14,7 @@ from typing import Any
 
 from extrap.data.trials.json_prompt import Example
 from extrap.utils.errors import UserError
+from extrap.utils.packed import check_size
 
 LONGEST = 2**26  # bytes of a line
 FIELDS = ("ordered_kv_records", "key", "value")
@@ -57,6 +58,8 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
             packed = plain.read(2) == b"\x1f\x8b"
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
             while line := file.readline(LONGEST + 1):
+                if packed:
+                    check_size(file, path, where)
                 if len(line) > LONGEST:
                     raise UserError(
                         f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one "

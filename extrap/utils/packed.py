@@ -1,0 +1,32 @@
+"""How much a file may hold: a few kilobytes of gzip can stand for terabytes."""
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+from extrap.utils.errors import UserError
+
+FREE = 2**28
+"""Bytes that any file may unpack to."""
+
+RATIO = 200
+"""Times its size that a larger one may; text shrinks to a tenth, a log to a fiftieth."""
+
+
+def memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def most(path: Path) -> int:
+    """Bytes that a packed file may unpack to."""
+    return max(FREE, RATIO * path.stat().st_size)
+
+
+def check_size(file: BinaryIO, path: Path, option: str) -> None:
+    """Raises UserError where more than `most` was read of an unpacked file so far."""
+    if file.tell() > most(path):
+        raise UserError(
+            f"{option}: unpacks to more than {RATIO} times its size, as no text does; give it "
+            "unpacked if it is one"
+        )
