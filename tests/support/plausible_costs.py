@@ -132,6 +132,13 @@ def chain_rows(schemes=("alibi", "rope")):
         for row in grid("recall", {"recall": 0.3, "span": 0.1}, (1, 2, 4), scheme, 0):
             named = {"metric": row["metric"].replace("accuracy", "recall")}
             yield identity | row | named | {"status": "ok"}
+        for protocol, start, fall in (("all", 1.9, 0.1), ("match", 1.5, 0.5), ("own", 2.9, 1.2)):
+            for m in (0.5, 1, 2, 4):
+                loss = start - fall * m / 2 if scheme == "alibi" or m <= 1 else start + 0.2 * m
+                where = {"task": "long-loss", "protocol": protocol, "length": int(m * L)}
+                bounds = {"low": loss - 0.1, "high": loss + 0.1, "n": 64, "tokens": 900}
+                row = {"metric": "nll", "value": loss, "status": "ok"}
+                yield identity | where | bounds | row
         readings = {"padded": 0.2, "padded-first": 0.4, "padded-other": 0.2}
         for row in grid("sinks", readings, (1, 2), scheme, 0):
             yield identity | row | {"status": "ok"}

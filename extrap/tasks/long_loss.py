@@ -1,0 +1,138 @@
+"""Loss on the tokens that a long context helps, beside the loss on all of them.
+
+The last L/2 tokens before x[e] are scored, L the training length, e the longest context, in windows
+of c tokens that end there (c = L/2 is the least, as in extrap.tasks.context_gain). Most of them can
+be told from a few words; what a long context is worth shows on the others alone:
+
+    all      every scored token
+    match    those that a reader by hand tells from far away: what followed the last time the
+             `match` tokens before it stood in the text, more than L tokens back and not since.
+             The same tokens for every run of a study, so that runs are compared on them
+    own      those that the run itself tells better within L: its loss falls by `gain` nats from c =
+             L/2 to c = L, and ends below `loss` nats. Tokens of a run's own: they show whether it
+             keeps past L what a long context gave it, and compare no two runs
+
+Source: LongPPL, arXiv 2410.23771, where one strong model chooses the tokens for all by the rule of
+`own` with gain 2 and loss 2, of words; here the hand-made reader takes its place.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Gt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from extrap.data.text import Text
+from extrap.model.scheme import OutOfRange
+from extrap.results.stats.intervals import bootstrap_mean
+from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
+from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.text_windows import TextWindows, check_texts, read, texts
+from extrap.utils.bounds import Count
+from extrap.utils.errors import UserError
+
+Nats = Annotated[float, Gt(0)]
+
+
+def matched(text: np.ndarray, start: int, match: int, far: int) -> np.ndarray:
+    """(documents, T - start) bool: tokens from `start` on that the last match tells from far away.
+
+    text (documents, T). A token x[t] is chosen where the `match` tokens before it stood before,
+    the token that followed them the last time was x[t], and that one is more than `far` tokens
+    back, t - p > far.
+    """
+    T = text.shape[1]
+    chosen = np.zeros((len(text), T - start), bool)
+    for row, out in zip(text, chosen, strict=True):
+        grams = sliding_window_view(row, match)  # grams[p - match] stands before p
+        for t in range(max(start, match), T):
+            before = np.flatnonzero((grams[: t - match] == grams[t - match]).all(1))
+            if len(before):
+                p = int(before[-1]) + match
+                out[t - start] = t - p > far and row[p] == row[t]
+    return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongLoss(AtLengths):
+    """Metrics nll (nats per token) and share (of the scored tokens), protocols all, match, own.
+
+    multiples: contexts over the training length, 1 among them; half of it comes first by itself.
+    match: tokens that stand before; gain, loss: nats of `own`; documents: of the validation split,
+    spread evenly over those that are long enough; batch_tokens: tokens per forward, which changes
+    speed and memory only. Intervals: bootstrap over documents. A protocol that chooses no token has
+    the row share alone. Items: nll_sum (nats) and tokens of each document.
+    """
+
+    name: ClassVar[str] = "long-loss"
+    least: ClassVar[float] = 1
+    learned_from = Text
+    needs_one: ClassVar[str] = "a longer context helps the run"
+
+    match: Count = 6
+    gain: Nats = 1.0
+    loss: Nats = 2.0
+    documents: Count = 64
+    batch_tokens: Count = 4096
+
+    def check(self, corpus, vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
+        if train_length < 2:
+            raise UserError(
+                f"data.length={train_length}: half of it is the least context; {self.name} needs "
+                "at least 2"
+            )
+        longest = max(self.lengths(train_length))
+        check_texts(corpus, self.name, self.documents, longest, "the longest context")
+
+    def run(
+        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        L, half = train_length, train_length // 2
+        contexts = [half, *self.lengths(L)]
+        text, _ = texts(corpus, self.documents, contexts[-1])
+        end = text.shape[1]
+        counter, found = Counter(progress, len(text) * sum(contexts)), {}
+        for c in contexts:
+            done = counter.done + len(text) * c
+            losses = np.zeros((len(text), half))
+            windows = [TextWindows(c, half, (end,))]
+            try:
+                for batch in read(model, text, vocabulary.bos, windows, self.batch_tokens):
+                    losses[batch.documents] = batch.losses.numpy()
+                    counter(batch.tokens)
+                found[c] = losses
+            except OutOfRange:
+                pass
+            counter.up_to(done)
+        helped = (found[half] - found[L] > self.gain) & (found[L] < self.loss)
+        chosen = {
+            "all": np.ones((len(text), half), bool),
+            "match": matched(text, end - half, self.match, L),
+            "own": helped,
+        }
+        recorder = Recorder()
+        for protocol, tokens in chosen.items():
+            cells = recorder.at(protocol=protocol)
+            cells.value("share", tokens.mean(), n=len(text), tokens=tokens.size)
+            for c, losses in found.items():
+                _report(cells.at(length=c), losses, tokens, text[:, end - half :])
+        return recorder.result()
+
+
+def _report(cell: Recorder, losses: np.ndarray, chosen: np.ndarray, scored: np.ndarray) -> None:
+    """losses, chosen (documents, half): rows and items of the chosen tokens, if there are any."""
+    counts = chosen.sum(1)
+    if not counts.any():
+        return
+    sums = np.where(chosen, losses, 0.0).sum(1)
+    value, size = float(sums.sum() / counts.sum()), {"n": len(sums), "tokens": int(counts.sum())}
+    if not np.isfinite(sums).all():
+        cell.value("nll", value, status="diverged", **size)
+        return
+    low, high = bootstrap_mean(sums, counts)
+    cell.value("nll", value, low=low, high=high, **size)
+    cell.drawn(np.where(chosen, scored, -1))
+    cell.scores("nll_sum", sums)
+    cell.scores("tokens", counts)
