@@ -1,3 +1,6 @@
+import hashlib
+import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -5,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from extrap.data.corpora import stamp
 from extrap.data.corpora import token_map as tokens
+from extrap.data.corpora.hub import Hub
+from extrap.data.encoder import BYTES, Bytes
 
 DOCUMENTS = [
     ("train", b"one two"),
@@ -129,3 +135,67 @@ def test_a_damaged_map_is_not_read_and_is_written_again(tmp_path, name, harm):
     assert tokens.write(tmp_path, DOCUMENTS) == sha256
     assert tokens.read(tmp_path, sha256)
     assert folders(tmp_path) == [sha256]
+
+
+def forged(cache: Path, encoder=BYTES) -> str:
+    """A map under the name of another text, with hashes of its own files."""
+    sha256 = tokens.write(cache, DOCUMENTS, encoder)
+    other = tokens.write(cache, [*DOCUMENTS[:-1], ("train", b"y")], encoder)
+    about = json.loads((cache / other / "about.json").read_text())
+    shutil.rmtree(cache / sha256)
+    shutil.copytree(cache / other, cache / sha256)
+    (cache / sha256 / "about.json").write_text(json.dumps(about | {"sha256": sha256}))
+    return sha256
+
+
+class Letters(Bytes):
+    """An encoder whose tokens do not say what the text was."""
+
+    name, sized = "lower case", True
+
+    def __call__(self, text: bytes):
+        return super().__call__(text.lower())
+
+
+@pytest.mark.parametrize("encoder", [BYTES, Letters()], ids=["bytes", "tokenizer"])
+def test_a_forged_map_is_not_read_and_makes_way(tmp_path, encoder):
+    sha256 = forged(tmp_path, encoder)
+    assert (tmp_path / sha256 / stamp.NAME).is_file()  # which speaks for other files
+    assert tokens.read(tmp_path, sha256, encoder) is None
+    assert tokens.write(tmp_path, DOCUMENTS, encoder) == sha256
+    assert tokens.read(tmp_path, sha256, encoder)["train"].tokens[-1] == ord("x")
+
+
+def test_a_map_that_was_copied_is_read_where_its_content_can_be_told(tmp_path):
+    for encoder, known in ((BYTES, True), (Letters(), False)):
+        sha256 = tokens.write(tmp_path / "here", DOCUMENTS, encoder)
+        shutil.copytree(tmp_path / "here" / sha256, tmp_path / "there" / sha256)
+        assert not stamp.holds(tmp_path / "there" / sha256)
+        assert (tokens.read(tmp_path / "there", sha256, encoder) is not None) is known
+        assert stamp.holds(tmp_path / "there" / sha256) is known
+
+
+@pytest.mark.parametrize("order", [b"", b"\0\0", b"\0\1\0\0\0", b"\0\1\0\7", b"\1\0\0\0"])
+def test_a_copied_map_with_another_order_is_not_read(tmp_path, order):
+    sha256 = tokens.write(tmp_path, DOCUMENTS)
+    about = json.loads((tmp_path / sha256 / "about.json").read_text())
+    (tmp_path / sha256 / "order").write_bytes(order)
+    about["files"]["order"] = hashlib.sha256(order).hexdigest()
+    (tmp_path / sha256 / "about.json").write_text(json.dumps(about))
+    assert tokens.read(tmp_path, sha256) is None
+
+
+def test_a_source_reads_its_text_again_where_a_map_was_forged(tmp_path, monkeypatch):
+    """The index is believed for where a map is, never for what is in it."""
+    monkeypatch.setattr(Hub, "_rows", lambda self: iter([b"the text of the hub " * 9000]))
+    source = Hub(name="a/b", document_tokens=1000)
+    true = source.open(tmp_path)
+    other = tokens.write(tmp_path, [("train", b"mine"), ("validation", b"mine")])
+    shutil.rmtree(tmp_path / true.sha256)
+    shutil.copytree(tmp_path / other, tmp_path / true.sha256)
+    about = json.loads((tmp_path / other / "about.json").read_text())
+    about["sha256"] = true.sha256
+    (tmp_path / true.sha256 / "about.json").write_text(json.dumps(about))
+    again = source.open(tmp_path)
+    assert again.sha256 == true.sha256
+    assert bytes(again.stream("train")[:8].astype(np.uint8)) == b"the text"

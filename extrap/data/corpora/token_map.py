@@ -4,7 +4,9 @@ between them.
 A map lives in `<cache>/<content hash>/` and never changes. It is written under a temporary name and
 renamed when it is whole, so that a reader sees all of it or nothing, and two writers of the same
 text end with one map. A reader believes a map only where its files still have the hashes that were
-noted when they were written: what damaged it, or whoever edited it, it is built again.
+noted when they were written, and where this machine wrote them (stamp.py) or the text in them has
+the hash that the map is named by: what damaged it, or whoever edited or forged it, it is built
+again.
 """
 
 import hashlib
@@ -16,21 +18,26 @@ import struct
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from filelock import lock_descriptor
 
+from extrap.data.corpora import stamp
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 
 SPLITS = ("train", "validation")
-FORMAT = 2
-"""Of about.json. Maps of another are built again; 1 had no hashes of its files."""
+ORDER = "order"
+"""File of a byte per document, the number of its split: how the two lie between each other."""
+
+FORMAT = 3
+"""Of about.json. Maps of another are built again; 1 had no hashes of its files, 2 no order."""
 
 # seconds after which a map that nobody goes on writing is taken for that of a dead process
 LEFT = 86400.0
@@ -69,6 +76,7 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
 
 def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder) -> str:
     digest, offsets = hashlib.sha256(encoder.name.encode()), {split: [0] for split in SPLITS}
+    order = bytearray()
     with ExitStack() as stack:
         files = {split: stack.enter_context(_settled(folder / f"{split}.bin")) for split in SPLITS}
         if encoder.sized:
@@ -76,8 +84,8 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
                 split: stack.enter_context(_settled(folder / f"{split}.sizes")) for split in SPLITS
             }
         for split, text in documents:
-            digest.update(struct.pack("<BQ", SPLITS.index(split), len(text)))
-            digest.update(text)
+            _add(digest, SPLITS.index(split), text)
+            order.append(SPLITS.index(split))
             ids, behind = encoder(text)
             files[split].write(ids.astype(encoder.dtype).tobytes())
             if encoder.sized:
@@ -86,6 +94,8 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     for split in SPLITS:
         with _settled(folder / f"{split}.offsets") as file:
             file.write(np.array(offsets[split], "<i8").tobytes())
+    with _settled(folder / ORDER) as file:
+        file.write(order)
     hashes = {path.name: _digest(path) for path in sorted(folder.iterdir())}
     about = {
         "format": FORMAT,
@@ -98,9 +108,14 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     return digest.hexdigest()
 
 
+def _add(digest: Any, split: int, text: bytes) -> None:
+    digest.update(struct.pack("<BQ", split, len(text)))
+    digest.update(text)
+
+
 def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream] | None:
-    """The map of that content hash, read-only and not loaded; None where there is none or it is not
-    as it was written.
+    """The map of that content hash, read-only and not loaded; None where there is none, it is not
+    as it was written, or nobody can tell that its content has that hash.
     """
     folder = cache / sha256
     try:
@@ -113,9 +128,27 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
         about = json.loads((folder / "about.json").read_text())
         if (about["format"], about["sha256"], about["encoder"]) != (FORMAT, sha256, encoder.name):
             raise ValueError("another map")
-        return {split: _map(folder, split, about["files"], encoder) for split in SPLITS}
+        maps = {split: _map(folder, split, about["files"], encoder) for split in SPLITS}
+        if not stamp.holds(folder):
+            if encoder.sized or _content(folder, maps, encoder) != sha256:
+                raise ValueError("written by somebody else")
+            with suppress(OSError):  # a cache that others keep
+                stamp.put(folder)
+        return maps
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
+
+
+def _content(folder: Path, maps: dict[str, Stream], encoder: Encoder) -> str:
+    """The content hash of a map whose tokens are the bytes of its text."""
+    digest = hashlib.sha256(encoder.name.encode())
+    places = {split: pairwise(maps[split].offsets.tolist()) for split in SPLITS}
+    for number in (folder / ORDER).read_bytes():
+        start, stop = next(places[SPLITS[number]], (0, 0))
+        _add(digest, number, maps[SPLITS[number]].tokens[start:stop].astype(np.uint8).tobytes())
+    if any(next(left, None) for left in places.values()):
+        raise ValueError("documents without a place")
+    return digest.hexdigest()
 
 
 def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> Stream:
@@ -172,37 +205,32 @@ def _settled(path: Path) -> Iterator[BinaryIO]:
 
 
 def _publish(folder: Path, target: Path) -> None:
-    """Renames a whole map to its name, one process at a time. A map that is there already and
-    damaged makes way.
+    """Renames a whole map to its name, one process at a time. A map that is there already and not
+    the same makes way.
     """
     atomic.sync_folder(folder)
     cache = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         lock_descriptor(cache)
-        if not _whole(target):
+        if not _same(folder, target):
             if target.is_symlink() or target.exists():
                 os.replace(target, folder.with_name(folder.name + "-damaged"))
             os.replace(folder, target)
         shutil.rmtree(folder.with_name(folder.name + "-damaged"), ignore_errors=True)
+        stamp.put(target)
         os.fsync(cache)
     finally:
         os.close(cache)
 
 
-def _whole(folder: Path) -> bool:
-    """Whether all files of a map have the hashes that its about.json notes."""
+def _same(ours: Path, theirs: Path) -> bool:
+    """Whether two maps are alike, and the second is as its about.json notes."""
     try:
-        if not all(path.is_file() for path in folder.iterdir()):
+        if not all(path.is_file() for path in theirs.iterdir()):
             return False
-        about = json.loads((folder / "about.json").read_text())
-        hashes = {
-            path.name: _digest(path) for path in folder.iterdir() if path.name != "about.json"
-        }
-        return (
-            about["format"] == FORMAT
-            and about["sha256"] == folder.name
-            and about["files"] == hashes
-        )
+        said = (theirs / "about.json").read_bytes()
+        hashes = {name: _digest(theirs / name) for name in json.loads(said)["files"]}
+        return said == (ours / "about.json").read_bytes() and hashes == json.loads(said)["files"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return False
 
