@@ -81,9 +81,12 @@ tables: $(STAMP)  ## write the tables of schemes, extensions, tasks and findings
 	$(BIN)/extrap-schemes --write
 	$(BIN)/extrap-findings --write
 
-bench: $(STAMP)  ## print the ratios of kernels and layouts on this machine
-	$(BIN)/python benchmarks/kernels.py
-	$(BIN)/python benchmarks/rope_layout.py
+bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables into results/bench
+	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.rope_layout
+	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.tax
+	$(BIN)/python -m benchmarks.memory
 
 torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it again, compare what is left
 	$(BIN)/python -m tests.faults.torture
