@@ -1,9 +1,13 @@
-"""`extrap-longrope`: a factor per pair for the extension longrope, searched for a trained run and
-left beside it as a choice.
+"""`extrap-longrope`: a factor per pair for the extension longrope, searched for a trained run.
 
 extrap-longrope scheme=rope seed=0 extension=longrope extension.factor=8
-extrap --config-dir runs/<run>/longrope stage=evaluate scheme=rope seed=0 extension=longrope-x8
+
+It prints the command that evaluates what it found, with the factors written out: no configuration
+is ever read from a run folder. They are kept there as data, and printed again by the same command.
 """
+
+import shlex
+import sys
 
 from omegaconf import DictConfig
 
@@ -45,20 +49,31 @@ class Search:
         texts(job, int(job.extension.factor * job.length))
 
     def run(self) -> None:
-        """Prints how to evaluate the factors that it finds."""
+        """Prints how to evaluate the factors that it finds, or found before."""
         import torch
 
         from extrap.runs.evaluate import trained_model
-        from extrap.runs.longrope_search import find_factors, texts, write
+        from extrap.runs.longrope_search import find_factors, kept, read, texts, write
         from extrap.utils.progress import Progress
 
         job = self.job
         torch.set_num_threads(job.config["threads"])
-        s, name = job.extension.factor, f"longrope-x{job.extension.factor:g}"
-        with Progress("search") as progress:
-            factors = find_factors(trained_model(job), texts(job, int(s * job.length)), s, progress)
-        folder = write(job.run.folder / "longrope", name, s, factors)
-        print(f"extrap --config-dir {folder} stage=evaluate extension={name}")
+        s = job.extension.factor
+        with job.run.alone():
+            if (factors := read(path := kept(job.run, s), s)) is None:
+                held_out = texts(job, int(s * job.length))
+                with Progress("search") as progress:
+                    factors = find_factors(trained_model(job), held_out, s, progress)
+                write(path, s, factors)
+        print(command(factors))
+
+
+def command(factors: list[float]) -> str:
+    """What was typed, as the command that evaluates these factors."""
+    mine = ("stage=", "extension.long=")
+    typed = [word for word in sys.argv[1:] if not word.lstrip("+").startswith(mine)]
+    long = f"extension.long=[{','.join(f'{f:g}' for f in factors)}]"
+    return shlex.join(["extrap", *typed, "stage=evaluate", long])
 
 
 def prepare(cfg: DictConfig) -> Search:

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-import yaml
 from torch import Tensor
 
 from extrap.extensions.by_parts import YaRN
@@ -24,8 +23,8 @@ from extrap.extensions.ntk import bloc97
 from extrap.model.card import parts
 from extrap.model.gpt import GPT
 from extrap.model.spectrum import Pairs, pairs, turns_pairs
+from extrap.runs.folder import Run, read_json, write_json
 from extrap.runs.job import Job
-from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 DOCUMENTS = 32
@@ -126,17 +125,21 @@ def find_factors(
     return search(loss, beginnings(trained, s), HEADROOM * s, progress)[0]
 
 
-def write(folder: Path, name: str, s: float, factors: list[float]) -> Path:
-    """A choice of the group extension in a folder of configuration files; returns that folder."""
-    node = {
-        "_target_": "extrap.extensions.longrope.LongRoPE",
-        "factor": float(s),
-        "long": [round(f, 6) for f in factors],
-        "short": None,
-    }
-    (folder / "extension").mkdir(parents=True, exist_ok=True)
-    text = "# LongRoPE, its factors searched on texts of the training split\n" + yaml.safe_dump(
-        node, sort_keys=False
-    )
-    atomic.replace(folder / "extension" / f"{name}.yaml", text.encode())
-    return folder
+def kept(run: Run, s: float) -> Path:
+    """Where the factors that were found for a run are kept."""
+    return run.folder / f"longrope-x{s:g}.json"
+
+
+def write(path: Path, s: float, factors: list[float]) -> None:
+    """Keeps factors as data: a file that is read, and nothing that could be run."""
+    write_json(path, {"factor": s, "long": [round(f, 6) for f in factors]})
+
+
+def read(path: Path, s: float) -> list[float] | None:
+    """The factors kept for s; None where there are none, or the file holds anything else."""
+    match read_json(path):
+        case {"factor": factor, "long": [*factors]} if factor == s and all(
+            isinstance(f, float | int) and isfinite(f) and f > 0 for f in factors
+        ):
+            return [float(f) for f in factors]
+    return None

@@ -2,17 +2,18 @@
 training to rows.
 """
 
+import shlex
+import sys
 from math import inf, log, nan
 
 import pytest
 import torch
-import yaml
 
+from extrap.cli import longrope
 from extrap.extensions.longrope import LongRoPE
 from extrap.model.spectrum import frequencies_used, pairs
 from extrap.results import rows
 from extrap.runs import longrope_search as search
-from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate, trained_model
 from extrap.runs.train import train
 from extrap.utils.errors import UserError
@@ -73,7 +74,7 @@ def test_loss_of_texts():
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_from_a_run_to_a_choice(monkeypatch):
+def test_from_a_run_to_its_rows(monkeypatch, capsys):
     j = job("scheme=rope", "extension=longrope", "extension.factor=2.0")
     train(j)
     monkeypatch.setattr(search, "DOCUMENTS", 4)
@@ -85,24 +86,40 @@ def test_from_a_run_to_a_choice(monkeypatch):
         for start in search.beginnings(pairs(model.scheme), 2.0)
     ]
     assert search.text_loss(LongRoPE(2.0, factors)(model), held_out) <= min(plain)
-    folder = search.write(j.run.folder / "longrope", "longrope-x2", 2.0, factors)
-    found = build(
-        yaml.safe_load((folder / "extension" / "longrope-x2.yaml").read_text()), "extension"
-    )
+    search.write(search.kept(j.run, 2.0), 2.0, factors)
+    monkeypatch.setattr(search, "find_factors", None)  # what was found is not searched again
+    monkeypatch.setattr(sys, "argv", ["extrap-longrope", "label=a b", "extension.factor=2.0"])
+    longrope.Search(j).run()
+    said = shlex.split(capsys.readouterr().out)
+    assert said[:4] == ["extrap", "label=a b", "extension.factor=2.0", "stage=evaluate"]
+    again = job("scheme=rope", "extension=longrope", "extension.factor=2.0", said[4])
     close(
-        frequencies_used(found(model).scheme, 128), model.scheme.spectrum(1) / row(*factors), 1e-6
-    )
-    again = job(
-        "scheme=rope",
-        "extension=longrope",
-        "extension.factor=2.0",
-        f"extension.long={[round(f, 3) for f in factors]}",
+        frequencies_used(again.extension(model).scheme, 128),
+        model.scheme.spectrum(1) / row(*factors),
+        1e-5,
     )
     evaluate(again)
     frame = rows.read(again.results)
     assert set(frame.task) == {"train", "used", "nll", "kv"}
     (name,) = set(frame.extension) - {"direct"}
     assert name.startswith("longrope,long=") and set(frame[frame.task == "nll"].factor) == {2.0}
+
+
+KEPT = [
+    b"",
+    b"[1.0, 2.0]",
+    b'{"factor": 4.0, "long": [1.0, 2.0]}',
+    b'{"factor": 2.0, "long": [1.0, -2.0]}',
+    b'{"factor": 2.0, "long": [1.0, NaN]}',
+    b'{"factor": 2.0, "long": {"_target_": "os.mkdir", "path": "canary"}}',
+    b'{"factor": 2.0, "long": ["${oc.env:HOME}"]}',
+]
+
+
+@pytest.mark.parametrize("content", KEPT)
+def test_what_is_kept_is_data(content, tmp_path):
+    (tmp_path / "longrope-x2.json").write_bytes(content)
+    assert search.read(tmp_path / "longrope-x2.json", 2.0) is None
 
 
 @pytest.mark.usefixtures("elsewhere")
