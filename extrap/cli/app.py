@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 import warnings
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from extrap.cli import config_guard as trust
+from extrap.cli import config_guard
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.sweep.join import join
 from extrap.utils import progress
@@ -115,14 +116,15 @@ def main(program: Program) -> None:
     )
     sys.path.append(str(Path(__file__).parent / "_plugins"))
     join()
-    trust.guard()
     warnings.formatwarning = lambda message, *place, **more: (
         f"extrap: {message}\n"
     )  # advice for people, not for programmers
     warnings.filterwarnings("once", category=UserWarning, module="extrap")
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
-        overrides += _overrides()
+        args = _parsed()
+        overrides += args.overrides
+        config_guard.check_files(program.conf, args)
         hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
 
 
@@ -162,9 +164,9 @@ def _interrupted() -> None:
     _end(130, "interrupted; the same command continues")
 
 
-def _overrides() -> list[str]:
-    """The `option=value` words of the command line; raises UserError for a flag that does not
-    exist.
+def _parsed() -> Namespace:
+    """The command line as Hydra reads it, `option=value` words as `overrides`. Raises UserError for
+    a flag that does not exist.
     """
 
     def error(message: str) -> None:
@@ -172,4 +174,4 @@ def _overrides() -> list[str]:
 
     parser = get_args_parser()
     parser.error = error  # type: ignore[assignment, method-assign]
-    return list(parser.parse_args().overrides)
+    return parser.parse_args()

@@ -5,18 +5,22 @@ The command line is the user's word, a file is data. `extrap.runs.build` builds 
 package and of `plugins`; here stands that no file adds to `plugins`, and that none reaches for what
 Hydra itself would import, call or write: callbacks, logging, folders, the environment. The same
 options are free on the command line.
+
+The configuration is composed once by Hydra's public API, which uses nothing of it, and checked
+before Hydra runs; jobs of a sweep are checked as they are read, and each again as it starts.
 """
 
+import os
 import re
-from collections.abc import Iterator
-from pathlib import PurePath
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import Any
 
-import hydra._internal.hydra
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.cli import yaml_guard
 from extrap.utils.errors import UserError
 
 PLUGINS = ("hydra_plugins.", "hydra._internal.core_plugins.")
@@ -36,29 +40,39 @@ REFERENCE = re.compile(r"\$\{(hydra:|now:)?[\w.%:\[\]/-]*\}")
 """An interpolation that reads nothing but the configuration itself and the time."""
 
 
-def guard() -> None:
-    """From now on Hydra composes no configuration that breaks these rules: it raises UserError
-    before anything of it is used.
+folders: list[str] = []
+"""Folders of configuration files besides the main one, as the command line names them."""
+
+
+def check_files(conf: str, args: Namespace) -> None:
+    """Composes what `hydra.main` will compose of this command line. Raises UserError for what only
+    the command line may say, and what Hydra raises for a configuration that cannot be composed.
+
+    Values to be swept are left out, as Hydra does for the sweep as a whole.
     """
-    hydra._internal.hydra.ConfigLoaderImpl = Guarded  # type: ignore[misc]
-    yaml_guard.guard()
+    where = args.config_path or conf
+    if not PurePath(where).is_absolute():
+        raise UserError(f"--config-path={where}: give an absolute path; --config-dir adds a folder")
+    if args.hydra_help or (args.config_dir and not Path(args.config_dir).is_dir()):
+        return  # reads no file of ours; Hydra says so
+    parsed = OverridesParser.create().parse_overrides(args.overrides)
+    single = [str(one.input_line) for one in parsed if not one.is_sweep_override()]
+    more = [one.value() for one in parsed if one.key_or_group == "hydra.searchpath"]
+    folders[:] = [os.path.abspath(args.config_dir)] if args.config_dir else []
+    folders.extend(path for paths in more if isinstance(paths, list) for path in paths)
+    with initialize_config_dir(where, version_base="1.3"):
+        cfg = compose(args.config_name or "config", single, return_hydra_config=True)
+    check(cfg, single, args.overrides)
 
 
-class Guarded(ConfigLoaderImpl):
-    def load_configuration(
-        self, config_name: str | None, overrides: list[str], *args: Any, **options: Any
-    ) -> DictConfig:
-        cfg = super().load_configuration(config_name, overrides, *args, **options)
-        if config_name is not None:  # None: `--hydra-help`, which reads no file of ours
-            check(cfg, overrides)
-        return cfg
+def check(cfg: DictConfig, overrides: Sequence[str], given: Sequence[str] = ()) -> None:
+    """Raises UserError for what only the command line may say. Nothing is resolved that the
+    configuration does not hold.
 
-
-def check(cfg: DictConfig, overrides: list[str]) -> None:
-    """Raises UserError for what only the command line, `overrides`, may say. Nothing is resolved
-    that the configuration does not hold.
+    overrides: those that it was composed with; given: all of the command line, where that is more.
     """
-    typed = [re.split("[=@]", word.lstrip("+~"))[0].replace("/", ".") for word in overrides]
+    given = given or overrides
+    typed = [re.split("[=@]", word.lstrip("+~"))[0].replace("/", ".") for word in given]
     plain = OmegaConf.to_container(cfg, resolve=False)
     assert isinstance(plain, dict)
     node = plain.pop("hydra")
@@ -77,7 +91,7 @@ def check(cfg: DictConfig, overrides: list[str]) -> None:
             "line may do so"
         )
     for path, value in _leaves(plain):
-        if "${" in REFERENCE.sub("", str(value)) and not any(str(value) in o for o in overrides):
+        if "${" in REFERENCE.sub("", str(value)) and not any(str(value) in o for o in given):
             raise UserError(
                 f"{path}={value}: a file may refer to options of the configuration and to nothing "
                 "else; give it on the command line"

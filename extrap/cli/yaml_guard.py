@@ -2,15 +2,10 @@
 bytes of references to references stand for more values than any memory holds.
 """
 
-import os
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import yaml
-from hydra._internal.sources_registry import SourcesRegistry
-from hydra.core.plugins import Plugins
 
 from extrap.utils.errors import UserError
 
@@ -23,25 +18,6 @@ VALUES = 100_000
 DEEPEST = 100
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is not in every build
 REFERENCE = re.compile(r"[*]\w")
-
-
-def guard() -> None:
-    """From now on Hydra reads no file of configuration that holds more: it raises UserError."""
-    Plugins.instance()  # which registers the sources
-    source: Any = SourcesRegistry.instance().resolve("file")
-    if not hasattr(source.load_config, "guarded"):
-        source.load_config = _guarded(source.load_config)
-
-
-def _guarded(load: Callable[..., Any]) -> Callable[..., Any]:
-    def load_config(source: Any, config_path: str) -> Any:
-        path = Path(os.path.join(source.path, source._normalize_file_name(config_path)))
-        if path.is_file():
-            check(path)
-        return load(source, config_path)
-
-    load_config.guarded = True  # type: ignore[attr-defined]
-    return load_config
 
 
 def check(path: Path) -> None:

@@ -299,27 +299,57 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
-def test_a_configuration_file_runs_nothing_and_writes_nowhere_else(
-    canary: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    Path("theirs/experiment").mkdir(parents=True)
-    Path("theirs/experiment/x.yaml").write_text(
-        "# @package _global_\n" + text.replace("CANARY", str(canary)) + "\n"
-    )
-    for name, value in (
-        ("argv", ["extrap", "--config-dir", "theirs", "experiment=x", *TINY]),
-        ("path", list(sys.path)),
-    ):
-        monkeypatch.setattr(sys, name, value)
+def experiment(name: str, text: str) -> None:
+    folder = Path("theirs/experiment")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.yaml").write_text(f"# @package _global_\n{text}\n")
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
+    """What the program says of its words and the files in `theirs`; nothing is left behind."""
+    monkeypatch.setattr(sys, "argv", ["extrap", "--config-dir", "theirs", *words, *TINY])
+    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     config.register()
     with pytest.raises(SystemExit, match="2"):
         cli.main(cli.Program(prepare))
-    said = capsys.readouterr().err.splitlines()
+    assert {path.name for path in Path().iterdir()} <= {"runs", "theirs"}
+    return capsys.readouterr().err.splitlines()
+
+
+@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+def test_a_configuration_file_runs_nothing_and_writes_nowhere_else(
+    canary: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    experiment("x", text.replace("CANARY", str(canary)))
+    said = refused(monkeypatch, capsys, "experiment=x")
     assert len(said) == 1 and said[0].startswith("extrap: "), said
     assert not said[0].startswith("extrap: Multiple values"), "the file was never read"
-    assert {path.name for path in Path().iterdir()} <= {"runs", "theirs"}
+
+
+def test_a_file_that_only_jobs_of_a_sweep_read_is_checked_as_well(
+    canary: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    experiment("fine", "seed: 1")
+    experiment("callbacks", FILES["callbacks"].replace("CANARY", str(canary)))
+    experiment("logging", FILES["logging"].replace("CANARY", str(canary)))
+    experiment("references", FILES["references to references"])
+    said = refused(monkeypatch, capsys, "-m", "experiment=fine,callbacks,logging,references")
+    assert [line.partition(": set by a file")[0] for line in said[:2]] == [
+        "extrap: hydra.callbacks",
+        "extrap: hydra.job_logging.handlers.x.()",
+    ]
+    assert "references.yaml: more than 100,000 values" in said[2]
+
+
+def test_the_folder_of_configuration_files_is_where_it_says(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    Path("theirs").mkdir()
+    [line] = refused(monkeypatch, capsys, "--config-path", "theirs")
+    assert line == (
+        "extrap: --config-path=theirs: give an absolute path; --config-dir adds a folder"
+    )
 
 
 @pytest.mark.parametrize(

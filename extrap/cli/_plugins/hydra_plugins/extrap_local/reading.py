@@ -17,6 +17,7 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from extrap.cli.app import Work
+from extrap.cli.config_guard import check
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
@@ -130,7 +131,7 @@ class Reader:
         """The program again, with the job's options and the same folders of configuration files."""
         hydra_node = self.config.hydra
         folders = {
-            s.provider: s.path if s.schema == "file" else f"{s.schema}://{s.path}"
+            s.provider: s.path if s.schema in ("file", "checked") else f"{s.schema}://{s.path}"
             for s in hydra_node.runtime.config_sources
         }
         where = ["--config-path", folders["main"], "--config-name", hydra_node.job.config_name]
@@ -158,6 +159,7 @@ class Reader:
         """
         try:
             cfg = self.loader.load_sweep_config(self.config, overrides)
+            check(cfg, [*self.config.hydra.overrides.hydra, *overrides])
         except Exception as error:
             if (line := explain(error, overrides, self.program.conf)) is None:
                 raise
