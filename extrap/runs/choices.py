@@ -1,6 +1,4 @@
-"""Which extensions of conf/extension go with a model, and how a choice among them was changed on
-the command line.
-"""
+"""The YAML of a choice, and how it was changed on the command line."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -9,10 +7,8 @@ from typing import Any
 
 import yaml
 
-from extrap.model.gpt import GPT
-from extrap.runs.build import build, find
+from extrap.runs.build import find
 from extrap.runs.folder import fingerprint
-from extrap.utils.errors import NotApplicable
 from extrap.utils.paths import conf_dir
 
 
@@ -20,25 +16,6 @@ def node(group: str, name: str) -> dict[str, Any] | None:
     """The YAML of a choice as plain values; None where its file lies in a folder of the user's."""
     path = Path(conf_dir()) / group / f"{name}.yaml"
     return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def applicable(model: GPT, plugins: Iterable[str] = ()) -> list[str]:
-    """Names of the extensions, as their files have them, that the model takes. It may be one
-    without storage (device meta).
-    """
-    return [
-        path.stem
-        for path in sorted((Path(conf_dir()) / "extension").glob("*.yaml"))
-        if _takes(model, path.stem, plugins)
-    ]
-
-
-def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
-    try:
-        build(node("extension", name), "extension", plugins)(model)
-    except NotApplicable:
-        return False
-    return True
 
 
 def changed(

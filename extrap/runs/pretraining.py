@@ -15,9 +15,9 @@ from extrap.model.scheme import Scheme, Shape
 from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.folder import Run
-from extrap.runs.limits import check_model, shape_of
 from extrap.runs.training.devices import DTYPES, precision
 from extrap.runs.training.optim import Optim
+from extrap.runs.validate import check_model
 from extrap.utils.errors import UserError
 
 OPTIM = {"_target_": "extrap.runs.training.optim.Optim"}
@@ -168,3 +168,19 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     }
     vocabulary = {name: v for name, v in data["vocabulary"].items() if name != "tokenizer"}
     return kept | {"vocabulary": vocabulary}
+
+
+def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
+    """What a scheme is built for in a model of these options; older run folders lack the later
+    ones.
+    """
+    return Shape(
+        options["dim"],
+        options["heads"],
+        options["layers"],
+        length,
+        vocab,
+        options["norm"],
+        options.get("kv_heads"),
+        options.get("head_dim"),
+    )

@@ -1,28 +1,37 @@
-"""What is looked at before any work starts, so that a mistake costs seconds: every option, every
-name of a file, every task.
+"""What is checked before any work starts, so that a mistake costs seconds: every option, the size
+of a model before it is built, every name of a file, every task, every pair of model and extension.
 """
 
 import re
 import warnings
+from collections.abc import Iterable, Mapping
 from functools import partial
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from extrap.model.gpt import GPT
-from extrap.runs.choices import applicable
+from extrap.model.gpt import GPT, check_heads
+from extrap.runs.build import build, check_arguments
+from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
-from extrap.runs.job import Job
-from extrap.runs.limits import check_memory
 from extrap.runs.probe import check_scheme
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.packed import memory
+from extrap.utils.paths import conf_dir
+
+if TYPE_CHECKING:
+    from extrap.runs.job import Job
 
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 # characters of a file's name without its ending; file systems take 255 bytes, and what is being
 # written has a longer name
 LONGEST = 220
+BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
 _PROBED: set[str] = set()  # fingerprints of schemes that this process has tried out
 
 
-def check(job: Job) -> None:
+def check(job: "Job") -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
     _ = job.optim, job.corpus, job.extension, job.trainer, job.dashboard, job.linear
     if not job.published:
@@ -44,7 +53,42 @@ def check(job: Job) -> None:
         job.tuned.check()
 
 
-def _probe(job: Job, once: str) -> None:
+def check_model(options: Any) -> None:
+    """Raises UserError for what is no set of options of a GPT: missing, unknown, of another type,
+    out of bounds.
+    """
+    if not isinstance(options, Mapping) or not options:
+        raise UserError(
+            f"model={options}: must be the options of a model; choose one of conf/model, such as "
+            "model=tiny"
+        )
+    own = {n for n, p in signature(GPT).parameters.items() if p.default is not Parameter.empty}
+    if missing := sorted(own - set(options)):
+        raise UserError(
+            f"model.{missing[0]}: missing; give it, or choose one of conf/model, such as model=tiny"
+        )
+    check_arguments(GPT, options, "model", ("scheme", "vocab"))
+    if options["head_dim"] is None and options["dim"] % options["heads"]:
+        raise UserError(f"model.heads={options['heads']}: must divide model.dim={options['dim']}")
+    try:
+        check_heads(*(options[name] for name in ("dim", "heads", "kv_heads", "head_dim")))
+    except ValueError as error:
+        raise UserError(f"model.{error}") from None
+
+
+def check_memory(params: int) -> None:
+    """Raises UserError for a model that cannot be trained in the memory of this machine."""
+    need = BYTES * params
+    have = memory()
+    if need > have:
+        raise UserError(
+            f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this "
+            f"machine has {have / 2**30:,.0f}; give a smaller model.dim, model.layers or "
+            "data.vocabulary"
+        )
+
+
+def _probe(job: "Job", once: str) -> None:
     """Raises UserError for a scheme that cannot be trained; jobs of a sweep that share a scheme
     share the probe, too.
     """
@@ -56,7 +100,7 @@ def _probe(job: Job, once: str) -> None:
         _PROBED.add(once)
 
 
-def _names(job: Job) -> None:
+def _names(job: "Job") -> None:
     """Raises UserError for choices that would not make one name of a file below the folders of runs
     and results.
     """
@@ -77,7 +121,7 @@ def _names(job: Job) -> None:
             )
 
 
-def _pair(job: Job) -> None:
+def _pair(job: "Job") -> None:
     """Raises NotApplicable, with what works instead, for an extension that makes no sense on the
     scheme.
     """
@@ -96,8 +140,27 @@ def _pair(job: Job) -> None:
         )
 
 
-def _instead(job: Job, model: GPT) -> str:
+def _instead(job: "Job", model: GPT) -> str:
     return (
         f"with scheme={job.choices['scheme']} work "
         f"{', '.join(applicable(model, job.config['plugins']))}"
     )
+
+
+def applicable(model: GPT, plugins: Iterable[str] = ()) -> list[str]:
+    """Names of the extensions, as their files have them, that the model takes. It may be one
+    without storage (device meta).
+    """
+    return [
+        path.stem
+        for path in sorted((Path(conf_dir()) / "extension").glob("*.yaml"))
+        if _takes(model, path.stem, plugins)
+    ]
+
+
+def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
+    try:
+        build(node("extension", name), "extension", plugins)(model)
+    except NotApplicable:
+        return False
+    return True
