@@ -5,6 +5,11 @@ words between them are text.
                a relation of its own
     question   ? b k17                  is answered with v40
 
+In the words of a tokenizer:
+
+    document   The color of apple is river The owner of apple is stone.
+    question   The owner of apple is    is answered with stone
+
 The subject stands right before its object, in a document as in a question, which a tiny model
 learns many times faster than a sentence with words between, and relations are one letter long, so
 that many facts fit into a short context. Who goes by the subject alone finds the document, but not
@@ -16,8 +21,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
 
 RELATIONS = ("o", "i", "b", "t")  # of, in, by, to
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """relations, subject, after, object, stop: a fact as text; ask: in front of a question."""
+
+    relations: tuple[str, ...]
+    after: str
+    stop: str
+    ask: str
+
+
+OWN = Sentence(RELATIONS, "", ".", "?")
+ENGLISH = Sentence(
+    (" The color of", " The owner of", " The place of", " The price of"), " is", ".", "\n"
+)
 
 
 @dataclass(frozen=True)
@@ -49,11 +71,12 @@ class Facts:
 
 @dataclass(frozen=True)
 class Template:
-    """words (R, w): tokens of the relations; stop, ask: of the full stop and the question mark;
-    facts: of a document.
+    """words (R, w): tokens of the relations; after: between subject and object; stop, ask: of the
+    full stop and in front of a question; facts: of a document.
     """
 
     words: np.ndarray
+    after: np.ndarray
     stop: int
     ask: int
     facts: int
@@ -61,22 +84,38 @@ class Template:
     @classmethod
     def of(cls, vocabulary: Vocabulary, facts: int) -> "Template":
         """In the tokens of a vocabulary; of relations of different widths, as many tokens as the
-        shortest has.
+        shortest has. Raises UserError where a sentence would be cut.
         """
-        encoded = [vocabulary.encoder(word.encode())[0] for word in RELATIONS]
+        said = ENGLISH if vocabulary.layout.between else OWN
+
+        def ids(text: str) -> np.ndarray:
+            return vocabulary.encoder(text.encode())[0].astype(np.int64)
+
+        encoded = [ids(word) for word in said.relations]
         width = min(map(len, encoded))
-        stop, ask = (int(vocabulary.encoder(mark)[0][0]) for mark in (b".", b"?"))
-        return cls(np.stack([ids[:width] for ids in encoded]).astype(np.int64), stop, ask, facts)
+        if said is ENGLISH and any(len(word) != width for word in encoded):
+            raise UserError(
+                "task.multidoc: the tokenizer writes its relations, such as 'The color of', in "
+                "different numbers of tokens; leave the task out"
+            )
+        words = np.stack([word[:width] for word in encoded])
+        stop, ask = (int(ids(mark)[0]) for mark in (said.stop, said.ask))
+        return cls(words, ids(said.after), stop, ask, facts)
+
+    @property
+    def each(self) -> int:
+        """Tokens of a fact."""
+        return self.words.shape[1] + len(self.after) + 2
 
     @property
     def width(self) -> int:
         """Tokens of a document."""
-        return self.facts * (self.words.shape[1] + 2) + 1
+        return self.facts * self.each + 1
 
     @property
     def question_width(self) -> int:
         """Tokens of a question, its answer not counted."""
-        return self.words.shape[1] + 2
+        return self.each
 
     def most(self, length: int) -> int:
         """The most documents a context of `length` tokens holds next to BOS and one question."""
@@ -86,18 +125,20 @@ class Template:
         """Tokens from the subject of a fact, in the first of so many documents, to that of the
         question right behind them.
         """
-        each = self.words.shape[1] + 2
-        return documents * self.width - fact * each + 1
+        return documents * self.width - fact * self.each + 1
 
     def documents(self, facts: Facts) -> np.ndarray:
         """(..., K, width) int64."""
         words = self.words[facts.relations]
         subjects = np.broadcast_to(facts.subjects[..., None], facts.objects.shape)
-        said = np.concatenate([words, subjects[..., None], facts.objects[..., None]], axis=-1)
+        after = np.broadcast_to(self.after, (*facts.objects.shape, len(self.after)))
+        said = [words, subjects[..., None], after, facts.objects[..., None]]
+        said = np.concatenate(said, axis=-1)
         said = said.reshape(*facts.subjects.shape, self.width - 1)
         return np.concatenate([said, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
 
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
         """(..., question_width) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
-        return np.concatenate([ask, self.words[relations], subjects[..., None]], axis=-1)
+        after = np.broadcast_to(self.after, (*subjects.shape, len(self.after)))
+        return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)

@@ -11,16 +11,18 @@ blank, k0, k1, .. the marks +1, +2, .. and k15, k14, .. the marks -1, -2, ..:
 
     <bos> _ f k190 v40 k157 v47 k157 v31 k190 v62 k157 v58 k190 v19 k1 k157 v31 k13 k157 v47 k15
     k190 v19
+
+In the words of a tokenizer the marks are ordinals, `second apple:`, and count from the start.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from annotated_types import Interval
 
 from extrap.data.scene import Scene, SceneForm, ScenePart
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
 MOST = 8
@@ -41,10 +43,20 @@ class NthForm(SceneForm):
 
     copies: int = 5
     count: Literal["start", "end"] = "start"
+    layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
 
     code: ClassVar[int] = 60
-    width: ClassVar[int] = 2
-    asking: ClassVar[int] = 2
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.layout.width
+
+    @property
+    def asking(self) -> int:  # type: ignore[override]
+        return 1 + self.layout.query_width
+
+    def written(self, layout: RecordLayout) -> Self:
+        return replace(self, layout=layout)
 
     def keys(self, records: int) -> int:
         sizes = range(2, self.copies + 1)
@@ -52,6 +64,11 @@ class NthForm(SceneForm):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
+        if self.layout.between and (self.count == "end" or not getattr(vocabulary, "ordinals", 0)):
+            raise UserError(
+                f"{option}.count={self.count}: the tokenizer has no word of one token for it; "
+                f"count=[start] asks for the first, the second, ... where it has those"
+            )
         if self.copies > min(self.records(length), vocabulary.values):
             raise UserError(
                 f"{option}.copies={self.copies}: {length} tokens hold {self.records(length)} "
@@ -69,30 +86,28 @@ class NthForm(SceneForm):
         marks = [
             mark(rank, copies, from_end) for from_end in (False, True) for rank in range(copies)
         ]
-        queries = np.stack(
-            [
-                np.tile(vocabulary.key(np.array(marks)), groups),
-                names[: groups * copies : copies].repeat(2 * copies),
-            ],
-            1,
-        )
+        asked = names[: groups * copies : copies].repeat(2 * copies)
+        tiled = np.tile(vocabulary.key(np.array(marks)), groups)
+        queries = np.concatenate([tiled[:, None], self.layout.queries(asked)], 1)
         answers = np.concatenate([inside, inside], 1).reshape(-1, 1)
-        return Scene(np.stack([names, values], 1)[order], queries, answers, values[:, None])
+        records_of = self.layout.records(names, values)
+        return Scene(records_of[order], queries, answers, values[:, None])
 
     def tested(
         self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
     ) -> Scene:
         names, values = self._draw(rng, vocabulary, records, self.copies)
-        pairs = np.stack([names, values], 1)
+        pairs = self.layout.records(names, values)
         at = np.round(np.linspace(0, records - 1, self.copies)).astype(int)
         placed = np.empty_like(pairs)
         placed[at] = pairs[: self.copies]
         others = self.copies + rng.permutation(records - self.copies)
         placed[np.delete(np.arange(records), at)] = pairs[others]
         rank = round(depth * (self.copies - 1))
-        query = vocabulary.key(mark(rank, self.copies, self.count == "end")), names[0]
+        own = vocabulary.key(mark(rank, self.copies, self.count == "end"))
+        query = np.concatenate([[own], self.layout.queries(names[0])])
         return Scene(
-            placed, np.array([query]), values[None, rank : rank + 1], values[:, None], int(at[rank])
+            placed, query[None], values[None, rank : rank + 1], values[:, None], int(at[rank])
         )
 
     @staticmethod

@@ -17,7 +17,7 @@ import numpy as np
 from extrap.data.curriculum import Graded, counts
 from extrap.data.text import windows
 from extrap.data.trials.base import Form, Questions
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
 
@@ -44,6 +44,7 @@ class SceneForm(Form):
     width: ClassVar[int]
     asking: ClassVar[int] = 1
     saying: ClassVar[int] = 1
+    layout: ClassVar[RecordLayout] = RecordLayout()
     fewest: ClassVar[int] = 2
     """Records of a scene at least."""
 
@@ -106,7 +107,7 @@ class SceneForm(Form):
             np.stack([scene.answers[0] for scene in scenes]),
             np.stack([scene.values for scene in scenes]),
             index,
-            distance=self.width * (n - index) + self.asking - 1,
+            distance=self.width * (n - index) + self.asking - 1 - len(self.layout.between),
         )
 
 

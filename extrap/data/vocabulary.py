@@ -6,9 +6,48 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+import numpy as np
+
 from extrap.data.encoder import BYTES, Encoder
 
 Ids = TypeVar("Ids")  # an int or an integer array
+
+
+@dataclass(frozen=True)
+class RecordLayout:
+    """How a record and a query are written: `k v` and `k` in ids of our own, `k : v \\n` and `k :`
+    in the words of a tokenizer.
+
+    between: ids from a key to its value; behind: ids after a value.
+    """
+
+    between: tuple[int, ...] = ()
+    behind: tuple[int, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """Tokens of a record."""
+        return 2 + len(self.between) + len(self.behind)
+
+    @property
+    def query_width(self) -> int:
+        """Tokens of a query."""
+        return 1 + len(self.between)
+
+    def most(self, length: int) -> int:
+        """Records that `length` tokens hold next to BOS and a query."""
+        return (length - 1 - self.query_width) // self.width
+
+    def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """(...) and (...) -> (..., width)."""
+        behind = np.broadcast_to(np.array(self.behind, np.int64), (*keys.shape, len(self.behind)))
+        return np.concatenate([self.queries(keys), values[..., None], behind], -1)
+
+    def queries(self, keys: np.ndarray) -> np.ndarray:
+        """(...) -> (..., query_width)."""
+        between = np.array(self.between, np.int64)
+        between = np.broadcast_to(between, (*keys.shape, len(between)))
+        return np.concatenate([keys[..., None], between], -1)
 
 
 @dataclass(frozen=True)
@@ -23,6 +62,7 @@ class Vocabulary:
     keys: int = 256
     values: int = 64
     text: ClassVar[int] = 256
+    layout: ClassVar[RecordLayout] = RecordLayout()
 
     def __post_init__(self) -> None:
         for name in ("keys", "values"):

@@ -1,11 +1,13 @@
 """The tokens of a published checkpoint: those of its tokenizer, and none for keys and values."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
 from extrap.data.encoder import Encoder
 from extrap.data.tokenizer import encoder
 from extrap.data.vocabulary import Vocabulary
+from extrap.pretrained.words import WordVocabulary
 from extrap.utils.errors import UserError
 
 
@@ -13,7 +15,8 @@ class PublishedVocabulary(Vocabulary):
     """ids of a tokenizer, up to the size of the embedding; bos: what a window of text begins with.
 
     folder: holds tokenizer.json. Raises UserError where it is missing or has more tokens than the
-    model. Keys and values have no ids of their own: tasks that ask for them are refused.
+    model. Keys and values have no ids of their own: tasks that can ask in words are handed `words`,
+    others that want them are refused.
     """
 
     def __init__(self, folder: Path, size: int, bos: int, place: str):
@@ -24,7 +27,8 @@ class PublishedVocabulary(Vocabulary):
         made = encoder(str(folder))
         if made.ids > size:
             raise UserError(f"{place}: a tokenizer of {made.ids} ids, a model of {size}")
-        for name, value in (("_encoder", made), ("_size", size), ("_bos", bos)):
+        known = {"_encoder": made, "_size": size, "_bos": bos, "_place": place}
+        for name, value in known.items():
             object.__setattr__(self, name, value)  # the parent is frozen
 
     @property
@@ -43,11 +47,17 @@ class PublishedVocabulary(Vocabulary):
     def bos(self) -> int:
         return self._bos
 
+    @cached_property
+    def words(self) -> WordVocabulary:
+        """The same tokens, of which some are keys and values."""
+        return WordVocabulary(self, self._place)
+
     @property
     def keys(self) -> NoReturn:  # type: ignore[override]
         raise UserError(
             "task: asks for keys and values that have ids of their own, which a published "
-            "checkpoint was not trained on; ask for task=[nll,gap,lost-in-the-middle]"
+            "checkpoint was not trained on; ask for task=[nll,gap,kv,haystack,multidoc,nth,"
+            "lost-in-the-middle]"
         )
 
     values = key_ids = value_ids = keys  # type: ignore[assignment]

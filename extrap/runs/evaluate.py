@@ -87,7 +87,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
             if diagnostic
             else _Reader(extended, _device(job))
         )
-        result = task.run(model, job.corpus, job.vocabulary, job.length, progress)
+        result = task.run(model, job.corpus, job.vocabulary_of(task), job.length, progress)
     return result if _trained_for(job, task) else result.untrained()
 
 

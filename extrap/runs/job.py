@@ -15,6 +15,7 @@ from extrap.extensions.base import Extension
 from extrap.model.gpt import GPT
 from extrap.model.linear import Word
 from extrap.model.scheme import Shape
+from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node
 from extrap.runs.course import Course
@@ -85,6 +86,11 @@ class Job:
     @property
     def vocabulary(self) -> Vocabulary:
         return self.base.vocabulary
+
+    def vocabulary_of(self, task: Task) -> Vocabulary:
+        """Of a checkpoint, one with words for keys and values where the task can ask in them."""
+        known = self.vocabulary
+        return known.words if task.words and isinstance(known, PublishedVocabulary) else known
 
     @property
     def length(self) -> int:
@@ -193,7 +199,7 @@ class Job:
                 task = build(
                     self.config["task"][name], f"task.{name}", self.config["plugins"], Task
                 )
-                task.check(self.corpus, self.vocabulary, self.length)
+                task.check(self.corpus, self.vocabulary_of(task), self.length)
                 tasks[name] = task
             except UserError as error:
                 refused[name] = error

@@ -55,6 +55,11 @@ class Task(ABC):
     task shows whether it learned it.
     """
 
+    words: ClassVar[bool] = False
+    """Whether its keys and values may be words of a tokenizer, so that a published checkpoint can
+    be asked.
+    """
+
     def option(self, name: str) -> str:
         """An option as the command line has it, for messages: `task.kv.multiples=[1, 2]`."""
         value = getattr(self, name)
@@ -134,6 +139,10 @@ class AtLengths(Task):
     """Every multiple must be at least this."""
     needs_one: ClassVar[str] = ""
     """What the training length shows, where 1 must be among the multiples."""
+    within: ClassVar[bool] = False
+    """Whether it may lie within the training length altogether, as a real model is asked: then the
+    shortest length shows it.
+    """
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if min(self.multiples) < self.least:
@@ -146,10 +155,17 @@ class AtLengths(Task):
                 f"{self.option('multiples')}: two multiples of train_length={train_length} are the "
                 "same length; leave one out"
             )
-        if self.needs_one and 1 not in self.multiples:
+        inside = self.within and max(self.multiples) <= 1
+        if self.needs_one and 1 not in self.multiples and not inside:
             raise UserError(
                 f"{self.option('multiples')}: must hold 1, where it shows whether {self.needs_one}"
             )
+
+    def gate_length(self, train_length: int) -> int:
+        """The length whose accuracy shows that the task is known: L, or the shortest where L is not
+        asked for.
+        """
+        return train_length if 1 in self.multiples else self.lengths(train_length)[0]
 
     def lengths(self, train_length: int) -> list[int]:
         """Evaluated lengths in tokens, from the shortest."""

@@ -41,7 +41,7 @@ from extrap.data.trials.needles import (
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
-from extrap.tasks.scoring.answers import SEED, score
+from extrap.tasks.scoring.answers import SEED, best_of, score
 from extrap.tasks.scoring.depth_grid import check_depths
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Depths
@@ -54,9 +54,9 @@ class Haystack(AtLengths):
 
     multiples: evaluated lengths over the training length, 1 among them; depths: of single and
     multikey, in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each cell; needles: in a
-    context of every protocol with several; distances, passkey_trials: of passkey, evenly from 2 to
-    length - 2 tokens; batch_tokens: tokens per forward, which changes speed and memory only.
-    Metrics:
+    context of every protocol with several; distances, passkey_trials: of passkey, evenly from
+    the nearest to the farthest place; batch_tokens: tokens per forward, which changes speed and
+    memory only. Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, chance
               as in extrap.tasks.kv; restricted of multivalue and multiquery is recall among value
@@ -78,7 +78,9 @@ class Haystack(AtLengths):
     """
 
     name: ClassVar[str] = "haystack"
+    words: ClassVar[bool] = True
     needs_one: ClassVar[str] = "the run learned the task"
+    within: ClassVar[bool] = True
 
     depths: Depths = DEPTHS
     trials: Count = 100
@@ -91,11 +93,11 @@ class Haystack(AtLengths):
         super().check(corpus, vocabulary, train_length)
         check_depths(self.option("depths"), self.depths)
         ns = self.lengths(train_length)
-        if least(self.needles, self.needles) > ns[0] or self.needles > min(
-            vocabulary.keys, vocabulary.values
-        ):
+        needed = least(self.needles, self.needles, vocabulary.layout)
+        if needed > ns[0] or self.needles > min(vocabulary.keys, vocabulary.values):
+            most = ns[0] // (2 * vocabulary.layout.width)
             raise UserError(
-                f"{self.option('needles')}: {ns[0]} tokens hold at most {ns[0] // 4} needles and "
+                f"{self.option('needles')}: {ns[0]} tokens hold at most {most} needles and "
                 f"their queries, each with one of data.vocabulary.keys={vocabulary.keys} and "
                 f"values={vocabulary.values}; give fewer"
             )
@@ -119,7 +121,7 @@ class Haystack(AtLengths):
             for protocol, (cost, measure) in protocols.items():
                 with recorder.at(protocol=protocol, length=n).within_range() as cells:
                     correct = measure(cells, n, model, vocabulary)
-                    if n == train_length:
+                    if n == self.gate_length(train_length):
                         cells.share("gate", correct)
                 counter(cost * n)
         recorder.value("chance", 1 / vocabulary.values)
@@ -136,7 +138,7 @@ class Haystack(AtLengths):
         vocabulary: Vocabulary,
     ) -> np.ndarray:
         """(trials, depths): which answers are right; so do the other protocols."""
-        form, correct = Padded(pairs), []
+        form, correct = Padded(pairs, layout=vocabulary.layout), []
         for depth in self.depths:
             questions = form.questions(vocabulary, stream, SEED, length, depth, range(self.trials))
             scores = score(model, questions, vocabulary, self.batch_tokens)
@@ -157,7 +159,7 @@ class Haystack(AtLengths):
         vocabulary: Vocabulary,
     ) -> np.ndarray:
         trials = form(vocabulary, stream, SEED, length, self.needles, range(self.trials))
-        scores = self._recalled(model, trials, vocabulary.value_ids)
+        scores = self._recalled(model, trials, vocabulary)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
@@ -170,15 +172,16 @@ class Haystack(AtLengths):
         return scores["recall"]
 
     @torch.no_grad()
-    def _recalled(self, model: Model, trials: Needles, values: range) -> dict[str, np.ndarray]:
+    def _recalled(
+        self, model: Model, trials: Needles, vocabulary: Vocabulary
+    ) -> dict[str, np.ndarray]:
         """{metric: (n, m) bool}: which needles are found, in the order of their places."""
         queries, likely = max(1, trials.asked.shape[1]), []
-        most = self.needles if queries == 1 else 1
+        most, step = self.needles if queries == 1 else 1, vocabulary.layout.width
+        last = step * (queries - 1) + 1
         for rows in batches(len(trials.tokens), trials.tokens.shape[1], self.batch_tokens):
-            logits = model(torch.from_numpy(trials.tokens[rows]), last=2 * queries - 1)[:, ::2]
-            of_values = (
-                logits[..., values.start : values.stop].topk(most, -1).indices + values.start
-            )
+            logits = model(torch.from_numpy(trials.tokens[rows]), last=last)[:, ::step]
+            of_values = best_of(logits, vocabulary.value_ids, most)
             likely.append(torch.stack([logits.topk(most, -1).indices, of_values]).cpu().numpy())
         full, restricted = np.concatenate(likely, 1)  # (n, queries, tokens that are named)
         if queries > 1:
@@ -195,11 +198,14 @@ class Haystack(AtLengths):
     def _passkey(
         self, cells: Recorder, length: int, model: Model, vocabulary: Vocabulary
     ) -> np.ndarray:
-        at, stream = passkey_distances(length, self.distances), noise(vocabulary, length)
+        form = Padded(1, layout=vocabulary.layout)
+        nearest, farthest = form.layout.width, length - 1 - form.layout.query_width
+        at = passkey_distances(nearest, farthest, self.distances)
+        stream = noise(vocabulary, length)
         correct = []
         for distance in at:
-            depth = (length - 2 - distance) / (length - 4)
-            questions = Padded(1).questions(
+            depth = (farthest - distance) / (farthest - nearest)
+            questions = form.questions(
                 vocabulary, stream, SEED, length, depth, range(self.passkey_trials)
             )
             hits = score(model, questions, vocabulary, self.batch_tokens)["accuracy"]
@@ -209,6 +215,6 @@ class Haystack(AtLengths):
         right = np.stack(correct, 1)
         low, high = bootstrap_of(partial(k_max, at), right)
         furthest = int(k_max(at, right.mean(0)))
-        cells.value("guess", Padded(1).guess(vocabulary, length))
+        cells.value("guess", form.guess(vocabulary, length))
         cells.value("k_max", furthest, low=low, high=high, n=self.passkey_trials)
         return right

@@ -6,7 +6,8 @@ context.
 
 Depth is the place of the record asked for, 0 the first and 1 the last; the other records and the
 filler are the same at every depth, so that differences between depths are paired. The sequences:
-extrap.data.trials.keyvalue. Source: arXiv 2307.03172.
+extrap.data.trials.keyvalue. A published checkpoint is asked in words of its tokenizer, ` apple:
+river` a line (extrap.pretrained.words). Source: arXiv 2307.03172.
 """
 
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class KV(Grid):
     """
 
     name: ClassVar[str] = "kv"
+    words: ClassVar[bool] = True
     gate: ClassVar[str] = "records"
 
     multiples: Multiples = (1, 1.25, 1.5, 2, 4, 8)

@@ -55,7 +55,9 @@ class MultiDoc(AtLengths):
     """
 
     name: ClassVar[str] = "multidoc"
+    words: ClassVar[bool] = True
     needs_one: ClassVar[str] = "the run learned the task"
+    within: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
     depths: Depths = DEPTHS
@@ -94,9 +96,10 @@ class MultiDoc(AtLengths):
     ) -> Result:
         documents = Documents(vocabulary, corpus.stream("validation"), self.facts, SEED)
         ns, width = self.lengths(train_length), documents.template.width
-        plan = [(2 * width, partial(self._lines, documents, train_length))]
+        shown = self.gate_length(train_length)
+        plan = [(2 * width, partial(self._lines, documents, shown))]
         plan += [
-            (n * len(self.depths), partial(self._moved, documents, protocol, n, n == train_length))
+            (n * len(self.depths), partial(self._moved, documents, protocol, n, n == shown))
             for n in ns
             for protocol in ORDERS
         ]

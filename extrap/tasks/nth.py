@@ -29,6 +29,7 @@ class NthRecord(Grid):
     """
 
     name: ClassVar[str] = "nth"
+    words: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
     depths: Depths = (0, 0.25, 0.5, 0.75, 1)

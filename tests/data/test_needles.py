@@ -71,7 +71,7 @@ def test_values_of_a_key_differ():
 
 @pytest.mark.parametrize("length", [32, 64, 512])
 def test_passkeys_stand_at_the_distance_they_say_in_the_same_noise(length):
-    at, rest = passkey_distances(length, 32), set()
+    at, rest = passkey_distances(2, length - 2, 32), set()
     assert at[0] == 2 and at[-1] == length - 2 and len(at) == min(32, length - 3)
     for distance in at:
         trials = Padded(1).questions(

@@ -19,7 +19,7 @@ from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support import tiny_checkpoints as tiny
-from tests.support import tiny_gguf
+from tests.support import tiny_gguf, word_tokenizer
 from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -177,10 +177,32 @@ def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
     assert asked_for.length.iloc[0] < 1 + len(text) + 2 + 6  # fewer tokens than bytes
 
 
+def test_records_are_asked_in_words(place, elsewhere):
+    """A random model finds nothing; that it was asked in words, within L, and that no gate holds is
+    in the rows.
+    """
+    folder = word_tokenizer.written(elsewhere / "words")
+    tiny.made("llama", vocab_size=1000, **tiny.rope("default")).save_pretrained(folder)
+    small = ["task=[kv]", "task.kv.multiples=[0.5,0.75]", "task.kv.depths=[0,0.5,1]"]
+    small += ["task.kv.trials=3", "task.kv.pairs=2", "model.bos=0"]
+    this = asked(*small, "model.checkpoint=words")
+    validate.check(this)
+    evaluate(this)
+    this.dashboard.finish()
+    frame = rows.read(this.results)
+    kv = frame[frame.task == "kv"]
+    assert set(kv[kv.metric == "accuracy"].length) == {16, 24}
+    assert set(kv.status) == {"not trained"}
+    assert kv[kv.metric == "gate"].length.tolist() == [16]
+    chance = kv[kv.metric == "chance"].value.iloc[0]
+    assert chance == 1 / this.vocabulary.words.values < 0.05
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["task=[kv]"], "a published checkpoint was not trained on"),
+        (["task=[kv-query]"], "a published checkpoint was not trained on"),
+        (["task=[kv]"], "words of one token, too few for keys and values; 64 are needed"),
         (["stage=train"], "stage=train: checkpoint is trained already"),
         (["finetune=lora"], "finetune: checkpoint is read as it is"),
         (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),

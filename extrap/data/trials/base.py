@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.trials.checksum import checksum
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
@@ -68,6 +68,10 @@ class Form(ABC):
 
         The other records and the filler are the same at every depth, token for token.
         """
+
+    def written(self, layout: RecordLayout) -> "Form":
+        """The same form in another layout of records; what has none is as it was."""
+        return self
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Expected accuracy of answering with a record at random."""

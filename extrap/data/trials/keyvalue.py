@@ -7,34 +7,43 @@
 
 The gold record K V is taken out and put back at each depth, so that across depths the other records
 (distractors), their order and the filler are the same token for token. The query key K is the last
-token and V the right next one. Trial i of a length is the same whatever other trials, lengths or
-depths are asked for. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded).
+token and V the right next one; in the words of a tokenizer a record is a line `k: v`, and the query
+`k:` (RecordLayout). Trial i of a length is the same whatever other trials, lengths or depths are
+asked for. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded).
 """
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
-from extrap.data.keyvalue import check_keys, most
+from extrap.data.keyvalue import check_keys
 from extrap.data.text import windows
 from extrap.data.trials.base import Form, Questions
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
 
+@dataclass(frozen=True)
 class PairForm(Form):
-    """Records `k v` and filler; `code` keeps the random draws of forms apart."""
+    """Records and filler; `code` keeps the random draws of forms apart."""
+
+    layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
 
     code: ClassVar[int]
 
+    def written(self, layout: RecordLayout) -> Self:
+        return replace(self, layout=layout)
+
+    def body(self, length: int) -> int:
+        """Tokens between BOS and the query once the gold record is out."""
+        return length - 1 - self.layout.query_width - self.layout.width
+
     @abstractmethod
     def distractors(self, length: int) -> np.ndarray:
-        """Offsets of the distractors in the body: the length - 4 tokens between BOS and query once
-        the gold record is out.
-        """
+        """Offsets of the distractors in the body."""
 
     @abstractmethod
     def gold(self, length: int, depth: float) -> int:
@@ -62,47 +71,59 @@ class PairForm(Form):
             for i in items
         ]
         keys, values, filler = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        body = np.empty((len(keys), length - 4), np.int64)
-        body[:, slots] = keys[:, 1:]
-        body[:, slots + 1] = values[:, 1:]
-        body[:, np.delete(np.arange(length - 4), [*slots, *slots + 1])] = filler
+        records = self.layout.records(keys, values)  # (trials, n, width)
+        room = self.body(length)
+        body = np.empty((len(keys), room), np.int64)
+        taken = (slots[:, None] + np.arange(self.layout.width)).ravel()
+        body[:, taken] = records[:, 1:].reshape(len(keys), -1)
+        body[:, np.delete(np.arange(room), taken)] = filler
         bos = np.full((len(body), 1), vocabulary.bos)
-        tokens = np.concatenate(
-            [bos, body[:, :at], keys[:, :1], values[:, :1], body[:, at:], keys[:, :1]], axis=1
-        )
+        query = self.layout.queries(keys[:, 0])
+        tokens = np.concatenate([bos, body[:, :at], records[:, 0], body[:, at:], query], axis=1)
         return Questions(
             tokens,
             values[:, :1],
             values[:, :, None],
             index=int((slots < at).sum()),
-            distance=length - 2 - at,
+            distance=length - self.layout.query_width - 1 - at,
         )
 
-    @staticmethod
     def _draw(
-        rng: np.random.Generator, vocabulary: Vocabulary, stream: np.ndarray, length: int, n: int
+        self,
+        rng: np.random.Generator,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        length: int,
+        n: int,
     ) -> tuple[np.ndarray, ...]:
         """Keys and values, gold first, and all of the filler."""
         keys = vocabulary.key(rng.permutation(vocabulary.keys)[:n])
         values = vocabulary.value(rng.integers(vocabulary.values, size=n))
-        return keys, values, windows(rng, stream, 1, length - 2 - 2 * n)[0]
+        filler = length - 1 - self.layout.query_width - self.layout.width * n
+        return keys, values, windows(rng, stream, 1, filler)[0]
 
 
+@dataclass(frozen=True)
 class Records(PairForm):
-    """Length // 2 - 1 records, one token of filler in front where the length is odd. Depth is the
-    index of the record over the last.
+    """As many records as fit, what is left over is filler in front. Depth is the index of the
+    record over the last.
     """
 
     code = 0
 
     def records(self, length: int) -> int:
-        return most(length)
+        return self.layout.most(length)
 
     def distractors(self, length: int) -> np.ndarray:
-        return length % 2 + 2 * np.arange(most(length) - 1)
+        return self._over(length) + self.layout.width * np.arange(self.records(length) - 1)
 
     def gold(self, length: int, depth: float) -> int:
-        return length % 2 + 2 * round(depth * (most(length) - 1))
+        index = round(depth * (self.records(length) - 1))
+        return self._over(length) + self.layout.width * index
+
+    def _over(self, length: int) -> int:
+        """Tokens that hold no record."""
+        return (length - 1 - self.layout.query_width) % self.layout.width
 
 
 @dataclass(frozen=True)
@@ -110,7 +131,7 @@ class Padded(PairForm):
     """`pairs` records, the distractors with equal gaps of text. Depth is the place of the record in
     tokens over the last possible one.
 
-    A place that would part a distractor is moved in front of it, by one token.
+    A place that would part a distractor is moved in front of it.
     """
 
     pairs: int
@@ -120,18 +141,21 @@ class Padded(PairForm):
         return self.pairs
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.pairs > most(length):
+        if self.pairs > (most := self.layout.most(length)):
             raise UserError(
                 f"{option}.pairs={self.pairs}: a context of {length} tokens holds at most "
-                f"{most(length)} records; give fewer, or no shorter lengths"
+                f"{most} records; give fewer, or no shorter lengths"
             )
         super().check(option, vocabulary, length)
 
     def distractors(self, length: int) -> np.ndarray:
-        filler = length - 2 - 2 * self.pairs
+        width = self.layout.width
+        filler = length - 1 - self.layout.query_width - width * self.pairs
         j = np.arange(self.pairs - 1)
-        return (j + 1) * filler // self.pairs + 2 * j
+        return (j + 1) * filler // self.pairs + width * j
 
     def gold(self, length: int, depth: float) -> int:
-        at = round(depth * (length - 4))
-        return at - 1 if at - 1 in self.distractors(length) else at
+        at = round(depth * self.body(length))
+        slots = self.distractors(length)
+        parted = slots[(slots < at) & (at < slots + self.layout.width)]
+        return int(parted[0]) if len(parted) else at

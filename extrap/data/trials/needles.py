@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.text import windows
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 
 NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The road goes on. "
+PLAIN = RecordLayout()
 VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 
 
@@ -43,17 +44,22 @@ class Needles:
         return [i / (m - 1) for i in range(m)]
 
 
-def places(length: int, m: int, queries: int) -> np.ndarray:
+def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> np.ndarray:
     """Slots of the keys of m needles before `queries` queries, answered but for the last; length >=
     least(m, queries).
     """
-    last = length - 2 * queries - 1
+    last = length - asking(queries, layout) - layout.width
     return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
 
 
-def least(m: int, queries: int) -> int:
+def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
+    """Tokens of so many queries, answered but for the last."""
+    return (queries - 1) * layout.width + layout.query_width
+
+
+def least(m: int, queries: int, layout: RecordLayout = PLAIN) -> int:
     """The shortest context that holds m needles and the queries."""
-    return 2 * m + 2 * queries
+    return 1 + layout.width * m + asking(queries, layout)
 
 
 def several_values(
@@ -62,17 +68,30 @@ def several_values(
     """One key with m different values. Trial i of a length is the same whatever other trials are
     asked for.
     """
-    at, rows, answers = places(length, m, 1), [], []
+    layout = vocabulary.layout
+    at, rows, answers = places(length, m, 1, layout), [], []
     for i in items:
         rng = np.random.default_rng((seed, VALUES, length, i))
         key = vocabulary.key(rng.integers(vocabulary.keys))
         values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
         rows.append(
-            _context(rng, vocabulary, stream, length, at, np.full(m, key), values, np.array([key]))
+            _context(
+                rng,
+                vocabulary,
+                stream,
+                length,
+                at,
+                np.full(m, key),
+                values,
+                layout.queries(np.array(key)),
+            )
         )
         answers.append(values)
     return Needles(
-        np.stack(rows), np.stack(answers), length - 1 - at, np.empty((len(rows), 0), int)
+        np.stack(rows),
+        np.stack(answers),
+        length - layout.query_width - at,
+        np.empty((len(rows), 0), int),
     )
 
 
@@ -82,31 +101,29 @@ def several_queries(
     """m keys with a value each, asked in a random order; the answers of all but the last query
     stand in the context.
     """
-    at, rows, answers, order = places(length, m, m), [], [], []
+    layout = vocabulary.layout
+    at, rows, answers, order = places(length, m, m, layout), [], [], []
     for i in items:
         rng = np.random.default_rng((seed, QUERIES, length, i))
         keys = vocabulary.key(rng.permutation(vocabulary.keys)[:m])
         values = vocabulary.value(rng.integers(vocabulary.values, size=m))
         asked = rng.permutation(m)
-        queries = np.stack([keys[asked], values[asked]], axis=1).ravel()[:-1]
+        queries = layout.records(keys[asked], values[asked]).ravel()[: asking(m, layout)]
         rows.append(_context(rng, vocabulary, stream, length, at, keys, values, queries))
         answers.append(values)
         order.append(asked)
-    behind = m - 1  # tokens behind the query of a needle: 0, 2, ... 2 (m - 1), each as often
-    return Needles(np.stack(rows), np.stack(answers), length - 1 - at - behind, np.stack(order))
+    # tokens behind the query of a needle: 0, 2, ... 2 (m - 1), each as often
+    behind = layout.query_width + layout.width * (m - 1) // 2
+    return Needles(np.stack(rows), np.stack(answers), length - at - behind, np.stack(order))
 
 
 def _context(rng, vocabulary, stream, length, at, keys, values, queries) -> np.ndarray:
     row = np.empty(length, np.int64)
     text = np.ones(length, bool)
-    text[[0, *at, *(at + 1)]] = False
-    text[length - len(queries) :] = False
-    row[0], row[at], row[at + 1], row[length - len(queries) :] = (
-        vocabulary.bos,
-        keys,
-        values,
-        queries,
-    )
+    slots = at[:, None] + np.arange(vocabulary.layout.width)
+    text[0] = text[slots] = text[length - len(queries) :] = False
+    row[0], row[length - len(queries) :] = vocabulary.bos, queries
+    row[slots] = vocabulary.layout.records(keys, values)
     row[text] = windows(rng, stream, 1, int(text.sum()))[0]
     return row
 
@@ -117,11 +134,9 @@ def noise(vocabulary: Vocabulary, length: int) -> np.ndarray:
     return np.tile(ids, 1 + 2 * length // len(ids))
 
 
-def passkey_distances(length: int, distances: int) -> list[int]:
-    """Distances in tokens from the key to the query, spread evenly from the nearest, 2, to the
-    farthest, length - 2.
-    """
-    return sorted({int(k) for k in np.round(np.linspace(2, length - 2, distances))})
+def passkey_distances(nearest: int, farthest: int, distances: int) -> list[int]:
+    """Distances in tokens from the key to the query, spread evenly."""
+    return sorted({int(k) for k in np.round(np.linspace(nearest, farthest, distances))})
 
 
 def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:

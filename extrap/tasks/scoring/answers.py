@@ -4,7 +4,7 @@ An answer of a tokens is read together with its context but for the last token; 
 each of its tokens is the most likely one, which is what greedy decoding says as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -26,19 +26,21 @@ def most_likely(
     The kinds are keys, values, and everything else. The answers (n, a) are what follows each of the
     last a tokens.
     """
-    kinds = np.select(
-        [np.isin(answers[0], ids) for ids in (vocabulary.key_ids, vocabulary.value_ids)], [1, 2], 0
-    )
-    bounds = [
-        (0, vocabulary.key_ids.start),
-        *((ids.start, ids.stop) for ids in (vocabulary.key_ids, vocabulary.value_ids)),
-    ]
+    named = [vocabulary.key_ids, vocabulary.value_ids]
+    kinds = np.select([np.isin(answers[0], ids) for ids in named], [0, 1], 2)
+    ids_of = [*named, range(min(min(ids) for ids in named))]
     for rows in batches(len(tokens), tokens.shape[1], batch_tokens):
         logits = model(torch.from_numpy(tokens[rows]), last=answers.shape[1])
-        of_kind = [
-            logits[:, j, slice(*bounds[k])].argmax(-1) + bounds[k][0] for j, k in enumerate(kinds)
-        ]
+        of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
         yield torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy()
+
+
+def best_of(logits: torch.Tensor, ids: Sequence[int], most: int) -> torch.Tensor:
+    """(..., vocab) -> (..., most): the most likely of these ids."""
+    if isinstance(ids, range):
+        return logits[..., ids.start : ids.stop].topk(most, -1).indices + ids.start
+    some = torch.tensor(ids, device=logits.device)
+    return some[logits[..., some].topk(most, -1).indices]
 
 
 def score(

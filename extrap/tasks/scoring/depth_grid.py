@@ -34,6 +34,7 @@ class Grid(AtLengths):
     batch_tokens: Count = 4096
 
     needs_one: ClassVar[str] = "the run learned it"
+    within: ClassVar[bool] = True
     gate: ClassVar[str | None] = None
     """The protocol whose gate, and chance, are those of all; None where each has its own."""
 
@@ -41,10 +42,13 @@ class Grid(AtLengths):
     def forms(self) -> dict[str, Form]:
         """The contexts that are asked about, by protocol."""
 
+    def _written(self, vocabulary: Vocabulary) -> dict[str, Form]:
+        return {name: form.written(vocabulary.layout) for name, form in self.forms().items()}
+
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
         check_depths(self.option("depths"), self.depths)
-        for form in self.forms().values():
+        for form in self._written(vocabulary).values():
             for length in self.lengths(train_length):
                 form.check(f"task.{self.name}", vocabulary, length)
         corpus.check("validation", max(self.lengths(train_length)))
@@ -52,7 +56,7 @@ class Grid(AtLengths):
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        forms = self.forms()
+        forms = self._written(vocabulary)
         stream = corpus.stream("validation")
         ns = self.lengths(train_length)
         each = self.trials * len(self.depths)
@@ -72,7 +76,7 @@ class Grid(AtLengths):
                         counter(n * self.trials)
                     cells.curve(np.stack(correct, 1), self.depths)
                     cells.value("guess", form.guess(vocabulary, n))
-                    if n == train_length and self.gate in (None, protocol):
+                    if n == self.gate_length(train_length) and self.gate in (None, protocol):
                         cells.share("gate", np.stack(correct, 1))
                 counter.up_to(done)
         for protocol, form in forms.items():
