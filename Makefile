@@ -1,10 +1,11 @@
 # Every target sets itself up first: the stamp below is all a fresh clone lacks.
 PYTHON ?= python3
+STUDY ?= reference
 BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study pretrained suite suite-tuned algorithmic tasks zoo why extension analytic audit tables bench torture test test-fast lint format clean
+.PHONY: help setup demo report study pretrained suite suite-tuned algorithmic tasks zoo why extension analytic audit tables bench torture test test-fast lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,12 +41,16 @@ tasks: $(STAMP)  ## train four schemes on what literal retrieval leaves out, and
 	$(BIN)/extrap-plot tasks
 	$(BIN)/extrap-table tasks
 
+report: $(STAMP)  ## write a study as one page of HTML: make report STUDY=demo
+	$(BIN)/extrap-report $(STUDY)
+
 study: $(STAMP)  ## run the reference study, or go on with it: headline and scale axis, findings, figures, page
 	$(BIN)/extrap experiment=reference/headline
 	$(BIN)/extrap experiment=reference/scale
 	$(BIN)/extrap-plot reference
 	$(BIN)/extrap-plot reference-scale scale_axis
 	$(BIN)/extrap-findings --write
+	$(BIN)/extrap-report reference
 
 zoo: $(STAMP)  ## train every scheme, three seeds; who learns, how fast, how far
 	$(BIN)/extrap experiment=zoo
@@ -92,7 +97,7 @@ torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it ag
 	$(BIN)/python -m tests.faults.torture
 
 test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
 test-fast: $(STAMP)  ## run the tests of names, bounds, statistics and files
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not subprocess" tests/results tests/runs/test_hints.py tests/runs/test_identity.py tests/utils

@@ -5,13 +5,14 @@ they were made.
 import json
 from pathlib import Path
 
+from extrap.cli import report
 from extrap.cli.arguments import parser
 from extrap.cli.exits import reported
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.page import Page
 from extrap.runs.folder import read_json
-from extrap.runs.layout import CURVE
+from extrap.runs.layout import CURVE, RESULTS
 from extrap.runs.study import Entry, entries
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -43,7 +44,8 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def show(board: WandB, study: str) -> list[dict]:
-    """A page for each job that has rows, then one for the study with its figures; returns all rows.
+    """A page for each job that has rows, then one for the study with its figures and the page of
+    extrap-report, figures apart, as a panel; returns all rows.
     Raises UserError without rows.
     """
     found: dict[Path, list[dict]] = {}
@@ -69,6 +71,7 @@ def show(board: WandB, study: str) -> list[dict]:
     records = [row for some in found.values() for row in some]
     board.start(_summary(study, records), resume=None)
     board.draw(sorted(found))
+    board.page(report.text(RESULTS, study, images=False))
     board.finish()
     return records
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from extrap import figures
+from extrap.cli import report
 from extrap.cli.plot import ANALYTIC
 from extrap.results.rows import read
 
@@ -30,6 +31,12 @@ def test_figures_of_a_study_are_those_of_its_rows(study):
         if figures.render(known[file.stem], rows, kinds=("svg",))["svg"] != file.read_bytes()
     ]
     assert not changed, f"draw them again with extrap-plot {study} {' '.join(changed)}"
+
+
+@pytest.mark.parametrize("study", [path.parent.name for path in RESULTS.glob("*/report.html")])
+def test_the_page_of_a_study_is_that_of_its_rows(study):
+    """Written again by `make report`."""
+    assert report.text(RESULTS, study) == (RESULTS / study / "report.html").read_text()
 
 
 def test_figures_of_formulas_are_those_of_the_formulas():

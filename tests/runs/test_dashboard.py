@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
+from extrap.cli import report
 from extrap.cli.program import work
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, online, view, workspace
@@ -169,6 +170,10 @@ def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
             )
     (whole, _) = pages[next(name for name in pages if name.startswith("study-demo"))]
     assert whole["run"][0]["job_type"] == "study"
+    (panel,) = (item for item in histories(whole) if "report._type" in item)
+    assert panel["report._type"] == "html-file"
+    (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
+    assert page.read_text() == report.text(Path("results"), "demo", images=False)
     assert {f"figure/{name}._type" for name in images} <= {
         key for item in histories(whole) for key in item
     }

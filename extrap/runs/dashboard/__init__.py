@@ -170,6 +170,12 @@ class WandB:
                 )
                 self.run.log({f"figure/{name}": image})
 
+    def page(self, text: str) -> None:
+        """A page of HTML as a panel, in a frame of its own."""
+        import wandb
+
+        self.run.log({"report": wandb.Html(text, inject=False)})
+
     def finish(self, code: int = 0) -> None:
         """Closes the page; the next job of this process opens its own. code: 0 unless the job
         failed.

@@ -1,0 +1,54 @@
+"""`extrap-report STUDY`: the study as one page of HTML, from its rows alone.
+
+Leaderboard, curves, heat-maps, findings and figures in one file below 2 MB that needs no network;
+the same rows are the same bytes.
+"""
+
+from pathlib import Path
+
+from extrap.cli.arguments import need_study, parser
+from extrap.cli.exits import reported
+from extrap.figures.report.page import page
+from extrap.results.findings.statement import FILE
+from extrap.results.findings.verdict import findings
+from extrap.results.rows import open_study
+from extrap.utils import files as atomic
+from extrap.utils.files import check_links
+
+NAME = "report.html"
+
+
+def text(results: Path, study: str, images: bool = True) -> str:
+    """The page of a study by name. Raises UserError for an unknown one and for mixed corpora."""
+    rows = open_study(results, study)
+    declared = (results / study / FILE).is_file()
+    return page(rows, findings(results / study, rows) if declared else (), images)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """The command. Prints the file; a mistake is one line on stderr and exit code 2."""
+    command = parser(
+        "extrap-report",
+        "Write a study as one page of HTML, from its rows alone.",
+        study="optional",
+        results=True,
+    )
+    command.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=f"where it is written (default: {NAME} in the folder of the study)",
+    )
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        study = need_study(args)
+        content = text(args.results, study)
+        path = args.output or args.results / study / NAME
+        if args.output is None:
+            check_links(args.results / study)
+        atomic.replace(path, content.encode())
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

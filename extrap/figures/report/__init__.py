@@ -1,0 +1,1 @@
+"""A study as one page of HTML that stands by itself."""

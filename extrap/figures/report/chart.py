@@ -1,0 +1,176 @@
+"""A view as inline SVG: axes, and a group per series with its band, its line and its points.
+
+Each point says in its <title> what it is, so that a browser without a script shows it, too.
+"""
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from extrap.figures.report.text import number
+from extrap.figures.report.views import Curve, Point, View
+
+WIDTH, HEIGHT = 460, 300
+LEFT, RIGHT, TOP, BOTTOM = 46, 12, 24, 40
+DASHES = ("", "6 3", "1.5 2", "7 2 1.5 2", "10 3", "3 4")
+"""Of training data, in the order of `Series.condition`."""
+MARKS = {
+    "o": "M-3,0A3,3 0 1 0 3,0A3,3 0 1 0 -3,0Z",
+    "s": "M-2.7,-2.7H2.7V2.7H-2.7Z",
+    "D": "M0,-3.8L3.8,0L0,3.8L-3.8,0Z",
+    "^": "M0,-3.6L3.4,2.6H-3.4Z",
+    "v": "M0,3.6L3.4,-2.6H-3.4Z",
+    "<": "M-3.6,0L2.6,-3.4V3.4Z",
+    ">": "M3.6,0L-2.6,-3.4V3.4Z",
+    "P": "M-1.3,-3.6H1.3V-1.3H3.6V1.3H1.3V3.6H-1.3V1.3H-3.6V-1.3H-1.3Z",
+    "X": "M-3.4,-1.7L-1.7,-3.4L0,-1.7L1.7,-3.4L3.4,-1.7L1.7,0L3.4,1.7L1.7,3.4L0,1.7L-1.7,3.4"
+    "L-3.4,1.7L-1.7,0Z",
+    "*": "M0,-4.2L1.1,-1.3L4,-1.3L1.7,.6L2.5,3.5L0,1.8L-2.5,3.5L-1.7,.6L-4,-1.3L-1.1,-1.3Z",
+}
+ALIKE = {"p": "s", "h": "o", "H": "o", "8": "o", "d": "D"}
+"""Marks of figures that the page draws as others."""
+
+
+def symbols() -> str:
+    """The marks, once for the page."""
+    shapes = "".join(f'<path id="m{i}" d="{d}"/>' for i, d in enumerate(MARKS.values()))
+    return f'<svg width="0" height="0" aria-hidden="true"><defs>{shapes}</defs></svg>'
+
+
+def mark(marker: str) -> int:
+    return list(MARKS).index(ALIKE.get(marker, marker))
+
+
+class Axis:
+    """Maps numbers to units of the picture, linear or by logarithm."""
+
+    def __init__(self, low: float, high: float, start: float, end: float, log: bool):
+        self.log = log
+        self.low, self.high = (math.log(v) if log else v for v in (low, high))
+        self.start, self.end = start, end
+
+    def __call__(self, value: float) -> float:
+        v = math.log(max(value, 1e-300)) if self.log else value
+        share = (v - self.low) / (self.high - self.low) if self.high > self.low else 0.5
+        share = min(max(share, -0.02), 1.02)
+        return self.start + share * (self.end - self.start)
+
+
+def chart(view: View, names: Sequence[str], looks, train_lengths: Sequence[int]) -> str:
+    """The SVG of a view.
+
+    names: labels of the series; looks: (colour, marker, condition) of each; train_lengths: those
+    that are marked on an axis of lengths.
+    """
+    points = [point for curve in view.curves for point in curve.points]
+    x, ticks = _across(view, points, train_lengths)
+    y, levels = _up(view, points)
+    body = [_grid(x, y, ticks, levels, view)]
+    if view.kind == "length":
+        body += [_training(x(length)) for length in train_lengths]
+    body += [_group(view, curve, names[curve.series], looks[curve.series], x, y)
+             for curve in view.curves]  # fmt: skip
+    what = f"{view.score} by {view.kind}" + (f", {view.length} tokens" if view.length else "")
+    said = f"{what}; {len(view.curves)} series; arrow keys read the points"
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" tabindex="0" '
+        f'aria-label="{escape(said)}">{"".join(body)}</svg>'
+    )
+
+
+def _across(view: View, points: Sequence[Point], train_lengths) -> tuple[Axis, list]:
+    span = (LEFT, WIDTH - RIGHT)
+    if view.kind == "depth":
+        return Axis(-0.03, 1.03, *span, log=False), [(d, f"{d:g}") for d in (0, 0.25, 0.5, 0.75, 1)]
+    places = sorted({point.x for point in points})
+    base = min(train_lengths)
+    powers = [at for at in places if math.log2(at / base).is_integer()] or places
+    return Axis(places[0] / 1.1, places[-1] * 1.1, *span, log=True), [
+        (at, f"{at:g}") for at in powers
+    ]
+
+
+def _up(view: View, points: Sequence[Point]) -> tuple[Axis, list]:
+    span = (HEIGHT - BOTTOM, TOP)
+    if not view.loss:
+        return Axis(-0.02, 1.03, *span, log=False), [(v / 5, f"{v / 5:g}") for v in range(6)]
+    low = min(point.value for point in points) / 1.1
+    high = min(max(point.value for point in points) * 1.1, 1e6)
+    steps = [
+        m * 10.0**k
+        for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for m in (1, 2, 5)
+    ]
+    inside = [s for s in steps if low <= s <= high]
+    if len(inside) > 7:
+        inside = [s for s in inside if math.log10(s).is_integer()]
+    if len(inside) < 2:
+        inside = [low * 1.1, high / 1.1]
+    return Axis(low, high, *span, log=True), [(s, _short(s)) for s in inside]
+
+
+def _short(value: float) -> str:
+    return f"{value:g}" if 0.01 <= value < 1e5 else number(value)
+
+
+def _grid(x: Axis, y: Axis, ticks, levels, view: View) -> str:
+    lines = [
+        f'<path class="grid" d="M{LEFT},{y(v):.1f}H{WIDTH - RIGHT}"/>'
+        f'<text x="{LEFT - 5}" y="{y(v) + 4:.1f}" text-anchor="end">{words}</text>'
+        for v, words in levels
+    ]
+    lines += [
+        f'<path class="grid" d="M{x(v):.1f},{TOP}V{HEIGHT - BOTTOM}"/>'
+        f'<text x="{x(v):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{words}</text>'
+        for v, words in ticks
+    ]
+    under = "tokens read" if view.kind == "length" else "depth (0 start, 1 end)"
+    up = "perplexity" if view.loss else view.metric
+    lines += [
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">'
+        f"{under}</text>",
+        f'<text x="4" y="14">{escape(up)}</text>',
+    ]
+    return "".join(lines)
+
+
+def _training(x: float) -> str:
+    return (
+        f'<path class="L" d="M{x:.1f},{TOP}V{HEIGHT - BOTTOM}"/>'
+        f'<text x="{x + 3:.1f}" y="{TOP - 3}">L</text>'
+    )
+
+
+def _group(view: View, curve: Curve, name: str, look, x: Axis, y: Axis) -> str:
+    colour, marker, condition = look
+    places = [(x(p.x), y(p.value)) for p in curve.points]
+    line = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
+    banded = [p for p in curve.points if math.isfinite(p.low) and math.isfinite(p.high)]
+    band = ""
+    if len(banded) > 1:
+        edge = [(x(p.x), y(p.high)) for p in banded] + [(x(p.x), y(p.low)) for p in banded[::-1]]
+        band = f'<path class="band" d="M{"L".join(f"{a:.1f},{b:.1f}" for a, b in edge)}Z"/>'
+    dash = DASHES[condition % len(DASHES)]
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    hollow = " hollow" if curve.below else ""
+    marks = "".join(
+        f'<use href="#m{mark(marker)}" x="{a:.1f}" y="{b:.1f}">'
+        f"<title>{escape(told(view, curve, name, point))}</title></use>"
+        for point, (a, b) in zip(curve.points, places, strict=True)
+    )
+    return (
+        f'<g class="s c-{colour}{hollow}" data-s="{curve.series}">{band}'
+        f'<path class="line"{dashed} d="M{line}"/>{marks}</g>'
+    )
+
+
+def told(view: View, curve: Curve, name: str, point: Point) -> str:
+    """What a point is, in words: series, place, value, interval, seeds."""
+    where = f"{point.x:g} tokens" if view.kind == "length" else f"depth {point.x:g}"
+    value = number(point.value)
+    if math.isfinite(point.low):
+        value += f" [{number(point.low)}, {number(point.high)}]"
+    seeds = f"{point.seeds} seed{'s' * (point.seeds > 1)}"
+    if curve.below:
+        seeds += f", {curve.below} below the gate"
+    return f"{name} · {where} · {value} · {seeds}"

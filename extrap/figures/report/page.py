@@ -1,0 +1,112 @@
+"""The page of a study: one HTML text that stands by itself, a pure function of rows and findings.
+
+It loads nothing: style, script and pictures are in it, and a policy in its head forbids the rest.
+Without a script it shows every view; the script chooses, switches, sorts and answers to the
+pointer. Names and labels come from rows and are escaped wherever they are put in.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+
+import pandas as pd
+
+from extrap.figures.drawing.palette import COLOURS, colour_and_marker
+from extrap.figures.report import sections
+from extrap.figures.report.chart import chart, mark, symbols
+from extrap.figures.report.heatmap import heatmap
+from extrap.figures.report.leaderboard import leaderboard
+from extrap.figures.report.pictures import pictures
+from extrap.figures.report.views import View, known, views
+from extrap.results.findings.verdict import Finding
+from extrap.results.rows import KEY
+from extrap.results.series import Series
+
+LARGEST = 2_000_000
+"""Bytes that a page stays below."""
+NAMES = {value: name for name, value in COLOURS.items()}
+
+
+def page(rows: pd.DataFrame, found: Sequence[Finding] = (), images: bool = True) -> str:
+    """The page as text, less than LARGEST bytes where charts and tables leave room for figures.
+
+    Args:
+        rows: of one study.
+        found: verdicts on what was declared of it.
+        images: whether figures are drawn into it.
+    Raises:
+        UserError: for mixed corpora.
+    """
+    rows = rows.sort_values(list(KEY), kind="stable")
+    all_series = known(rows)
+    shown = views(all_series)
+    looks = [_look(s) for s in all_series]
+    names = [s.label for s in all_series]
+    lengths = sorted(int(n) for n in rows["train_length"].unique())
+    parts = {
+        "title": escape(", ".join(sorted(set(rows["study"])))),
+        "style": _file("style.css"),
+        "script": _file("script.js"),
+        "symbols": symbols(),
+        "asked": sections.asked(rows),
+        "leaderboard": leaderboard(shown, all_series),
+        "switches": _switches(all_series, looks),
+        "charts": "".join(_chart(view, names, looks, lengths) for view in shown),
+        "heatmaps": _heatmaps(shown, names),
+        "findings": sections.findings(found),
+        "failures": sections.failures(rows),
+        "configuration": sections.configuration(rows),
+        "frequencies": sections.frequencies(rows),
+    }
+    template = Template(_file("template.html"))
+    bare = template.substitute(parts, figures="")
+    room = LARGEST - len(bare.encode()) - 10_000
+    drawn = pictures(rows, room) if images else "<p>Figures were left out.</p>"
+    return template.substitute(parts, figures=drawn)
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _look(s: Series) -> tuple[str, str, int]:
+    """(name of the colour, marker, condition): those of the figures."""
+    colour, marker = colour_and_marker(s.scheme)
+    return NAMES[colour], marker, s.condition
+
+
+def _switches(found: Sequence[Series], looks) -> str:
+    """A check box per series, with a sample of its colour and mark."""
+    boxes = [
+        f'<label class="c-{colour}"><input type="checkbox" checked data-s="{i}">'
+        f'<svg viewBox="-9 -6 18 12" width="18" height="12" aria-hidden="true">'
+        f'<path class="line" d="M-9,0H9"/><use href="#m{mark(marker)}"/></svg>'
+        f"<span>{escape(s.label)}</span></label>"
+        for i, (s, (colour, marker, _)) in enumerate(zip(found, looks, strict=True))
+    ]
+    return "".join(boxes)
+
+
+def _chart(view: View, names, looks, lengths) -> str:
+    where = "" if view.length is None else f" at {view.length} tokens"
+    told = escape(f"{view.score}{where}")
+    return (
+        f'<figure class="view" data-kind="{view.kind}" data-score="{escape(view.score)}" '
+        f'data-length="{view.length or ""}">{chart(view, names, looks, lengths)}'
+        f"<figcaption>{told}, by {view.kind}</figcaption></figure>"
+    )
+
+
+def _heatmaps(shown: Sequence[View], names: Sequence[str]) -> str:
+    """A block per score that has lengths and depths."""
+    by_score: dict[str, list[View]] = {}
+    for view in shown:
+        if view.kind == "depth" and not view.loss:
+            by_score.setdefault(view.score, []).append(view)
+    return "".join(
+        f'<div class="heats" data-score="{escape(score)}"><h3>{escape(score)}</h3>'
+        + "".join(heatmap(of, index, name) for index, name in enumerate(names))
+        + "</div>"
+        for score, of in by_score.items()
+    )

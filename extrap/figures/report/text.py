@@ -1,0 +1,37 @@
+"""Numbers and tables as text of the page; what comes from rows is escaped here or in chart.py."""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def number(value: float) -> str:
+    """Three digits or four: 0.971, 8.97, 34.6, 1230; - for what is missing."""
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "∞"
+    if value != 0 and not 0.001 <= abs(value) < 1e5:
+        return f"{value:.1e}"
+    digits = 3 if abs(value) < 1 else 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    return f"{value:.{digits}f}"
+
+
+def interval(value: float, low: float, high: float) -> str:
+    """`0.62 [0.54, 0.70]`, without brackets where there is no interval."""
+    if math.isnan(low) or math.isnan(high):
+        return number(value)
+    return f"{number(value)} [{number(low)}, {number(high)}]"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table of escaped text, in a box that scrolls by itself."""
+    cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    said = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return (
+        f'<div class="scroll"><table>{said}<thead><tr>{cells}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )

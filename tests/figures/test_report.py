@@ -1,0 +1,242 @@
+"""The page of a study: what it says is what rows say, it stands by itself, and names stay text."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from matplotlib.colors import to_rgb
+
+from extrap import figures
+from extrap.cli import report
+from extrap.figures.drawing.palette import COLOURS
+from extrap.figures.report import heatmap, page, views
+from extrap.figures.report.chart import MARKS, mark
+from extrap.figures.report.text import number
+from extrap.results import rows
+from extrap.results.findings.statement import FILE
+from extrap.results.series import select, spread
+from extrap.utils.errors import UserError
+from tests.support.plausible import run_rows, study_rows
+
+HOSTILE = "<script>alert(1)</script>\"'&"
+HERE = Path(page.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def study(frame):
+    return frame(study_rows(("rope", "alibi", "learned"), (0, 1, 2)))
+
+
+@pytest.fixture(scope="module")
+def text(study):
+    return page.page(study, images=False)
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and the text inside each kind."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.inside: dict[str, list[str]] = {}
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "input", "img", "use", "path", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            while self.open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        for tag in set(self.open):
+            self.inside.setdefault(tag, []).append(data)
+
+
+def test_the_same_rows_are_the_same_bytes(study, text):
+    assert page.page(study.sample(frac=1, random_state=0), images=False) == text
+
+
+def test_the_page_loads_nothing(text):
+    """Links lead into the page alone, and a policy forbids what a mistake would load."""
+    assert "default-src 'none'" in text
+    for tag, attributes in Tags(text).tags:
+        for name in ("src", "href", "action", "data", "srcset"):
+            found = attributes.get(name) or "#"
+            assert found.startswith(("#", "data:image/png;base64,")), (tag, found)
+        assert tag not in ("link", "iframe", "object", "base", "form")
+    assert not re.search(r"url\(|@import|fetch\(|XMLHttp|import\(", text)
+
+
+def test_names_from_rows_stay_text(frame):
+    said = [
+        row | {"scheme": HOSTILE, "run": f"{HOSTILE}-cafe-s0", "study": HOSTILE, "data": HOSTILE}
+        for row in run_rows("rope")
+    ]
+    hostile = page.page(frame(said), images=False)
+    plain = page.page(frame(run_rows("rope")), images=False)
+    count = lambda text: [tag for tag, _ in Tags(text).tags].count("script")  # noqa: E731
+    assert count(hostile) == count(plain) == 1
+    assert HOSTILE not in hostile and "&lt;script&gt;alert(1)" in hostile
+    assert not [a for _, attributes in Tags(hostile).tags for a in attributes if a.startswith("on")]
+
+
+def test_every_curve_is_what_spread_says_of_its_series(study):
+    found = views.known(study)
+    shown = views.views(found)
+    assert {view.score for view in shown} >= {"kv records accuracy", "nll sliding perplexity"}
+    view = next(v for v in shown if (v.kind, v.protocol, v.length) == ("depth", "records", 256))
+    for curve in view.curves:
+        part = select(found[curve.series].rows, task="kv", metric="accuracy", protocol="records")
+        told = spread(part[(part["length"] == 256) & part["depth"].notna()], "depth")
+        points = [(p.x, p.value, p.low, p.high) for p in curve.points]
+        np.testing.assert_allclose(points, told.reset_index().to_numpy(float))
+
+
+def test_one_seed_keeps_the_interval_of_its_rows_and_two_have_none(frame):
+    for seeds, known in ((1, True), (2, False)):
+        some = frame(study_rows(("rope",), range(seeds)))
+        shown = views.views(views.known(some))
+        view = next(v for v in shown if v.kind == "depth" and v.protocol == "records")
+        lows = [p.low for curve in view.curves for p in curve.points]
+        assert np.isfinite(lows).all() == known and np.isnan(lows).all() != known
+
+
+def test_losses_are_shown_as_perplexity_and_points_say_what_they_are(study, text):
+    mean = select(study, task="nll", protocol="sliding", scheme="alibi", length=256)
+    mean = mean.loc[mean["metric"] == "nll", "value"].mean()
+    titles = "".join(Tags(text).inside["title"])
+    assert re.search(rf"alibi · 256 tokens · {number(np.exp(mean))} \[.+?\] · 3 seeds", titles)
+
+
+def test_a_control_has_no_say_about_what_it_never_saw(frame):
+    some = frame(run_rows("rope") + run_rows("rope", data="text"))
+    found = views.known(some)
+    for view in views.views(found):
+        data = {found[curve.series].data for curve in view.curves}
+        assert data == ({"mixture", "text"} if view.loss else {"mixture"})
+
+
+def test_seeds_below_the_gate_are_in_every_mean_and_marked(frame):
+    lost = [
+        row | ({"status": "not trained"} if row["task"] == "kv" and row["seed"] == 1 else {})
+        for row in study_rows(("rope",), (0, 1, 2))
+    ]
+    said = page.page(frame(lost), images=False)
+    titles = "".join(Tags(said).inside["title"])
+    assert "3 seeds, 1 below the gate" in titles and "hollow" in said
+    assert "below the gate: " in said, "what did not train is listed with its gate"
+
+
+def test_the_leaderboard_ranks_by_retrieval_past_the_training_length(study, text):
+    table = re.search(r'<table class="sorts">.*?</table>', text, re.DOTALL).group()
+    lines = re.findall(r"<tr class=.*?</tr>", table)
+    cells = [re.findall(r"<td.*?>(.*?)</td>", line) for line in lines]
+    assert [line[0] for line in cells] == ["alibi", "rope", "learned"]
+    part = select(study, task="kv", protocol="records", metric="accuracy", scheme="alibi")
+    mean = part[(part["length"] == 256) & part["depth"].notna()]["value"].mean()
+    assert cells[0][1].startswith(number(mean))
+    assert [line[2] for line in cells] == ["1", "2", "-"], "learned is not read that far"
+
+
+def test_cells_of_heat_maps_are_the_rows(study, text):
+    table = re.search(r'<table class="heat s" data-s="0">.*?</table>', text, re.DOTALL).group()
+    assert "<caption>alibi</caption>" in table
+    values = [float(v) for v in re.findall(r"<td.*?>(.*?)</td>", table)]
+    part = select(study, task="kv", protocol="records", metric="accuracy", scheme="alibi")
+    means = part.pivot_table(index="depth", columns="length", values="value").to_numpy()
+    np.testing.assert_allclose(values, means.ravel(), atol=0.0051)
+
+
+@pytest.mark.parametrize("share", np.linspace(0, 1, 21))
+def test_a_number_in_a_heat_map_can_be_read(share):
+    back, ink = heatmap.colour(share)
+    assert contrast(back, ink) >= 4.5
+
+
+def contrast(one: str, other: str) -> float:
+    """Of two colours, by WCAG 2."""
+
+    def light(colour: str) -> float:
+        channels = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+                    for c in to_rgb(colour)]  # fmt: skip
+        return float(np.dot(channels, (0.2126, 0.7152, 0.0722)))
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def variables(dark: bool) -> dict[str, str]:
+    light, night = (HERE / "style.css").read_text().split("@media (prefers-color-scheme: dark)")
+    return dict(re.findall(r"--(\w+): (#\w+)", night.split("* {")[0] if dark else light))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_lines_and_words_stand_out_by_day_and_by_night(dark):
+    colours = variables(dark)
+    assert set(COLOURS) <= set(colours)
+    assert all(contrast(colours[name], colours["back"]) >= 3 for name in COLOURS)
+    for words in ("ink", "quiet", "accent"):
+        assert contrast(colours[words], colours["back"]) >= 4.5
+        assert contrast(colours[words], colours["box"]) >= 4.5
+
+
+def test_by_day_colours_are_those_of_the_figures():
+    colours = variables(dark=False)
+    assert {name: colours[name] for name in COLOURS} == COLOURS
+
+
+def test_every_marker_of_a_figure_has_a_mark():
+    from extrap.figures.drawing.palette import MARKERS
+
+    assert all(0 <= mark(marker) < len(MARKS) for marker in MARKERS)
+
+
+def test_findings_stand_with_their_verdicts(tmp_path):
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", study_rows(("rope",), (0, 1, 2)))
+    told = {"id": "one", "says": "RoPE finds <most>.", "source": "arXiv 1", "below": 0.9}
+    told["rows"] = {"task": "kv", "metric": "accuracy", "protocol": "records", "multiple": 4}
+    (tmp_path / "demo" / FILE).write_text(yaml.safe_dump({"statements": [told]}))
+    said = report.text(tmp_path, "demo", images=False)
+    assert "RoPE finds &lt;most&gt;." in said and "✓ holds" in said
+
+
+@pytest.mark.slow
+def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
+    some = frame(run_rows("rope"))
+    names = [name for name, figure in figures.available().items() if figures.served(figure, some)]
+    whole = page.page(some)
+    assert re.findall(r'<figure id="figure-(\w+)">', whole) == names
+    assert all(figures.caption(figures.available()[name])[:20] in whole for name in names)
+    assert len(whole.encode()) < page.LARGEST
+    monkeypatch.setattr(page, "LARGEST", len(page.page(some, images=False).encode()) + 90_000)
+    small = page.page(some)
+    assert len(small.encode()) < page.LARGEST
+    kept = re.findall(r'<figure id="figure-(\w+)">', small)
+    assert 0 < len(kept) < len(names)
+    left = re.search(r"extrap-plot demo ([\w ]+)</code>", small).group(1).split()
+    assert sorted([*kept, *left]) == names
+
+
+def test_corpora_are_not_mixed(frame):
+    with pytest.raises(UserError, match="different corpora"):
+        page.page(frame(run_rows("rope") + run_rows("alibi", corpus="ba9876543210")))
+
+
+def test_the_command_writes_one_file_and_a_mistake_is_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(report, "page", lambda *_: "<p>page")
+    rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))
+    report.main(["demo", "--results", str(tmp_path)])
+    assert capsys.readouterr().out == f"{tmp_path / 'demo' / 'report.html'}\n"
+    report.main(["demo", "--results", str(tmp_path), "--output", str(tmp_path / "mine.html")])
+    assert (tmp_path / "mine.html").read_text() == "<p>page"
+    with pytest.raises(SystemExit, match="2"):
+        report.main(["none", "--results", str(tmp_path)])
+    assert capsys.readouterr().err.startswith("extrap-report: STUDY=none: no such study")

@@ -1,0 +1,48 @@
+"""Orders of series: agreement of two, and the ranks that seeds leave open."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import rankdata, spearmanr, ttest_rel
+
+from extrap.results.stats.ranks import rank_intervals, spearman
+
+
+def test_spearman_is_that_of_scipy_with_ties_and_a_common_index():
+    rng = np.random.default_rng(0)
+    a, b = (pd.Series(rng.integers(0, 4, 9), list("abcdefghi")) for _ in range(2))
+    assert spearman(a, b) == pytest.approx(spearmanr(a, b).statistic)
+    assert spearman(a, b["i":"c":-1]) == pytest.approx(spearmanr(a["c":], b["c":]).statistic)
+
+
+@pytest.mark.parametrize("values", [[1, 2], [3, 3, 3, 3]])
+def test_what_has_no_order_has_no_correlation(values):
+    series = pd.Series(values, dtype=float)
+    assert np.isnan(spearman(series, series))
+
+
+def test_rank_intervals_are_what_paired_t_tests_leave_open():
+    rng = np.random.default_rng(1)
+    means = [0.9, 0.88, 0.7, 0.7, 0.2]
+    hard = rng.normal(0, 0.1, (5, 1))
+    table = pd.DataFrame(means + hard + rng.normal(0, 0.02, (5, 5)), columns=list("abcde"))
+    expected = {}
+    for name in table:
+        others = [other for other in table if other != name]
+        told = [
+            np.sign(table[name].mean() - table[other].mean())
+            * (ttest_rel(table[name], table[other]).pvalue < 0.05)
+            for other in others
+        ]
+        expected[name] = (1 + told.count(-1), 5 - told.count(1))
+    assert rank_intervals(table) == expected
+    assert expected["e"] == (5, 5)
+    ranks = rankdata(-table.mean())
+    assert all(
+        low <= rank <= high for rank, (low, high) in zip(ranks, expected.values(), strict=True)
+    )
+
+
+def test_two_seeds_leave_every_rank_open():
+    table = pd.DataFrame({"a": [0.9, 0.9], "b": [0.1, 0.1]})
+    assert rank_intervals(table) == {"a": (1, 2), "b": (1, 2)}
