@@ -1,7 +1,8 @@
 """Influence of each position on the last output, untrained by depth and trained: which part of a U
 is inborn?
 
-|d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. Grey: models as
+|d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. A point is the
+mean of a record, its key and its value; the first token and the query stand alone. Grey: models as
 they were drawn, of 1 to 8 layers; dotted black: as drawn, without the causal mask. arXiv
 2603.10123.
 """
@@ -9,6 +10,7 @@ they were drawn, of 1 to 8 layers; dotted black: as drawn, without the causal ma
 import math
 
 import numpy as np
+import pandas as pd
 from matplotlib.lines import Line2D
 
 from extrap.figures.drawing.axes import note
@@ -19,6 +21,7 @@ from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
 from extrap.results.series import CONTROLS, select, series
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
+OF = " of whole records"
 ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
 
 UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
@@ -90,8 +93,34 @@ def draw(rows):
 
 def _line(panel, rows, **stroke) -> None:
     if len(rows):
-        curve, n = rows.groupby("at")["value"].mean(), int(rows["length"].iloc[0])
+        curve = by_record(rows)
+        n = int(rows["length"].iloc[0])
         panel.plot(curve.index / (n - 1), curve * n, **stroke)
+
+
+def by_record(rows) -> pd.Series:
+    """Mean over seeds by position, that of a record at the middle of its key and its value."""
+    curve = rows.groupby("at")["value"].mean()
+    record = _record(curve.index, int(rows["length"].iloc[0]))
+    values = curve.groupby(record).mean()
+    values.index = curve.index.to_series().groupby(record).mean()
+    return values
+
+
+def _record(at, length: int):
+    """The number of the record that a position is of: 0 the first token, the last the query."""
+    return np.where(at == length - 1, length, (np.asarray(at) + 1) // 2)
+
+
+def enough(rows) -> bool:
+    """Whether both tokens of records are there; with one of them keys and values are mixed up."""
+    some = rows[rows["length"] == rows["train_length"]].drop_duplicates(["length", "at"])
+    for length, part in some.groupby("length"):
+        inside = part[(part["at"] > 0) & (part["at"] < length - 1)]
+        _, count = np.unique(_record(inside["at"], int(length)), return_counts=True)
+        if (count == 1).sum() > 1:
+            return False
+    return len(some) > 0
 
 
 def _key(figure, panel, depths, data) -> None:

@@ -10,6 +10,7 @@ from extrap.figures import (
     entropy_keys,
     gradient_reach,
     influence,
+    served,
     sink_keys,
     slot_attention,
 )
@@ -116,10 +117,21 @@ def test_influence_shows_depths_mask_and_training(inside, drawn):
     rows = value(
         inside, "rope", metric="influence", protocol="untrained_8_layers", data="retrieval"
     ).sort_values("at")
-    np.testing.assert_allclose(
-        found["untrained_8_layers"], np.c_[rows["at"] / (L - 1), rows["value"] * L]
-    )
+    points = np.array(found["untrained_8_layers"])
+    ends = rows[rows["at"].isin((0, L - 1))]
+    np.testing.assert_allclose(points[[0, -1], 1], ends["value"] * L)
+    inside = rows[~rows["at"].isin((0, L - 1))]
+    keys, values = (inside[inside["at"] % 2 == odd]["value"].to_numpy() for odd in (1, 0))
+    np.testing.assert_allclose(points[1:-1, 1], (keys + values) / 2 * L)
+    np.testing.assert_allclose(points[1, 0], 1.5 / (L - 1))
     assert "unmasked" not in lines(titled(drawn["influence"], "alibi"))
+
+
+def test_influence_of_keys_in_one_half_and_of_values_in_the_other_is_not_drawn(inside):
+    """What looks like a step would be the place where even positions become odd ones."""
+    assert served(influence, inside)
+    alternating = inside[(inside["metric"] != "influence") | (inside["at"] % 2 == 0)]
+    assert not served(influence, alternating)
 
 
 def test_gradients_cumulate_to_one(inside, drawn):

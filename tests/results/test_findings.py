@@ -70,6 +70,8 @@ def test_a_digest_covers_what_is_said_and_how_it_is_judged(tmp_path, change):
         (GOOD + "  over: scheme\n", "over"),
         (GOOD + "  across: mode\n", "across=mode"),
         (GOOD + "  seen: 1\n", "seen"),
+        (GOOD.replace("scheme: rope", "scheme: [[rope]]"), "scheme"),
+        (GOOD.replace("scheme: rope", "scheme: {a: b}"), "scheme"),
         (GOOD.replace("[{}]", "[{times: many}]"), "times"),
         (GOOD + GOOD.replace("\nstatements:\n", ""), "twice"),
     ],

@@ -77,7 +77,9 @@ def influence_rows(protocol, length, start, flat):
     norms = [
         1 + flat + start * 3 * math.exp(-j / 3) + 20 * (j == length - 1) for j in range(length)
     ]
-    for at in sorted({*range(0, length, max(1, length // 32)), length - 1}):
+    step = 2 * max(1, length // 32)
+    records = {at for first in range(1, length - 2, step) for at in (first, first + 1)}
+    for at in sorted({0, *records, length - 1}):
         where = {
             "task": "diagnostics",
             "protocol": protocol,

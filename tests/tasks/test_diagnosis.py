@@ -84,9 +84,23 @@ def test_places_and_probes():
     assert measures.doublings(40).tolist() == [2, 4, 8, 16, 32, 40]
     assert measures.spread_over(5, 33).tolist() == [0, 1, 2, 3, 4]
     assert measures.spread_over(101, 5).tolist() == [0, 25, 50, 75, 100]
+    assert measures.record_places(8, 33).tolist() == [*range(8)]
+    assert measures.record_places(40, 8).tolist() == [0, 1, 2, 19, 20, 37, 38, 39]
     rows = measures.probes(6, 16)
     torch.testing.assert_close(rows @ rows.T, torch.eye(6, dtype=torch.float64))
     assert measures.probes(20, 16).shape == (16, 16)
+
+
+@pytest.mark.parametrize("n, places", [(40, 21), (64, 33), (256, 33), (160, 21)])
+def test_of_every_record_that_is_looked_at_both_tokens_are(n, places):
+    """Keys in one half and values in the other would look like a step of influence."""
+    found = measures.record_places(n, places).tolist()
+    assert {0, n - 1} < set(found) and len(found) <= places
+    inside = found[1:-1]
+    assert inside[::2] == [at for at in inside if at % 2] and len(inside) % 2 == 0
+    assert [value - key for key, value in zip(inside[::2], inside[1::2], strict=True)] == [1] * (
+        len(inside) // 2
+    )
 
 
 def static(scheme, plain, *lengths):

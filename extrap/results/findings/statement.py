@@ -40,6 +40,8 @@ from extrap.utils.errors import UserError
 
 FILE = "findings.yaml"
 SELECTED = {*COLUMNS, "multiple", "params"} - {"run", "study", "value", "low", "high", "commit"}
+MOST = 1000
+"""Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"
 OF_TERMS = (SUM, "rank_correlation")
 OF_CONTRASTS = ("least", "greatest")
@@ -133,7 +135,7 @@ def _statement(path: Path, number: int, entry: Any, common: Selection) -> Statem
     contrasts = _contrasts(where, entry, statistic)
     if (statistic in OVER) != ("over" in entry) or entry.get("over", "scheme") not in COLUMNS:
         raise UserError(f"{where}: over: a column, of {', '.join(OVER)} alone")
-    if (statistic == "rank") != ("of" in entry):
+    if (statistic == "rank") != isinstance(entry.get("of"), str):
         raise UserError(f"{where}: of: the value that is ranked, of rank alone")
     if entry.get("across", "mean") not in ("mean", "median"):
         raise UserError(f"{where}: across={entry['across']}: mean or median")
@@ -181,6 +183,10 @@ def _term(where: str, term: Any) -> Term:
 def _selection(where: str, given: Any) -> Selection:
     if not isinstance(given, dict | None):
         raise UserError(f"{where}: rows: columns and their values")
+    for name, value in (given or {}).items():
+        values = value if isinstance(value, list) else [value]
+        if len(values) > MOST or not all(isinstance(one, str | int | float) for one in values):
+            raise UserError(f"{where}: {name}: a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED):
         raise UserError(f"{where}: {name}: no column to select by; {', '.join(sorted(SELECTED))}")
     return dict(given or {})

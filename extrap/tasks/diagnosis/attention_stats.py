@@ -100,6 +100,19 @@ def spread_over(n: int, places: int) -> Tensor:
     return torch.linspace(0, n - 1, min(n, places), dtype=torch.float64).round().long()
 
 
+def record_places(n: int, places: int) -> Tensor:
+    """At most `places` positions of a context BOS k v k v ... k, both ends among them, and else
+    whole records (an odd position, a key, and the next, its value), as evenly as they come.
+
+    Evenly spread positions would hit keys in one stretch and values in another, whose influence
+    differs: a step where there is none.
+    """
+    if n <= places or n < 4:
+        return torch.arange(n)
+    first = 1 + 2 * spread_over((n - 2) // 2, max(1, (places - 2) // 2))
+    return torch.cat([torch.tensor([0, n - 1]), first, first + 1]).unique()
+
+
 def probes(count: int, width: int, seed: int = 0) -> Tensor:
     """(min(count, width), width) random orthonormal rows."""
     drawn = torch.randn(

@@ -31,7 +31,7 @@ class ModelMeasures:
 
     def attention(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         n = inputs.tokens.shape[1]
-        seen, keys, at = measures.doublings(n), min(KEYS, n), measures.spread_over(n, self.places)
+        seen, keys, at = measures.doublings(n), min(KEYS, n), measures.record_places(n, self.places)
 
         def measure(tokens: Tensor) -> list[Tensor]:
             a = model.attention(tokens).double()
@@ -78,7 +78,7 @@ class ModelMeasures:
             recorder,
             "influence",
             measures.share(norms),
-            measures.spread_over(norms.shape[1], self.places),
+            measures.record_places(norms.shape[1], self.places),
         )
 
     def slots(
