@@ -108,11 +108,22 @@ def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
             continue
         if others := sorted(uses(run) - {study}):
             _tell(f"{run}: left alone, study {', '.join(others)} uses it")
-        elif (holder := lock.holder(folder)) is not None:
+        elif (holder := _taken(folder, held)) is not None:
             _tell(f"{run}: left alone, {holder} works on it")
         else:
-            held.enter_context(lock.alone(folder))
             yield folder
+
+
+def _taken(folder: Path, held: ExitStack) -> str | None:
+    """Takes a run folder, with all that is done in it; who has it, or a part of it, already."""
+    if (holder := lock.holder(folder)) is not None:
+        return holder
+    with ExitStack() as mine:
+        mine.enter_context(lock.alone(folder))
+        if (holder := lock.any_part(folder)) is not None:
+            return holder
+        held.push(mine.pop_all())
+    return None
 
 
 def _files(jobs: list[Entry]) -> Iterator[Path]:

@@ -85,9 +85,10 @@ class Experiment:
             from extrap.runs.train import train
 
             return train(self.job)
-        with self.job.run.alone():
+        entry = noted(self.job, typed())
+        with self.job.run.alone_at(entry.work):
             if progress.FILE not in os.environ:  # a sweep has written down its jobs
-                noted(self.job, typed()).write()
+                entry.write()
             if done(self.job):
                 progress.skipped(f"{self.job.run.name}: nothing left to do")
             else:
@@ -130,7 +131,7 @@ def _note_parent(this) -> None:
 def work(this) -> None:
     from extrap.runs.evaluate import evaluate
 
-    this.run.fail(None)
+    this.run.fail(None, this.extension_stem)
     code = 1
     try:
         if this.stage != "evaluate" and this.course.parent is not None:
@@ -138,7 +139,8 @@ def work(this) -> None:
         if this.stage != "evaluate" and not this.run.trained:
             from extrap.runs.train import train
 
-            train(this)
+            with this.run.alone():
+                train(this)
         if this.stage != "train":
             evaluate(this)
             if this.refused:
@@ -152,7 +154,8 @@ def work(this) -> None:
         this.run.fail(
             str(error)
             if isinstance(error, UserError)
-            else traceback.format_exception_only(error)[-1]
+            else traceback.format_exception_only(error)[-1],
+            this.extension_stem,
         )
         raise
     finally:

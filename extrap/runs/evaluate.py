@@ -25,6 +25,7 @@ from extrap.runs.training.devices import DTYPES
 from extrap.tasks.base import Diagnostic, Result, Task
 from extrap.tasks.diagnosis.effective import used
 from extrap.utils import files as atomic
+from extrap.utils import lock
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
@@ -44,11 +45,14 @@ def evaluate(job: Job) -> None:
         raise UserError(f"stage=evaluate: {job.run.name} is not {_untrained(job)}")
     job.run.check()
     if job.published:
-        job.run.claim(linear=job.linear)
+        with job.run.alone():
+            job.run.claim(linear=job.linear)
     atomic.check_links(job.results)
     schema.check_rows(job.results)
     if not job.published:
-        _publish(job, CURVE, lambda: Result(_curve_rows(job)))
+        # of the run, whatever the extension: others may evaluate it now, too
+        with lock.alone(job.run.folder, result_file(job, CURVE).note):
+            _publish(job, CURVE, lambda: Result(_curve_rows(job)))
     if job.run.state["state"] == "diverged":
         return
     model = cache(lambda: _models(job))
@@ -191,7 +195,7 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     }
     found = [common | _extension_of(job, task, row) | row for row in result.rows]
     schema.claim_rows(job.results)
-    for path in (file.items, file.rows):
+    for path in (file.items, file.rows, job.run.done(file.note)):
         atomic.sweep(path.parent, f".{path.name}.*.tmp")
     if result.items:
         rows.write_items(file.items, result.items)

@@ -8,8 +8,8 @@ runs/<label>-<hash of the configuration>-s<seed>/
     state.json      {"state": "trained" | "diverged", ...}, written when all of the above is on the
                     disk
     done/*.json     which evaluation wrote which rows file
-    failed.json     why the last attempt failed; gone with the next one
-    log.txt         what jobs of sweeps printed
+    failed.json     why the last attempt failed; gone with the next one; failed-<extension>.json
+    log.txt         what jobs of sweeps printed; of other extensions than direct log-<extension>.txt
 
 Everything in a run folder is data. Whatever is found there, by hand or from elsewhere, is never run
 and never followed as a link.
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from extrap.runs.layout import RUNS
+from extrap.runs.layout import DIRECT, RUNS
 from extrap.utils import files as atomic
 from extrap.utils import lock
 from extrap.utils import versions as schema
@@ -80,6 +80,14 @@ def read_json(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _of(name: str, extension: str) -> str:
+    return name if extension == DIRECT else f"{name}-{extension}"
+
+
+TRAINED = ("config.json", "last.ckpt", "weights.pt", "curve.json", "state.json")
+"""Files that whoever trains a run writes."""
+
+
 class Folder:
     """What lies on disk of a run."""
 
@@ -101,9 +109,8 @@ class Folder:
     def curve(self) -> Path:
         return self.folder / "curve.json"
 
-    @property
-    def log(self) -> Path:
-        return self.folder / "log.txt"
+    def log(self, extension: str = DIRECT) -> Path:
+        return self.folder / f"{_of('log', extension)}.txt"
 
     @property
     def state(self) -> dict[str, Any]:
@@ -120,19 +127,40 @@ class Folder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """One process at a time works on a run; the lock goes with the process that holds it.
-        Raises UserError for a link in the folder.
+        """One process at a time trains a run; the lock goes with the process that holds it. Raises
+        UserError for a link in the folder.
         """
-        atomic.check_links(self.folder)
-        atomic.make_folder(self.folder)
+        self._make()
         with lock.alone(self.folder):
-            atomic.sweep(self.folder, "**/.*.tmp")
+            for name in TRAINED:
+                atomic.sweep(self.folder, f".{name}.*.tmp")
             yield
 
-    @property
-    def holder(self) -> str | None:
-        """The process that works on this run, in words."""
-        return lock.holder(self.folder)
+    @contextmanager
+    def alone_at(self, work: str) -> Iterator[None]:
+        """One process at a time does this part of what is done with a run, its rows of one study
+        under one extension, and nobody trains or removes the run meanwhile. Parts go on side by
+        side. Raises UserError for a link in the folder.
+
+        Whoever wants the whole folder takes it, then looks for parts; whoever wants a part takes
+        that, then looks for who holds the folder: at least one of two sees the other.
+        """
+        self._make()
+        while True:
+            with lock.alone(self.folder, work):
+                if lock.holder(self.folder) is None:
+                    yield
+                    return
+            with lock.alone(self.folder):  # waits
+                pass
+
+    def _make(self) -> None:
+        atomic.check_links(self.folder)
+        atomic.make_folder(self.folder)
+
+    def holder(self, work: str = "") -> str | None:
+        """The process that trains this run or does this work with it, in words."""
+        return lock.holder(self.folder) or (lock.holder(self.folder, work) if work else None)
 
     def mark(self, state: str, steps: int, seconds: float = 0.0) -> None:
         """Says how training ended, after how long, and with which files; what is in them is on the
@@ -159,26 +187,27 @@ class Folder:
         expected = self.state["files"].get(path.name)
         return expected is None or (path.is_file() and digest(path) == expected)
 
-    @property
-    def failure(self) -> str | None:
-        """Why the last attempt failed, in one line. A file of its own: written by a sweep while
-        another may already try again.
+    def failure(self, extension: str = DIRECT) -> str | None:
+        """Why the last attempt under an extension failed, in one line. A file of its own: written
+        by a sweep while another may already try again.
         """
-        return read_json(self.folder / "failed.json").get("reason")
+        reason = read_json(self.folder / f"{_of('failed', extension)}.json").get("reason")
+        return reason if isinstance(reason, str) else None
 
-    def fail(self, reason: str | None) -> None:
+    def fail(self, reason: str | None, extension: str = DIRECT) -> None:
         """Notes why an attempt failed; None forgets it."""
+        path = self.folder / f"{_of('failed', extension)}.json"
         if reason is None:
-            (self.folder / "failed.json").unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
         else:
-            write_json(
-                self.folder / "failed.json",
-                {"reason": (reason.strip() or "no reason given").splitlines()[0]},
-            )
+            write_json(path, {"reason": (reason.strip() or "no reason given").splitlines()[0]})
+
+    def done(self, name: str) -> Path:
+        return self.folder / "done" / f"{name}.json"
 
     def note(self, name: str) -> dict[str, Any]:
         """What an evaluation left behind when it finished."""
-        return read_json(self.folder / "done" / f"{name}.json")
+        return read_json(self.done(name))
 
     def evaluated(self, name: str, config: str, rows: Path) -> bool:
         """Whether this evaluation was finished under this configuration and its rows are still what
@@ -189,7 +218,7 @@ class Folder:
 
     def mark_evaluated(self, name: str, config: str, rows: Path, seconds: float = 0.0) -> None:
         write_json(
-            self.folder / "done" / f"{name}.json",
+            self.done(name),
             {"config": config, "rows": digest(rows), "seconds": round(seconds, 1)},
         )
 

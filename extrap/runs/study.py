@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def log(self) -> Path:
-        return self.folder.log
+        return self.folder.log(self.extension)
 
     @property
     def path(self) -> Path:
@@ -65,18 +65,28 @@ class Entry:
         """
         atomic.check_links(self.path.parent)
         atomic.check_way(self.folder.folder)
+        atomic.sweep_old(self.path.parent, ".*.tmp")
         before = _read(self.path)
         write_json(
             self.path, asdict(self) | {"tasks": (before.tasks if before else {}) | self.tasks}
         )
 
+    @property
+    def work(self) -> str:
+        """Name of the part of what is done with a run that one process at a time does."""
+        return f"{self.study}__{self.extension}"
+
+    def holder(self) -> str | None:
+        """The process that trains the run or makes these rows, in words."""
+        return self.folder.holder(self.work)
+
     def busy(self) -> bool:
-        return self.folder.holder is not None
+        return self.holder() is not None
 
     def fail(self, reason: str) -> None:
         """Notes why an attempt failed, where that can be written: a sweep goes on without."""
         with suppress(UserError, OSError):
-            self.folder.fail(reason)
+            self.folder.fail(reason, self.extension)
 
     def missing(self) -> list[str]:
         """What has not been done: "train", and tasks without rows of their present configuration. A
@@ -122,18 +132,18 @@ def standing(entry: Entry) -> Standing:
 
 def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
     folder = entry.folder
-    if left and (holder := folder.holder) is not None:
+    if left and (holder := entry.holder()) is not None:
         return State.RUNNING, holder
     if (
         left
         and not folder.trained
         and not folder.checkpoint.exists()
-        and folder.failure is None
+        and folder.failure(entry.extension) is None
         and all(entry.file(task).rows.exists() for task in entry.tasks)
     ):
         return _told(entry), "rows without their run folder"
     if left:
-        if (reason := folder.failure) is not None:
+        if (reason := folder.failure(entry.extension)) is not None:
             return State.FAILED, reason
         return (
             State.RESUMABLE if folder.trained or folder.checkpoint.exists() else State.MISSING

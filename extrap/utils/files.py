@@ -2,7 +2,9 @@
 
 import errno
 import os
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from extrap.utils.errors import UserError
@@ -48,6 +50,16 @@ def sweep(folder: Path, pattern: str) -> None:
     for left in folder.glob(pattern):
         if left.is_symlink() or left.is_file():
             left.unlink(missing_ok=True)
+
+
+def sweep_old(folder: Path, pattern: str, seconds: float = 3600.0) -> None:
+    """Removes what `replace` left in a folder that several processes write to: what nobody has
+    touched for an hour, where writing takes moments.
+    """
+    for left in folder.glob(pattern):
+        with suppress(FileNotFoundError):
+            if left.lstat().st_mtime < time.time() - seconds:
+                left.unlink()
 
 
 def make_folder(folder: Path) -> None:

@@ -1,5 +1,5 @@
-"""One process at a time in a folder. The lock (filelock's, on a descriptor) goes with the process
-that holds it, however that ends.
+"""One process at a time in a folder, or at one of several kinds of work in it. The lock
+(filelock's, on a descriptor) goes with the process that holds it, however that ends.
 
 filelock's FileLock, which opens the file by itself, would do for waiting alone. Here the file also
 says who holds it, may be asked by somebody who cannot write there, is no file left behind to hold
@@ -25,20 +25,21 @@ POLL = 0.2
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Waits, with one line on stderr, while another process holds the folder; makes the folder
-    where there is none.
+def alone(folder: Path, work: str = "") -> Iterator[None]:
+    """Waits, with one line on stderr, while another process holds the folder, or the work of this
+    name in it; makes the folder where there is none.
     """
+    path = _path(folder, work)
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            file = open(folder / NAME, "a+", encoding="utf-8", opener=no_link)  # noqa: SIM115  closed below, on every way out
+            file = open(path, "a+", encoding="utf-8", opener=no_link)  # noqa: SIM115  closed below, on every way out
         except FileNotFoundError:  # the folder was removed since
             continue
         with file:
-            _take(file.fileno(), folder)
+            _take(file.fileno(), folder, work)
             # Removed while this process waited for it: its lock guards nothing.
-            if not _still_there(file.fileno(), folder):
+            if not _still_there(file.fileno(), path):
                 continue
             file.truncate(0)
             file.write(f"process {os.getpid()} on {socket.gethostname()}")
@@ -47,12 +48,25 @@ def alone(folder: Path) -> Iterator[None]:
             return
 
 
-def holder(folder: Path) -> str | None:
-    """Who holds the folder: "process 123 on host"; None where nobody does. A lock left behind by a
-    dead process counts for nothing.
+def holder(folder: Path, work: str = "") -> str | None:
+    """Who holds the folder, or the work of this name in it: "process 123 on host"; None where
+    nobody does. A lock left behind by a dead process counts for nothing.
     """
+    return _holder(_path(folder, work))
+
+
+def any_part(folder: Path) -> str | None:
+    """Who holds any work in the folder; None where nobody does."""
+    return next(filter(None, map(_holder, sorted(folder.glob(f"{NAME}-*")))), None)
+
+
+def _path(folder: Path, work: str) -> Path:
+    return folder / (f"{NAME}-{work}" if work else NAME)
+
+
+def _holder(path: Path) -> str | None:
     try:
-        with open(folder / NAME, encoding="utf-8") as file:
+        with open(path, encoding="utf-8") as file:
             if not lock_descriptor(file.fileno(), blocking=False):
                 return file.read() or "another process"
     except OSError:  # no folder, or a file system without locks
@@ -60,12 +74,12 @@ def holder(folder: Path) -> str | None:
     return None
 
 
-def _take(file: int, folder: Path) -> None:
+def _take(file: int, folder: Path, work: str) -> None:
     try:
         if not lock_descriptor(file, blocking=False):
             print(
-                f"extrap: {holder(folder) or 'another process'} works on {folder.name}; waiting "
-                "for it",
+                f"extrap: {holder(folder, work) or 'another process'} works on {folder.name}; "
+                "waiting for it",
                 file=sys.stderr,
                 flush=True,
             )
@@ -79,8 +93,8 @@ def _take(file: int, folder: Path) -> None:
         )
 
 
-def _still_there(file: int, folder: Path) -> bool:
+def _still_there(file: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file), os.stat(folder / NAME))
+        return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:
         return False

@@ -104,6 +104,17 @@ def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:
     assert shared.folder.folder.exists()
 
 
+def test_a_run_that_is_evaluated_is_left_alone(capsys) -> None:
+    entry = finished("rope-1-s0")
+    with entry.folder.alone_at("s__pi"):
+        clean.main(["s", "--runs", "--yes"])
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("extrap-clean: rope-1-s0: left alone, process ")
+    assert entry.folder.folder.exists()
+    clean.main(["s", "--runs", "--yes"])
+    assert not entry.folder.folder.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [

@@ -1,8 +1,11 @@
+import fcntl
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -199,3 +202,26 @@ def test_a_source_reads_its_text_again_where_a_map_was_forged(tmp_path, monkeypa
     again = source.open(tmp_path)
     assert again.sha256 == true.sha256
     assert bytes(again.stream("train")[:8].astype(np.uint8)) == b"the text"
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_is_written_is_not(tmp_path):
+    for name in (".writing-dead", ".writing-new", ".writing-held"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.bin").touch()
+    for name in (".writing-dead", ".writing-held"):
+        for path in (tmp_path / name / "train.bin", tmp_path / name):
+            os.utime(path, (time.time() - 2 * tokens.YOUNG,) * 2)
+    held = os.open(tmp_path / ".writing-held", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    tokens.remove_left(tmp_path)
+    os.close(held)
+    assert folders(tmp_path) == [".writing-held", ".writing-new"]
+
+
+def test_a_writer_holds_what_it_writes(tmp_path):
+    def looked():
+        (folder,) = tmp_path.glob(".writing-*")
+        assert not tokens._free(folder)
+        yield from DOCUMENTS
+
+    assert tokens.read(tmp_path, tokens.write(tmp_path, looked()))

@@ -273,7 +273,7 @@ def test_a_failed_run_closes_its_page_as_failed(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(RuntimeError):
         work(this)
     assert leet(folders()[0])["exit"][0]["exit_code"] == 1
-    assert this.run.failure == "RuntimeError: no"
+    assert this.run.failure() == "RuntimeError: no"
 
 
 ONLINE = """

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from extrap.cli import program
 from extrap.results import rows
 from extrap.runs import validate
 from extrap.runs.evaluate import evaluate, evaluated
 from extrap.runs.train import train
+from extrap.utils import progress
 from extrap.utils.errors import UserError
 from tests.support.jobs import job
 
@@ -55,6 +57,17 @@ def test_a_run_is_shared_by_studies_and_trained_once():
     a, b = run("scheme=nope"), run("scheme=nope", "study=second", "task.kv.trials=12")
     assert a.run.folder == b.run.folder
     assert (rows.read(b.results).study == "second").all()
+
+
+def test_extensions_of_a_run_are_evaluated_side_by_side(monkeypatch):
+    """While another process makes rows of the same run, and has its curve yet to write."""
+    plain, far = job("scheme=rope"), job("scheme=rope", "extension=pi")
+    train(plain)
+    monkeypatch.setenv(progress.FILE, "progress.json")  # as in a sweep
+    with plain.run.alone_at(program.noted(plain, "").work):
+        program.Experiment(far, in_sweep=True).run()
+    assert evaluated(far) and not evaluated(plain)
+    assert set(rows.read(far.results).task) == {"train", "used", "nll", "kv"}
 
 
 def test_an_untrained_run_is_refused():

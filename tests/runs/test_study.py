@@ -1,6 +1,8 @@
 """The jobs of a study and what has become of each: `extrap-status`."""
 
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from extrap.runs.study import Entry, State, entries, standing, studies, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
+from tests.support.worker import until
 
 CONFIG = "c0ffee"
 
@@ -97,6 +100,64 @@ def test_running_is_a_lock_that_somebody_holds() -> None:
         assert entry.busy()
         assert told(done)[0] is State.DONE
     assert told(entry)[0] is State.MISSING
+
+
+def test_parts_of_a_run_are_done_side_by_side() -> None:
+    plain, far = asked("rope-1-s0"), asked("rope-1-s0", extension="pi")
+    trained("rope-1-s0")
+    with plain.folder.alone_at(plain.work):
+        assert (told(plain)[0], told(far)[0]) == (State.RUNNING, State.RESUMABLE)
+        with far.folder.alone_at(far.work):
+            assert (told(plain)[0], told(far)[0]) == (State.RUNNING, State.RUNNING)
+            assert lock.any_part(far.folder.folder) is not None
+    assert lock.any_part(far.folder.folder) is None
+    with far.folder.alone():
+        assert plain.busy() and far.busy()
+    assert not plain.busy() and not far.busy()
+
+
+def test_a_part_waits_for_training_and_for_the_same_part(capsys) -> None:
+    entry = asked("rope-1-s0")
+    steps = []
+
+    def part(name: str) -> None:
+        with entry.folder.alone_at(entry.work):
+            steps.append(name)
+
+    for name, holding in (
+        ("after training", entry.folder.alone()),
+        ("after the same part", entry.folder.alone_at(entry.work)),
+    ):
+        with holding:
+            thread = threading.Thread(target=part, args=[name])
+            thread.start()
+            until(lambda: "waiting for it" in capsys.readouterr().err)
+            steps.append("done")
+        thread.join()
+    assert steps == ["done", "after training", "done", "after the same part"]
+
+
+def test_failures_and_logs_are_of_an_extension() -> None:
+    plain, far = asked("rope-1-s0"), asked("rope-1-s0", extension="pi")
+    trained("rope-1-s0")
+    far.fail("no memory")
+    assert told(plain)[0] is State.RESUMABLE
+    assert told(far) == (State.FAILED, ["train", "kv"], "no memory")
+    assert (plain.log.name, far.log.name) == ("log.txt", "log-pi.txt")
+    far.folder.fail(None, "pi")
+    assert told(far)[0] is State.RESUMABLE
+
+
+def test_what_a_killed_process_left_among_the_jobs_is_removed() -> None:
+    folder = asked("rope-1-s0").path.parent
+    for name in (".a.json.1.tmp", ".b.json.2.tmp"):
+        (folder / name).touch()
+    os.utime(folder / ".a.json.1.tmp", (0, 0))
+    asked("rope-1-s0")
+    assert {path.name for path in folder.iterdir()} == {
+        "rope-1-s0__direct.json",
+        ".b.json.2.tmp",  # may be written now
+    }
 
 
 def test_what_did_not_train_and_what_diverged() -> None:

@@ -142,6 +142,7 @@ class Source(ABC):
         """
         cache = cache_folder() if cache is None else Path(cache)
         atomic.check_way(cache)
+        tokens.remove_left(cache)
         before = self._fingerprint(encoder)
         index = cache / "index" / before if before else None
         sha256 = index.read_text(errors="replace") if index and index.is_file() else ""

@@ -39,8 +39,11 @@ ORDER = "order"
 FORMAT = 3
 """Of about.json. Maps of another are built again; 1 had no hashes of its files, 2 no order."""
 
-# seconds after which a map that nobody goes on writing is taken for that of a dead process
+YOUNG = 60.0
+"""Seconds that a map which nobody holds is left alone: its writer may be about to."""
+
 LEFT = 86400.0
+"""The same where it cannot be told who holds one: a map that nobody goes on writing."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +64,20 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
     The hash covers the encoder and, in order, the split, length and bytes of every document.
     """
     atomic.make_folder(cache)
-    _remove_left(cache)
+    remove_left(cache)
     folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
     folder.chmod(
         0o755
     )  # mkdtemp closes it to everyone else, who could then not read a shared cache
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        with suppress(OSError):  # a file system without locks
+            lock_descriptor(held, blocking=False)
         sha256 = _fill(folder, documents, encoder)
         _publish(folder, cache / sha256)
         return sha256
     finally:
+        os.close(held)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -235,11 +242,24 @@ def _same(ours: Path, theirs: Path) -> bool:
         return False
 
 
-def _remove_left(cache: Path) -> None:
+def remove_left(cache: Path) -> None:
+    """Removes what writers left that were killed: nobody holds it, and it is no moment old."""
     for left in cache.glob(".writing-*"):
         try:
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
-        except FileNotFoundError:  # its writer has just finished
+            if newest < time.time() - (YOUNG if _free(left) else LEFT):
+                shutil.rmtree(left, ignore_errors=True)
+        except (FileNotFoundError, NotADirectoryError):  # its writer has just finished
             continue
-        if newest < time.time() - LEFT:
-            shutil.rmtree(left, ignore_errors=True)
+    atomic.sweep_old(cache / "index", ".*.tmp")
+
+
+def _free(folder: Path) -> bool:
+    """Whether it can be told that no process writes a map there."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return lock_descriptor(handle, blocking=False)
+    except OSError:  # a file system without locks
+        return False
+    finally:
+        os.close(handle)
