@@ -4,6 +4,7 @@
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -165,7 +166,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     drawn = []
     lacking = []
     for name in names or known:
-        contents = figures.render(known[name], rows, form.width, form.kinds)
+        whole = figures.with_beside(known[name], rows, partial(_other, results))
+        contents = figures.render(known[name], whole, form.width, form.kinds)
         if contents is not None:
             drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
         elif names:
@@ -177,6 +179,11 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     for line in lacking[:HINTS]:
         print(f"extrap-plot: {line}", file=sys.stderr)
     return drawn
+
+
+def _other(results: Path, study: str) -> pd.DataFrame | None:
+    """The rows of another study, or None where there are none."""
+    return open_study(results, study) if (results / study / "rows").is_dir() else None
 
 
 def _check_names(names: list[str], known: dict) -> None:

@@ -2,7 +2,7 @@
 caption, `NEEDS` the rows it draws.
 
 Where these are not all it takes, `enough(rows)` says whether there are enough, OF so in words, MAKE
-what the command that makes them adds.
+what the command that makes them adds, BESIDE which other study is drawn with.
 
 The file system is the registry. Drawing is pure: the same rows give the same bytes, whatever
 matplotlibrc says.
@@ -50,8 +50,23 @@ def served(figure: ModuleType, rows: pd.DataFrame) -> bool:
     """Whether the rows that a figure needs are there; one that compares several of something says
     in `enough(rows)` whether they are.
     """
-    found = select(rows, **figure.NEEDS)
+    own, other = rows["study"].to_numpy(), getattr(figure, "BESIDE", None)
+    if other is not None and other not in own:
+        return False
+    found = select(rows[own != other], **figure.NEEDS)
     return len(found) > 0 and getattr(figure, "enough", lambda _: True)(found)
+
+
+def with_beside(
+    figure: ModuleType, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
+) -> pd.DataFrame:
+    """The rows of a study, and of the one that a figure sets beside it; read: rows of a study by
+    name, None where there is none.
+    """
+    other = getattr(figure, "BESIDE", None)
+    if other is None or (found := read(other)) is None or other in set(rows["study"]):
+        return rows
+    return pd.concat([rows, found], ignore_index=True)
 
 
 def needed(figure: ModuleType) -> str:

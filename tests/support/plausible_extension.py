@@ -45,6 +45,22 @@ def reading(extension, growth, cost, loss, factor=1.0, scheme="rope", seed=0):
     return [identity | row for row in measured(growth, cost, loss, seed)]
 
 
+def jumps(study="real", scheme="smollm2-135m"):
+    """Gap rows of a real model under the methods that are set for 8, and those of none."""
+    found = []
+    for extension, (growth, cost, _) in METHODS.items():
+        if extension not in ("crop", "window", "streaming-llm"):
+            row = reading(extension, growth, cost, 0.0, 8.0 if extension in SET_FOR else 1.0)[0]
+            value = cost + 3 * growth
+            found.append(
+                row
+                | {"study": study, "scheme": scheme, "run": f"{scheme}-cafe0123-s0"}
+                | {"task": "gap", "protocol": "jump", "metric": "change", "length": 8 * L}
+                | {"value": value, "low": value - 0.1, "high": value + 0.1}
+            )
+    return found
+
+
 def measured(growth, cost, loss, seed=0):
     for multiple in MULTIPLES:
         doublings = math.log2(multiple)
