@@ -10,6 +10,7 @@ from extrap.cli.columns import grouped, wrapped
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
 from extrap.results.effective import SHARE, Effective
+from extrap.results.position_theory import agreement, shapes
 from extrap.results.rows import open_study
 from extrap.results.series import select
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, against, gates, reach, summary
@@ -18,6 +19,9 @@ TITLES = {
     "nonoverlap": "non-overlapping", "last_segment": "last segment",
     "mean": "records: mean", "middle": "depth .5", "ends": "ends", "padded": "padded",
 }  # fmt: skip
+
+SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
+"""Curves whose shape the table says; all of them are in --json."""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -46,8 +50,8 @@ def main(argv: list[str] | None = None) -> None:
 def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
     """What the table shows as plain values, unrounded, null where there is none: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
-    low, high, least}}}, gates: {task and protocol: {label: text}}}; with a baseline the columns of
-    `against` alone.
+    low, high, least}}}, gates: {task and protocol: {label: text}}, shapes: {label: {curve: shape}},
+    theory: {scheme: {layers: rank correlation}}}; with a baseline the columns of `against` alone.
     """
     table = summary(rows) if baseline is None else against(rows, baseline)
     whole = baseline is None
@@ -60,6 +64,8 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
         },
         "effective": plain(reach(rows).to_dict("index")) if whole else {},
         "gates": gates(rows).to_dict("index") if whole else {},
+        "shapes": shapes(rows).to_dict("index") if whole else {},
+        "theory": plain(_by_scheme(agreement(rows))) if whole else {},
     }
 
 
@@ -99,6 +105,21 @@ def text(rows: pd.DataFrame) -> str:
         )
         columns = [[name, *map(_effective, lengths[name])] for name in lengths.columns]
         sections.append([title, *wrapped(["series", *lengths.index], columns)])
+    curves = shapes(rows)
+    if shown := [name for name in SHOWN if name in curves.columns]:
+        title = (
+            "Shape of curves over depth, as far as 95 % intervals tell; theory: one interior "
+            "minimum (arXiv 2605.09213)"
+        )
+        columns = [[name, *curves[name]] for name in shown]
+        sections.append([title, *wrapped(["series", *curves.index], columns)])
+    if len(inborn := agreement(rows)):
+        title = (
+            "Influence of positions before training: rank correlation with theory (arXiv "
+            "2603.10123), by layers"
+        )
+        columns = [[f"{layers}", *map(_rank, inborn[layers])] for layers in inborn.columns]
+        sections.append([title, *wrapped(["scheme", *_named(inborn)], columns)])
     if len(learned := gates(rows[rows["task"] != "kv"])):
         title = (
             "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, "
@@ -130,6 +151,20 @@ def _lines(table: pd.DataFrame, groups) -> list[str]:
         columns = [[header, *map(form, table[key])] for key, header, form in members]
         blocks.append((title, columns))
     return grouped(blocks, left=("series", "verdict"))
+
+
+def _by_scheme(table: pd.DataFrame) -> dict:
+    named = table.set_axis(_named(table), axis=0).rename(columns=str)
+    return named.to_dict("index")
+
+
+def _named(table: pd.DataFrame) -> list[str]:
+    """Scheme, and extension where there is one."""
+    return [name if kind == "direct" else f"{name} + {kind}" for name, kind in table.index]
+
+
+def _rank(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.2f}"
 
 
 def _perplexity(value: float) -> str:

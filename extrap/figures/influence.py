@@ -3,14 +3,15 @@ is inborn?
 
 |d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. A point is the
 mean of a record, its key and its value; the first token and the query stand alone. Grey: models as
-they were drawn, of 1 to 8 layers; dotted black: as drawn, without the causal mask. arXiv
+they were drawn, of 1 to 8 layers; dashed beside them: what theory says of a model that looks at all
+alike and weighs attention and residual as the last position tells (extrap.results.position_theory),
+with the rank correlation of the two; dotted black: as drawn, without the causal mask. arXiv
 2603.10123.
 """
 
 import math
 
 import numpy as np
-import pandas as pd
 from matplotlib.lines import Line2D
 
 from extrap.figures.drawing.axes import note
@@ -18,16 +19,19 @@ from extrap.figures.drawing.axes import perplexity_axis as plain_log
 from extrap.figures.drawing.diagnostics import level, of_state
 from extrap.figures.drawing.layout import entitle, panels
 from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
+from extrap.results.position_theory import agreement, by_record, predicted, record
 from extrap.results.series import CONTROLS, select, series
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 OF = " of whole records"
 ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
 
+THEORY = {"linestyle": (0, (3, 2)), "linewidth": 0.7}
 UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 
 
 def draw(rows):
+    agreed = agreement(rows)
     rows = select(rows, **NEEDS)
     rows = rows[rows["length"] == rows["train_length"]]
     trained = of_state(rows, "trained")
@@ -55,6 +59,11 @@ def draw(rows):
                 linewidth=0.9,
                 label=protocol,
             )
+            _theory(panel, first[first["protocol"] == protocol], ink)
+        if (scheme, extension) in agreed.index:
+            numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
+            panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
+                       fontsize=6, color=GREYS[3])  # fmt: skip
         _line(
             panel,
             first[first["protocol"] == "untrained_unmasked"],
@@ -86,30 +95,25 @@ def draw(rows):
     entitle(
         figure,
         "Influence of each position on the last output",
-        f"{note(rows)} · means over inputs, means over seeds",
+        f"{note(rows)} · means over inputs, means over seeds · numbers: rank correlation of greys "
+        "and theory, by layers",
     )
     return figure
 
 
 def _line(panel, rows, **stroke) -> None:
     if len(rows):
-        curve = by_record(rows)
         n = int(rows["length"].iloc[0])
+        curve = by_record(rows.groupby("at")["value"].mean(), n)
         panel.plot(curve.index / (n - 1), curve * n, **stroke)
 
 
-def by_record(rows) -> pd.Series:
-    """Mean over seeds by position, that of a record at the middle of its key and its value."""
-    curve = rows.groupby("at")["value"].mean()
-    record = _record(curve.index, int(rows["length"].iloc[0]))
-    values = curve.groupby(record).mean()
-    values.index = curve.index.to_series().groupby(record).mean()
-    return values
-
-
-def _record(at, length: int):
-    """The number of the record that a position is of: 0 the first token, the last the query."""
-    return np.where(at == length - 1, length, (np.asarray(at) + 1) // 2)
+def _theory(panel, rows, ink: str) -> None:
+    if len(rows):
+        curve, n = rows.groupby("at")["value"].mean(), int(rows["length"].iloc[0])
+        layers = int(rows["protocol"].iloc[0].split("_")[1])
+        expected = by_record(predicted(curve, n, layers), n)
+        panel.plot(expected.index / (n - 1), n * expected, label="theory", color=ink, **THEORY)
 
 
 def enough(rows) -> bool:
@@ -117,7 +121,7 @@ def enough(rows) -> bool:
     some = rows[rows["length"] == rows["train_length"]].drop_duplicates(["length", "at"])
     for length, part in some.groupby("length"):
         inside = part[(part["at"] > 0) & (part["at"] < length - 1)]
-        _, count = np.unique(_record(inside["at"], int(length)), return_counts=True)
+        _, count = np.unique(record(inside["at"], int(length)), return_counts=True)
         if (count == 1).sum() > 1:
             return False
     return len(some) > 0
@@ -128,7 +132,10 @@ def _key(figure, panel, depths, data) -> None:
     grey = [
         {"color": ink, "label": p.replace("_", " ")} for p, ink in zip(depths, GREYS, strict=False)
     ]
-    unmasked = [UNMASKED | {"label": "untrained, no mask"}]
+    unmasked = [
+        {"color": GREYS[3], "label": "theory"} | THEORY,
+        UNMASKED | {"label": "untrained, no mask"},
+    ]
     trained = [
         {"color": "#222222", "linestyle": line, "label": f"trained: {name}"}
         for name, line in zip(data, CONDITIONS, strict=False)

@@ -75,6 +75,25 @@ class Rooted(Around):
         return x
 
 
+class Turned(Around):
+    """`kept` holds the mean query and the mean key of every layer, turned, over the tokens of the
+    last forward: {layer: (B, H, D) each}. A layer that owns its attention has none.
+    """
+
+    def __init__(self, part: Scheme):
+        super().__init__(part)
+        self.kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        q, k = self.part.rotate(q, k, at)
+        if not self.part.uses("attend", layer=at.layer):
+            self.kept[at.layer] = q.mean(-2), k.mean(-2)
+        return q, k
+
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        return "rotate" in hooks or self.part.uses(*hooks, layer=layer)
+
+
 class Jumped(Around):
     """Coordinates with a gap: those of tokens from `after` on are larger by `jump`, before anything
     else is made of them.
@@ -191,6 +210,18 @@ class InspectedModel:
                 for layer, a in enumerate(seen.kept)
             ]
         )
+
+    def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
+        """{layer: (B, H)} cosine of the mean query and the mean key of a head, after their turns.
+        arXiv 2603.18017: heads keep the two apart, so that a sink can be found between them.
+        """
+        with torch.no_grad(), self._through(Turned(self.scheme)) as seen:
+            self.model.hidden(tokens.to(self._device))
+        out = {}
+        for layer, (q, k) in seen.kept.items():
+            shared = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+            out[layer] = F.cosine_similarity(q.double(), shared.double(), dim=-1)
+        return out
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
         """(B, T) |d h_last / d x_j|, Frobenius, of the last hidden state by what the first layer

@@ -103,6 +103,12 @@ class Inside(Protocol):
     def attention(self, tokens: Tensor) -> Tensor:
         """(layers, B, H, T, T) attention weights."""
 
+    def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
+        """{layer: (B, H)} cosine of the mean query and the mean key, of layers with attention of
+        queries and keys.
+        """
+        ...
+
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
         """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`.
         Raises OutOfRange where one lies past what the model defines.

@@ -17,6 +17,8 @@ mass                   key 0 .. 15                layer
                        mean attention to a key, rows from 8 on; mass_uniform if uniform
 entropy                keys m = 2, 4, 8 .. n      layer
                        H / ln m of the row that sees m keys
+cosine                                            layer
+                       of the mean query and the mean key, mean over heads, arXiv 2603.18017
 rollout                position
                        share of the last row of the product of (A + I) / 2 over layers
 slot_mass              slot                       - or layer
@@ -105,6 +107,7 @@ class Diagnostics(AtLengths, Diagnostic):
             with recorder.at(protocol=f"{kind}_{content}", length=n).within_range() as cells:
                 inputs = read(content, stream, vocabulary, n, self.inputs)
                 measures.attention(cells, models[kind], inputs)
+                measures.clusters(cells, models[kind], inputs)
                 measures.gradients(cells, models[kind], inputs)
                 if content == "records":
                     measures.slots(

@@ -125,3 +125,32 @@ def gpt_hidden(model: GPT) -> torch.Tensor:
         return model.hidden(TOKENS)
     finally:
         model.scheme = scheme
+
+
+@pytest.mark.parametrize("name", ["rope", "nope", "alibi", "xpos"])
+def test_clusters_are_cosines_of_means_of_turned_queries_and_keys(name):
+    model = gpt(name)
+    seen, kept = inspected(model), []
+
+    class Spy(Around):
+        def uses(self, *hooks, layer=None):
+            return "attend" in hooks or self.part.uses(*hooks, layer=layer)
+
+        def attend(self, q, k, v, at):
+            kept.append(self.part.rotate(q, k, at))
+            return self.part.attend(q, k, v, at)
+
+    with seen._through(Spy(model.scheme)), torch.no_grad():
+        model.hidden(TOKENS)
+    found = seen.clusters(TOKENS)
+    assert {*found} == {0, 1}
+    for layer, (q, k) in enumerate(kept):
+        for b in range(2):
+            for h in range(4):
+                a, c = (sum(z[b, h, t] for t in range(LENGTH)) for z in (q, k))
+                expected = (a @ c) / (a @ a).sqrt() / (c @ c).sqrt()
+                torch.testing.assert_close(found[layer][b, h], expected)
+
+
+def test_layers_that_own_their_attention_have_no_clusters():
+    assert inspected(gpt("delta-rule")).clusters(TOKENS) == {}

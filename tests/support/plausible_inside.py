@@ -52,6 +52,8 @@ def state_rows(scheme, state, length):
             for layer in range(LAYERS):
                 value = (0.5 if learned else 0.9) + dilution * math.log2(keys) / 4 - 0.1 * layer
                 yield interval(value, **where, metric="entropy", axis="keys", at=keys, layer=layer)
+    for layer in range(LAYERS):
+        yield interval(0.1 + 0.1 * learned * length / L, **where, metric="cosine", layer=layer)
     yield where | {"metric": "slot_mass_uniform", "value": 2 / length, "status": "ok"}
     for k in range(SLOTS):
         depth, at = k / (SLOTS - 1), round(k / (SLOTS - 1) * (length // 2 - 2))

@@ -53,6 +53,10 @@ class Hand:
         a[1, :, 0, -1] = torch.nn.functional.one_hot(self._slot(tokens)[0], T).float()
         return a
 
+    def clusters(self, tokens):
+        """The second layer has no queries and keys of its own."""
+        return {0: torch.tensor([[0.5, -0.25]]).expand(len(tokens), 2)}
+
     def jacobian(self, tokens, probes):
         assert probes.shape == (4, 8)
         out = torch.zeros(tokens.shape)
@@ -95,6 +99,8 @@ def test_attention_is_told_as_it_is(rows):
     )
     assert value(rows, "entropy", layer=0, at=L) == 0
     assert value(rows, "rollout", at=L - 1) == 0.25
+    assert value(rows, "cosine", layer=0) == 0.125
+    assert not [r for r in rows if r["metric"] == "cosine" and r["layer"] == 1]
 
 
 def test_slots_are_told_apart_from_their_contents(rows):

@@ -56,6 +56,14 @@ class ModelMeasures:
             recorder.value("mass_uniform", uniform[key], axis="key", at=float(key))
         _profile(recorder, "rollout", rollout, at)
 
+    def clusters(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
+        parts: dict[int, list[Tensor]] = {}
+        for here in batches(len(inputs.tokens), inputs.tokens.shape[1], self.batch_tokens):
+            for layer, cosine in model.clusters(inputs.tokens[here]).items():
+                parts.setdefault(layer, []).append(cosine.mean(1).cpu())
+        for layer, found in parts.items():
+            recorder.mean("cosine", torch.cat(found), layer=layer)
+
     def gradients(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         self.influence(recorder, model, inputs)
         (norms,) = self._all(
