@@ -55,9 +55,7 @@ def kernel(scheme: Scheme, at: Where) -> Kernel:
 
 
 def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Queries (B, H, T, D), keys and values (B, G, T, D), not yet rotated -> (B, H, T,
-    D), gated.
-    """
+    """Queries (B, H, T, D), keys and values (B, G, T, D), unrotated -> (B, H, T, D), gated."""
     return scheme.gate(kernel(scheme, at)(scheme, q, k, v, at), at)
 
 
@@ -130,9 +128,7 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tenso
 
 
 def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where) -> Tensor:
-    """Attention to rotated keys of heated queries; b (H or 1, T), biases of distances T
-    - 1 .. 0.
-    """
+    """Attention to rotated keys of heated queries; b (H or 1, T): biases of T - 1 .. 0."""
     w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:

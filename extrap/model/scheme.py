@@ -6,19 +6,28 @@
 A positional scheme overrides the hooks at which it acts, and nothing else. The kernel that computes
 attention follows from which hooks are overridden (attention.py); `attend` is the whole-matrix
 definition every kernel is tested against.
+
+Shapes in annotations: B batch, T tokens, of which Tq ask and Tk are asked, C width, H heads, G
+heads of keys and values (H where none are shared), D channels of a head, E those of a rotated one.
+An axis with `#` may be 1; `...` are any axes.
 """
+
+from __future__ import annotations  # shapes are text for people and tests, never imported
 
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import torch
 from annotated_types import Le
 from torch import Tensor, nn
 
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Float64
 
 __all__ = [
     "HOOKS",
@@ -136,69 +145,77 @@ class Scheme(nn.Module):
         """Factor on <q, k>; hooks use at.scale, the one in force in the whole stack."""
         return self.shape.head_dim**-0.5
 
-    def positions(self, t: Tensor) -> Tensor:
-        """(T,) float64 coordinates -> (T,) float64 coordinates, once per forward."""
+    def positions(self, t: Float64[Tensor, "T"]) -> Float64[Tensor, "T"]:
+        """Coordinates -> coordinates, once per forward."""
         return t
 
-    def embed(self, x: Tensor, at: Where) -> Tensor:
-        """(B, T, C) -> (B, T, C), called before every layer; at layer 0, x is the token
-        embedding.
-        """
+    def embed(self, x: Float[Tensor, "B T C"], at: Where) -> Float[Tensor, "B T C"]:
+        """Called before every layer; at layer 0, x is the token embedding."""
         return x
 
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        """(B, H, Tq, D), (B, H, Tk, D) -> the same shapes. Sees the whole length: nothing of size
-        (T, T) may be touched.
-        """
+    def rotate(
+        self, q: Float[Tensor, "B H Tq D"], k: Float[Tensor, "B G Tk D"], at: Where
+    ) -> tuple[Float[Tensor, "B H Tq E"], Float[Tensor, "B G Tk E"]]:
+        """Sees the whole length: nothing of size (T, T) may be touched."""
         return q, k
 
-    def sees(self, at: Where) -> Tensor | None:
-        """(Tq, Tk) bool of what stays visible. A mask is never a bias of -inf: counts, gates and
-        log-n must know it.
+    def sees(self, at: Where) -> Bool[Tensor, "Tq Tk"] | None:
+        """What stays visible. A mask is never a bias of -inf: counts, gates and log-n must know
+        it.
         """
         return None
 
-    def temperature(self, at: Where) -> Tensor | None:
-        """(..., Tq, 1) factor on the score; biases are never heated."""
+    def temperature(self, at: Where) -> Float[Tensor, "... #Tq 1"] | None:
+        """Factor on the score; biases are never heated."""
         return None
 
-    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        """(B, H, Tq, Tk) content logits of rotated q, k: <q_i, k_j> * scale."""
+    def score(
+        self, q: Float[Tensor, "B H Tq E"], k: Float[Tensor, "B H Tk E"], at: Where
+    ) -> Float[Tensor, "B H Tq Tk"]:
+        """Content logits of rotated q, k: <q_i, k_j> * scale."""
         return q @ k.transpose(-1, -2) * at.scale
 
-    def distance_bias(self, d: Tensor, layer: int) -> Tensor | None:
-        """(H, *d.shape): added logits that depend on nothing but the distance d >= 0 (any shape),
-        elementwise.
-        """
+    def distance_bias(self, d: Float[Tensor, "*d"], layer: int) -> Float[Tensor, "#H *d"] | None:
+        """Added logits that depend on nothing but the distance d >= 0 (any shape), elementwise."""
         return None
 
-    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
+    def bias(
+        self, q: Float[Tensor, "B H Tq E"], k: Float[Tensor, "B H Tk E"], at: Where
+    ) -> Float[Tensor, "... #Tq #Tk"] | None:
         """Added logits, broadcastable to (B, H, Tq, Tk), that depend on content or order. q, k are
         rotated, not heated.
         """
         return None
 
-    def sink(self, at: Where) -> Tensor | None:
-        """(H,) logit of one more key whose value is zero: attention may go nowhere. 0 is softmax_1,
+    def sink(self, at: Where) -> Float[Tensor, "H"] | None:
+        """Logit of one more key whose value is zero: attention may go nowhere. 0 is softmax_1,
         None softmax.
         """
         return None
 
-    def normalise(self, s: Tensor, at: Where) -> Tensor:
-        """(B, H, Tq, Tk) logits, -inf where nothing is visible -> weights >= 0, 0 there."""
+    def normalise(self, s: Float[Tensor, "B H Tq Tk"], at: Where) -> Float[Tensor, "B H Tq Tk"]:
+        """Logits, -inf where nothing is visible -> weights >= 0, 0 there."""
         return softmax(s, self.sink(at))
 
-    def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
-        """(B, H, Tq, D) from weights (B, H, Tq, Tk) and values (B, H, Tk, D); linear in both."""
+    def mix(
+        self, a: Float[Tensor, "B H Tq Tk"], v: Float[Tensor, "B H Tk D"], at: Where
+    ) -> Float[Tensor, "B H Tq D"]:
+        """Weights and values -> output; linear in both."""
         return a @ v
 
-    def gate(self, o: Tensor, at: Where) -> Tensor:
-        """(B, H, T, D) output of attention -> the same shape, whatever kernel made it."""
+    def gate(self, o: Float[Tensor, "B H Tq D"], at: Where) -> Float[Tensor, "B H Tq D"]:
+        """Output of attention -> the same shape, whatever kernel made it."""
         return o
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        """(B, H, T, D): the definition up to the gate, all rows at once. Overriding it means owning
-        attention altogether.
+    def attend(
+        self,
+        q: Float[Tensor, "B H Tq D"],
+        k: Float[Tensor, "B H Tk D"],
+        v: Float[Tensor, "B H Tk D"],
+        at: Where,
+    ) -> Float[Tensor, "B H Tq D"]:
+        """The definition up to the gate, all rows at once. Overriding it means owning attention
+        altogether.
         """
         q, k = self.rotate(q, k, at)
         return attend_rows(self, q, k, v, at)
