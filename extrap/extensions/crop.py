@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
+from extrap.extensions.probe import check_reads_on
 from extrap.model.gpt import GPT
 
 
@@ -21,7 +22,8 @@ class Crop(Extension):
     cost of reading.
 
     Works with every scheme, as no window exceeds L. Raises ValueError for a stride below 1; more
-    than L - 1 is refused.
+    than L - 1 is refused, and so is a scheme whose windows look less than L - stride tokens back,
+    in all layers together, of which a crop takes nothing away.
     """
 
     def __init__(self, stride: int | None = None):
@@ -36,6 +38,10 @@ class Crop(Extension):
             raise self.refuse(
                 model.scheme, f"stride={stride}: must be below the training length {L}"
             )
+        try:
+            check_reads_on(model.scheme, L - stride)
+        except ValueError as error:
+            raise self.refuse(model.scheme, str(error)) from error
 
         def read(tokens: Tensor, last: int | None = None) -> Tensor:
             T = tokens.shape[1]

@@ -35,7 +35,8 @@ class NBCE(Extension):
     One reading serves L - window predictions, the first of which follows S_k directly; earlier
     predictions have readings of their own, of the text up to there. Up to L tokens the model reads
     as it is. Memory is linear in T, time T / L times that of a reading per L - window predictions.
-    Works with every scheme. Raises ValueError for beta < 0, top_p outside (0, 1] and stickiness <
+    Works with every scheme, and changes each: the first predictions of a reading follow the cut.
+    Raises ValueError for beta < 0, top_p outside (0, 1] and stickiness <
     0. Source: https://kexue.fm/archives/9617
     """
 

@@ -6,6 +6,7 @@ one about the scheme and not about what it has learned so far.
 """
 
 from copy import deepcopy
+from math import inf
 
 import torch
 from torch import Tensor, nn
@@ -63,6 +64,33 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
         return
     if torch.allclose(one, other, rtol=0, atol=SAME):
         raise ValueError("it changes no logit there")
+
+
+def check_reads_on(scheme: Scheme, kept: int) -> None:
+    """Raises ValueError if a reader of the last `kept` tokens alone reads all that the model does:
+    every layer is masked, all of them together look less than `kept` tokens back, and coordinates
+    count as distances alone.
+    """
+    if sum(looks_back(scheme, layer) for layer in range(scheme.shape.layers)) >= kept:
+        return
+    t = torch.arange(scheme.shape.length, dtype=torch.float64)
+    one, other = (response(scheme, x, embedded=True) for x in (t, t + SHIFT))
+    if torch.allclose(one, other, rtol=0, atol=SAME):
+        raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
+
+
+def looks_back(scheme: Scheme, layer: int) -> float:
+    """Tokens back to the farthest that the last L queries of a long text see in one layer; infinite
+    where nothing is masked.
+    """
+    if scheme.uses("attend", layer=layer) or not scheme.uses("sees", layer=layer):
+        return inf
+    n = min(4 * scheme.shape.length, MOST)
+    t = torch.arange(n, dtype=torch.float64)
+    tokens, x = torch.zeros(1, n, dtype=torch.long), torch.zeros(1, n, scheme.shape.dim)
+    at = Where.whole(t, scheme.scale, tokens=tokens, sees=scheme.sees).at_layer(layer, x)
+    last = at.block(n - min(n, scheme.shape.length), n)
+    return float(torch.where(last.visible, last.back, 0).max())
 
 
 def reads_coordinates(part: Scheme) -> bool:

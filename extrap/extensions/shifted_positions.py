@@ -3,8 +3,11 @@
 
 D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S
 The S - W farthest distances of training are left out and the others cover the text: of L tokens the
-farthest lies at L - 1 - S + W, and L + S - W tokens stay within the training range. The map is read
-off the authors' description of their code (shifted_offset, small_local_value).
+farthest lies at L - 1 - S + W, and L + S - W tokens stay within the training range. S and W, and
+their sizes (.33 L, 128 of 131072 tokens), are `shifted_offset` and `small_local_value` of the
+authors' page, github.com/HKUNLP/STRING, read on 2026-11-22: there, too, S is the number of
+positions that are discarded, the nearest W of the shifted ones stay apart from the diagonal. The
+equations of the paper itself could not be read.
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of

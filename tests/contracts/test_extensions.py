@@ -42,9 +42,11 @@ FEW = [
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
 
+NEAR = ["rnope-swa", "chunked-nope", "two-bases", "two-bases-p-rope"]
+"""Of two layers these are windows or chunks alone, which read no farther than a crop."""
 APPLIES = {
     "direct": SCHEMES,
-    "crop": SCHEMES,
+    "crop": [name for name in SCHEMES if name not in NEAR],
     "nbce": SCHEMES,
     "pi": ["rope", "xpos", "sinusoidal", "transformer-xl", "linear-rope"],
     "ntk": ["rope", "rope-half", "partial-rope", "p-rope", "vo-rope", "linear-rope"],
@@ -52,6 +54,7 @@ APPLIES = {
     "log-n": ["nope", "rope", "alibi", "t5", "sinusoidal", "cope"],
 }
 APART = {
+    "crop": NEAR,
     "pi": ["hwfa", "nope", "cope", "forgetting", "alibi", "t5", "learned", "fire", "tupe-a"],
     "ntk": ["hwfa", "nope", "alibi", "sinusoidal", "learned", "t5", "cope"],
     "yarn": ["hwfa", "alibi", "linear-rope"],

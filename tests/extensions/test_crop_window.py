@@ -5,7 +5,12 @@ import torch
 
 from extrap.extensions.crop import Crop
 from extrap.extensions.window import Windowed
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
+from extrap.model.stack import Stack
 from extrap.schemes.rope import RoPE
+from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.schemes.window import Window
 from extrap.utils.errors import NotApplicable
 from tests.support import discover, fixture_e
 from tests.support.scheme_case import close
@@ -113,3 +118,39 @@ def test_options_that_make_no_sense():
     with pytest.raises(NotApplicable, match="Crop on RoPE: stride=16"):
         Crop(16)(model())
     assert isinstance(Windowed(3).extend(RoPE(fixture_e.SHAPE)).parts[0], RoPE)
+
+
+def windowed(width, part=RoPE):
+    shape = Shape(dim=32, heads=4, layers=2, length=L, vocab=50)
+    return GPT(Stack(shape, [part(shape), Window(shape, width)]), 50, 32, 2, 4).double().eval()
+
+
+@pytest.mark.parametrize(("width", "stride"), [(4, 8), (4, 9), (2, 13), (8, 1)])
+def test_a_crop_that_takes_nothing_away_is_refused(width, stride):
+    """Two layers that look width - 1 tokens back each."""
+    with pytest.raises(NotApplicable, match="no layer reads past the last"):
+        Crop(stride)(windowed(width))
+
+
+@pytest.mark.parametrize(("width", "stride"), [(5, 8), (4, 10), (2, 14), (9, 1)])
+@torch.no_grad()
+def test_a_crop_that_takes_a_token_away_is_not(width, stride):
+    m, x = windowed(width), text(60)
+    assert not torch.allclose(Crop(stride)(m)(x)[:, L:], m(x)[:, L:], rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_what_is_refused_would_change_no_logit(monkeypatch):
+    m, x = windowed(4), text(60)
+    monkeypatch.setattr("extrap.extensions.crop.check_reads_on", lambda *_: None)
+    close(Crop(8)(m)(x), m(x))
+
+
+@pytest.mark.parametrize("name", ["nope", "sinusoidal", "delta-rule", "window", "rnope-swa"])
+def test_models_that_read_on_or_count_from_the_start_are_cropped(name):
+    Crop()(discover.gpt(name, length=L, layers=4))
+
+
+def test_coordinates_are_a_reason_to_crop():
+    """Windows alone would lose nothing; sinusoids of a cropped text are others."""
+    Crop(8)(windowed(4, Sinusoidal))

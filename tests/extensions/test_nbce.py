@@ -8,6 +8,11 @@ import pytest
 import torch
 
 from extrap.extensions.nbce import NBCE, entropy, merged
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape
+from extrap.model.stack import Stack
+from extrap.schemes.rope import RoPE
+from extrap.schemes.window import Window
 from extrap.utils.errors import NotApplicable
 from tests.support import discover
 from tests.support.scheme_case import close
@@ -200,3 +205,15 @@ def test_options_that_make_no_sense(options):
 def test_a_window_that_does_not_fit(window):
     with pytest.raises(NotApplicable, match=f"NBCE on RoPE: window={window}"):
         NBCE(window=window)(discover.gpt("rope", length=L))
+
+
+@pytest.mark.parametrize("pool", ["entropy", "mean"])
+@pytest.mark.parametrize("beta", [0.0, 0.25])
+@torch.no_grad()
+def test_it_changes_every_model_even_one_that_looks_a_token_back(pool, beta):
+    """The first predictions of a reading follow the cut, whatever the contexts hold."""
+    shape = Shape(dim=32, heads=4, layers=1, length=L, vocab=50)
+    s = Stack(shape, [RoPE(shape), Window(shape, 2)])
+    m, x = GPT(s, 50, 32, 1, 4).double().eval(), text(40)
+    read = NBCE(pool=pool, beta=beta)(m)
+    assert not torch.allclose(read(x), m(x).log_softmax(-1), rtol=0, atol=1e-9)

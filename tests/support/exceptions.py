@@ -69,12 +69,5 @@ EXCUSED_EXTENSIONS |= {
 schemes that it takes.
 """
 
-EXCUSED_PAIRS: dict[tuple[str, str, str], str] = {
-    (
-        "crop",
-        name,
-        "outside",
-    ): "two layers of windows or chunks alone reach no farther than the crop"
-    for name in ("rnope-swa", "chunked-nope", "two-bases", "two-bases-p-rope")
-}
+EXCUSED_PAIRS: dict[tuple[str, str, str], str] = {}
 """{(extension, scheme, check): reason}: on this scheme alone."""
