@@ -14,7 +14,7 @@ from extrap.extensions.by_parts import YaRN
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.layers import InLayers, global_layers
 from extrap.extensions.ntk import NTK
-from extrap.extensions.probe import response
+from extrap.extensions.probe import check_changes, response
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
@@ -191,3 +191,21 @@ def test_asking_leaves_shared_parameters_as_they_are():
     assert isinstance(extended.scheme.inside, T5)
     ours, theirs = (list(m.parameters()) for m in (extended.scheme, model.scheme))
     assert ours and all(a is b for a, b in zip(ours, theirs, strict=True))
+
+
+def test_a_deep_model_is_looked_at_as_far_as_the_first_layer_that_differs():
+    """Thirty layers of a window of 8192 tokens took a minute, in every job of a sweep."""
+    plain = RoPE(Shape(32, 4, 12, 64, 50))
+    seen: list[int] = []
+
+    class Watched(RoPE):
+        def rotate(self, q, k, at):
+            seen.append(at.layer)
+            return super().rotate(q, k, at)
+
+    check_changes(plain, Watched(plain.shape, base=100.0))
+    assert seen == [0]
+    seen.clear()
+    with pytest.raises(ValueError, match="changes no logit"):
+        check_changes(plain, Watched(plain.shape))
+    assert seen == list(range(12))
