@@ -1,34 +1,98 @@
-"""The furthest distance at which a passkey is still found, against evaluation length: how much of a
+"""Passkeys found against their distance to the query, a panel per evaluation length: how much of a
 context is used?
 
-k_max, the largest distance such that at every distance up to it at least a fifth of the trials
-succeed (arXiv 2306.15595, table 4). The dotted line is the furthest place that a context has.
+A passkey is one record in noise. Accuracy of each distance, pooled over four neighbouring ones;
+bars are Wilson intervals of one seed and t-intervals over seeds from three on. The furthest
+distance up to which a fifth are found, k_max (arXiv 2306.15595, table 4), is a column of the rows.
 """
 
+import math
+
 import numpy as np
+import pandas as pd
 
-from extrap.figures.drawing.axes import QUIET, length_axis, mark_training, spread_note
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.axes import QUIET, spread_note
+from extrap.figures.drawing.layout import (
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    leftmost,
+    panels,
+)
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.style import style_of
+from extrap.results.rows import one_corpus
 from extrap.results.series import select, series
+from extrap.results.stats.intervals import wilson
 
-NEEDS = {"task": "haystack", "protocol": "passkey", "metric": "k_max", "seen": "retrieval"}
+NEEDS = {
+    "task": "haystack",
+    "protocol": "passkey",
+    "metric": "accuracy",
+    "axis": "distance",
+    "seen": "retrieval",
+}
+POOLED = 4
+MOST = 4
+"""Panels: the lengths that are read furthest."""
 
 
 def draw(rows):
-    rows = select(rows, **NEEDS)
-    found, train_lengths = series(rows), sorted(rows["train_length"].unique())
-    room = label_room([f"{s.label} (to 64)" for s in found])
-    figure, axes = panels((1, 1), (3.6, label_height(len(found), 2.7)), right=room, gap=0, top=0.86)
-    panel, lengths = axes[0, 0], np.unique(rows["length"].astype(float))
-    length_axis(panel, lengths, train_lengths)
-    mark_training(panel, train_lengths)
-    panel.plot(
-        lengths, lengths - 2, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, label="furthest"
-    )
-    ends = [curve(panel, s, s.rows, "length", within=(0, lengths.max())) for s in found]
-    panel.set_ylim(-0.03 * lengths.max(), 1.05 * lengths.max())
-    panel.set_ylabel("k_max (tokens)")
-    label_ends(panel, ends)
-    entitle(figure, "Passkey: how far back it is found", spread_note(rows, "bootstrap over trials"))
+    rows = pooled(one_corpus(select(rows, **NEEDS)))
+    lengths = sorted(rows["length"].unique())[-MOST:]
+    labels = [f"{s.label} (to 64)" for s in series(rows)]
+    room, height = label_room(labels), label_height(len(labels), 1.8)
+    figure, axes = panels((1, len(lengths)), (1.95, height), right=room, gap=0.18)
+    for panel, length in zip(axes[0], lengths, strict=True):
+        ends = []
+        for s in series(rows):
+            part = s.rows[s.rows["length"] == length]
+            if part.empty:
+                ends.append(End(s.label, style_of(s), float(s.rows["length"].max()), math.nan))
+            else:
+                ends.append(curve(panel, s, part, "at", bars=True, within=(0, 1)))
+        trained = float(rows["train_length"].min())
+        if trained < length:
+            panel.axvline(trained, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, label="L")
+        panel.set_xscale("log", base=2)
+        ticks = [2.0**k for k in range(2, int(math.log2(length)) + 1, 2)]
+        panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        panel.set_xticks([], minor=True)
+        panel.set(ylim=(-0.03, 1.05), xlabel="distance to the query (tokens)")
+        panel.set_title(f"{length / trained:g}x ({length:g} tokens)")
+        panel.tick_params(labelleft=leftmost(panel))
+        if panel is axes[0, -1]:
+            label_ends(panel, ends)
+    axes[0, 0].set_ylabel("accuracy")
+    said = spread_note(rows, "95 % Wilson") + f" · {POOLED} distances each · dotted: L"
+    entitle(figure, "Passkey: how far back it is found", said)
     return figure
+
+
+def pooled(rows):
+    """Neighbouring distances as one: their mean, at their geometric mean, with Wilson's interval of
+    all their trials.
+    """
+    place = ["run", "extension", "factor", "length"]
+    rows = rows.sort_values([*place, "at"])
+    group = rows.groupby(place, dropna=False).cumcount() // POOLED
+    by = [*place, "group"]
+    out = []
+    for _, part in rows.assign(group=group).groupby(by, dropna=False):
+        n = part["n"].astype(float)
+        hits, trials = float((part["value"] * n).sum()), float(n.sum())
+        low, high = wilson(round(hits), trials)
+        at = float(np.exp(np.log(part["at"].astype(float)).mean()))
+        out.append(
+            part.iloc[[0]].assign(
+                value=hits / trials,
+                low=low,
+                high=high,
+                n=int(trials),
+                at=round(at, 6),
+                depth=np.nan,
+            )
+        )
+    return pd.concat(out, ignore_index=True)

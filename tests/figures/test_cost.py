@@ -1,5 +1,6 @@
 """Figures of what schemes and fine-tuning cost."""
 
+import numpy as np
 import pytest
 
 from extrap import figures
@@ -59,43 +60,33 @@ def test_every_tuned_model_is_asked_as_it_was_tuned(frame):
     rows = frame(query_rows())
     figure = query_tuned.draw(rows)
     assert [panel.get_ylabel().split("\n")[0] for panel in figure.axes[::3]] == ["alibi", "rope"]
-    drawn = {line.get_label(): line.get_xydata().tolist() for line in figure.axes[1].lines}
-    for name, label, form in (
-        ("base, query last", "alibi", "last"),
-        ("tuned: query first", "alibi-full-steps-1000-query-first-direct-x1", "first"),
-    ):
+    drawn = {line.get_label(): line.get_xydata() for line in figure.axes[1].lines}
+
+    def curve(label, form):
         here = select(rows, task="kv-query", protocol=form, metric="accuracy", scheme=label)
-        here = here[here["length"] == 2 * L].sort_values("depth")
-        assert drawn[name] == here[["depth", "value"]].to_numpy().tolist()
-    assert len(drawn) == 4 and not [label for label in drawn if "below the gate" in label]
+        return here[here["length"] == 2 * L].set_index("depth")["value"].sort_index()
+
+    tuned = curve("alibi-full-steps-1000-query-first-direct-x1", "first")
+    less = tuned - curve("alibi", "last")
+    np.testing.assert_allclose(drawn["tuned: query first"], np.c_[less.index, less])
+    assert set(drawn) == {"base", *(name for name, _ in query_tuned.LINES.values())}
     untuned = [row for row in query_rows() if "full" not in row["scheme"]]
     assert not figures.served(query_tuned, frame(untuned))
 
 
-def test_a_tuned_run_that_fails_its_own_gate_is_said_to(frame):
-    failed = [
-        row | ({"status": "not trained"} if "query-first" in row["scheme"] else {})
-        for row in query_rows(("rope",))
-    ]
-    labels = {line.get_label() for line in query_tuned.draw(frame(failed)).axes[0].lines}
-    assert "tuned: query first – below the gate" in labels and "tuned: first and last" in labels
-
-
-def test_seeds_that_fail_are_left_out_and_counted(frame):
+def test_no_seed_is_left_out_for_missing_its_gate_and_the_note_counts_them(frame):
     lost = {"status": "not trained"}
     rows = [
         row | (lost if (row["scheme"], row["seed"]) == ("rope", 1) else {})
         for row in query_rows(("rope",), (0, 1, 2))
     ]
-    lines = {
-        line.get_label(): line.get_xydata() for line in query_tuned.draw(frame(rows)).axes[0].lines
-    }
-    alone = query_tuned.draw(frame([row for row in rows if row["seed"] != 1])).axes[0].lines
-    expected = next(line for line in alone if line.get_label() == "base, query last").get_xydata()
-    assert (
-        lines["base, query last (2 of 3 seeds)"].tolist() == expected.tolist()
-        and "tuned: query last" in lines
+    failed, passed = (
+        query_tuned.draw(frame(some)) for some in (rows, query_rows(("rope",), (0, 1, 2)))
     )
+    for one, other in zip(failed.axes[0].lines, passed.axes[0].lines, strict=True):
+        np.testing.assert_array_equal(one.get_xydata(), other.get_xydata())
+    said = [" ".join(text.get_text().split()) for text in failed.texts]
+    assert any("below the gate, in all means: rope base 1" in words for words in said)
 
 
 def tuned_rows(parent, protocol, metric):

@@ -18,6 +18,8 @@ from extrap.figures import (
     tuning_factors,
     yarn_temperature,
 )
+from extrap.figures.drawing import families
+from extrap.figures.drawing.palette import registered
 from extrap.results.extension_study import density
 from extrap.results.extension_study.methods import compared, methods, order, target
 from extrap.results.series import select
@@ -93,18 +95,38 @@ def test_windows_are_fractions_of_the_training_length(study):
     assert [x for x, _ in found["rope: later copies"]] == [0.25, 0.5, 0.75, 1.0]
 
 
-def test_loss_is_drawn_by_method_and_by_factor(study):
+def test_loss_is_drawn_by_method_in_families_and_by_way_of_scoring(study):
     figure = loss_methods.draw(study)
-    rows = select(
-        study, task="nll", protocol="last_segment", extension="ntk", seed=0, scheme="rope"
-    )
-    assert {"plain", "pi", "rerope"} <= set(lines(figure.axes[0]))
-    found = lines(figure.axes[2])
-    assert {"pi x2", "pi x4", "pi x8"} <= set(found)
-    expected = rows[rows["factor"] == 2].sort_values("length")
-    np.testing.assert_allclose(
-        found["ntk x2"], np.c_[expected["length"], np.exp(expected["value"])]
-    )
+    shown = {
+        panel.get_title(): set(lines(panel)) - {"training length", "_seed"} for panel in figure.axes
+    }
+    assert {"plain", "pi", "ntk"} <= shown["positions and angles"]
+    assert "rerope" in shown["distances"] and "window" in shown["windows, parts, others"]
+    assert all("plain" in names for names in shown.values())
+    assert not shown["distances"] & shown["positions and angles"] - {"plain"}
+    rows = select(study, task="nll", protocol="last_segment", extension="ntk", scheme="rope")
+    rows = rows[rows["factor"] == 8]
+    means = np.exp(rows.groupby("length")["value"].mean())
+    found = lines(figure.axes[0])["ntk"]
+    np.testing.assert_allclose(found, np.c_[means.index, means])
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert [word for word in words if word.startswith(f"ntk {means.iloc[-1]:.3g}")]
+
+
+@pytest.mark.parametrize("name", sorted(registered("extension")))
+def test_every_method_has_a_family(name):
+    assert families.family(name) in families.FAMILIES
+
+
+def test_families_are_those_of_the_classes():
+    found = {name: families.family(name) for name in ("yarn", "pi", "self-extend", "crop", "mine")}
+    assert found == {
+        "yarn": families.ANGLES,
+        "pi": families.ANGLES,
+        "self-extend": families.DISTANCES,
+        "crop": families.WINDOWS,
+        "mine": families.WINDOWS,
+    }
 
 
 def test_streaming_needs_sinks_beside_dense_attention(study):

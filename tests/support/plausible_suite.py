@@ -175,6 +175,10 @@ def haystack(scheme, seed, **more):
             "metric": "k_max",
             "n": 10,
         }
+        for k in range(1, 11):
+            at = round(2 + (m * L - 4) * k / 10)
+            place = {"axis": "distance", "at": at, "depth": 1 - at / (m * L), "metric": "accuracy"}
+            yield furthest | place | rate(p * (1 - k / 40)) | more
         yield furthest | {"value": max(0, round((m * L - 2) * min(1, max(0, p) ** 2 * 1.1)))} | more
 
 

@@ -1,0 +1,31 @@
+"""Families of methods of reading further, by what they change; read off their files as text, so
+that drawing needs no torch.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+import extrap
+from extrap.utils.paths import conf_dir
+
+ANGLES, DISTANCES, WINDOWS = "positions and angles", "distances", "windows, parts, others"
+FAMILIES = (ANGLES, WINDOWS, DISTANCES)
+OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension": DISTANCES}
+"""Families by a class of extensions, or by the one that it extends."""
+
+
+@cache
+def family(method: str) -> str:
+    """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
+    path = Path(conf_dir()) / "extension" / f"{method}.yaml"
+    target = yaml.safe_load(path.read_text(encoding="utf-8"))["_target_"] if path.is_file() else ""
+    *module, name = target.split(".")
+    if module[:1] != ["extrap"]:
+        return WINDOWS
+    file = Path(extrap.__file__).parents[1].joinpath(*module).with_suffix(".py")
+    found = re.search(rf"^class {name}\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    classes = (name, found.group(1) if found else "")
+    return next((OF_CLASS[one] for one in classes if one in OF_CLASS), WINDOWS)
