@@ -6,8 +6,6 @@ seeds, thick ones their means, all seeds among them: a label says how many are b
 task. Dotted: naming values at random. Conventions of arXiv 2305.19466 (figure 3).
 """
 
-import math
-
 from extrap.figures.drawing.axes import QUIET, note
 from extrap.figures.drawing.layout import (
     End,
@@ -15,7 +13,7 @@ from extrap.figures.drawing.layout import (
     label_ends,
     label_height,
     label_room,
-    panels,
+    pairs,
     thin_lines,
 )
 from extrap.figures.drawing.palette import BELOW_GATE
@@ -24,7 +22,6 @@ from extrap.results.series import Series, judged, seeds, select, series
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE = " data=algorithmic"
-ACROSS = 3
 BEYOND = 2
 """Multiple of the trained lengths at which the axis ends."""
 
@@ -36,14 +33,10 @@ def draw(rows):
     rows = rows.assign(mark=judged(rows), status="ok")
     protocols = sorted(rows["protocol"].unique())
     labels = [s.label for s in series(rows)]
-    room, columns = label_room(labels), min(ACROSS, len(protocols))
-    size = (1.9, label_height(len(labels), 1.6))
-    grid = (math.ceil(len(protocols) / columns), columns)
-    figure, axes = panels(grid, size, right=room, gap=0.25, between=0.62)
-    for k, panel in enumerate(axes.flat):
-        if k >= len(protocols):
-            panel.remove()
-            continue
+    size = (2.2, label_height(len(labels), 1.6))
+    figure, axes = pairs(len(protocols), size, right=label_room(labels), gap=0.25, between=0.62)
+    columns = min(2, len(protocols))
+    for k, panel in enumerate(axes):
         here = rows[rows["protocol"] == protocols[k]]
         furthest = BEYOND * borders.get(protocols[k], here["at"].max())
         here = here[here["at"] <= furthest]

@@ -13,7 +13,15 @@ import numpy as np
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
 from extrap.figures.drawing.families import FAMILIES, family
-from extrap.figures.drawing.layout import End, entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.layout import (
+    WIDTH,
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    panels,
+)
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import CONDITIONS, Style, method_style
 from extrap.results.extension_study.methods import compared, methods, order, target, title
@@ -63,7 +71,7 @@ def draw(rows):
         label_ends(panel, [replace(end, y=min(end.y, floor * CUT)) for end in ends])
     said = (
         f"{note(rows)}, but where a label counts them · set for {target(rows):g}x where a factor "
-        f"exists; without log-n · thin: seeds, thick: their mean, whose last value is named · "
+        f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
         f"above {CUT * floor:.3g} is cut off"
     )
     entitle(figure, "Perplexity by method of reading further", said)
@@ -85,5 +93,6 @@ def _ends(panel, rows, names: list[str], counts) -> list[End]:
         end = line(panel, part, "length", style, title(method), np.exp, band=False)
         seeds = int(counts[method])
         fewer = f" ({seeds} seed{'s' * (seeds > 1)})" if seeds < counts.max() else ""
-        out.append(replace(end, label=f"{end.label} {end.y:.3g}{fewer}"))
+        value = "" if WIDTH.get() else f" {end.y:.3g}"  # a legend is of all panels
+        out.append(replace(end, label=f"{end.label}{value}{fewer}"))
     return out

@@ -105,4 +105,4 @@ def _verdict(statement: Statement, found: Read, low: float, high: float, detecta
     if beyond or short:
         return ("holds" if beyond else "fails"), ""
     power = "" if np.isnan(detectable) else f", MDE {detectable:.3g}"
-    return "undecided", f"the interval holds the threshold{power}"
+    return "undecided", f"the bound lies inside the interval{power}"
