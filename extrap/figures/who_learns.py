@@ -4,7 +4,7 @@ who learns, how fast, how far?
 Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds; bar:
 mean); a scheme without a dot does not come there. The other panels: accuracy of the records
 protocol, mean over depths, at L, 2L, 4L and 8L. Circles are means over seeds, bars 95 % intervals
-over seeds from three on, small dots seeds. Lines are sorted by the mean over these lengths; grey:
+over seeds from three on, small dots seeds. Lines are sorted by the sum over these lengths; grey:
 below the gate; a scheme whose table ends has no point past its end.
 """
 
@@ -36,7 +36,7 @@ def draw(rows):
     shares = shares[shares["multiple"].isin(MULTIPLES)]
     steps = select(rows, task="train", protocol="retrieval", metric="steps_to_90")
     found = series(shares.assign(mark=judged(shares), status="ok"))
-    found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().mean())
+    found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().sum())
     left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
     figure, axes = panels(
         (1, 1 + len(MULTIPLES)), (1.1, LINE * len(found)), right=0.15, gap=0.22, left=left, top=0.7

@@ -3,7 +3,7 @@
 """
 
 NAMES = {
-    "scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of abacus-rope, ",
+    "scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of abacus",
     "extension=yarm": "extension=yarm: no such extension; did you mean yarn? choose one of ",
     "data=mixtur": "data=mixtur: no such data; did you mean mixture? choose one of ",
     "model=tinny": "model=tinny: no such model; did you mean tiny? choose one of ",
@@ -32,7 +32,7 @@ NAMES = {
     ),
     "shceme=rope": "shceme=rope: no such option; did you mean scheme? choose one of ",
     "data/crpus=files": "data/crpus=files: no such group; did you mean data/corpus? choose one of ",
-    "scheme=../../etc/passwd": "scheme=../../etc/passwd: no such scheme; choose one of abacus-rope, ",
+    "scheme=../../etc/passwd": "scheme=../../etc/passwd: no such scheme; choose one of abacus",
     "scheme=null": "scheme=null: a group takes the name of one of its options; see extrap --help",
     "scheme=3": "scheme=3: a group takes the name of one of its options; see extrap --help",
     "task={kv: 3}": "task.kv=3: expected Task; choose one of the files of its group",

@@ -18,7 +18,7 @@ from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
 COMMANDS: dict[str, str] = {
-    "extrap scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of abacus-rope, ",
+    "extrap scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of abacus",
     "extrap task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
     "extrap seed=1.5": "seed=1.5: must be a whole number",
     "extrap data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
