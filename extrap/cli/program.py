@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -85,14 +86,18 @@ class Experiment:
             from extrap.runs.train import train
 
             return train(self.job)
-        entry = noted(self.job, typed())
-        with self.job.run.alone_at(entry.work):
-            if progress.FILE not in os.environ:  # a sweep has written down its jobs
+        entry, in_sweep = noted(self.job, typed()), progress.FILE in os.environ
+        with ExitStack() as held:
+            held.enter_context(self.job.run.alone_at(entry.work))
+            if not in_sweep:  # which has written down its jobs, and says where progress goes
                 entry.write()
+                held.enter_context(progress.kept(entry.report))
             if done(self.job):
                 progress.skipped(f"{self.job.run.name}: nothing left to do")
             else:
                 work(self.job)
+        if not in_sweep:
+            print("\n".join(closing(entry)), file=sys.stderr)
 
 
 def prepare(cfg: DictConfig) -> Experiment:
@@ -119,6 +124,17 @@ def noted(this, command: str) -> Entry:
 
     tasks = {} if this.stage == "train" else planned(this)
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
+
+
+def closing(entry: Entry) -> list[str]:
+    """What to do with what was made: where the rows are, and the commands that show them."""
+    if not entry.tasks:
+        return [f"next: the same command with stage=evaluate measures {entry.run}"]
+    return [
+        f"rows: {entry.file('*').rows}",
+        f"figures: extrap-plot {entry.study}",
+        f"next: extrap-table {entry.study}; the same with scheme=alibi, say, to compare",
+    ]
 
 
 def _note_parent(this) -> None:

@@ -2,13 +2,15 @@
 run.
 """
 
+import shlex
 from collections import Counter
 
 from extrap.cli.arguments import parser
 from extrap.cli.exits import reported
-from extrap.cli.sweep.display import clock
+from extrap.cli.plain import as_json, plain
 from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
-from extrap.utils.errors import printable
+from extrap.utils.errors import escaped, printable
+from extrap.utils.progress import clock, words
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -18,14 +20,40 @@ def main(argv: list[str] | None = None) -> None:
         "Tell the state of every job of a study, and what is left to run; of all studies, a line "
         "for each, where none is named.",
         study="optional",
+        json=True,
     )
     args = command.parse_args(argv)
     with reported(command.prog):
-        print(
-            overview()
-            if args.study is None
-            else text(args.study, [standing(entry) for entry in entries(args.study)])
-        )
+        if args.study is None:
+            print(as_json({"studies": _states(studies())}) if args.json else overview())
+        else:
+            jobs = [standing(entry) for entry in entries(args.study)]
+            print(as_json(values(args.study, jobs)) if args.json else text(args.study, jobs))
+
+
+def values(study: str, jobs: list[Standing]) -> dict:
+    """The same as plain values: {study, counts: {state: jobs}, jobs: [{run, extension, state, left,
+    seconds, note, doing}], commands: [[word, ...]]}.
+
+    seconds: spent on what is done, null where nothing is; doing: {phase, done, total, note, left}
+    of a job that runs, as far as it said; commands: those that asked for what is left, as noted in
+    runs/.jobs, a list of words each.
+    """
+    return plain({
+        "study": study,
+        "counts": dict(Counter(job.state.value for job in jobs)),
+        "jobs": [
+            {"run": job.entry.run, "extension": job.entry.extension, "state": job.state.value,
+             "left": job.left, "seconds": job.seconds, "note": job.note, "doing": job.doing}
+            for job in jobs
+        ],
+        "commands": _commands(jobs),
+    })  # fmt: skip
+
+
+def _states(names: list[str]) -> dict[str, dict[str, int]]:
+    """{study: {state: jobs}}"""
+    return {name: values(name, list(map(standing, entries(name))))["counts"] for name in names}
 
 
 def overview() -> str:
@@ -75,7 +103,8 @@ def _name(job: Standing) -> str:
 def _line(job: Standing, name: str) -> str:
     time = "-" if job.seconds is None else clock(job.seconds)
     left = f"left: {', '.join(job.left)}" if job.left else ""
-    more = "  ".join(part for part in (left, job.note) if part)
+    doing = ", ".join(words(job.doing)) if job.doing else ""
+    more = "  ".join(part for part in (doing, left, job.note) if part)
     return printable(f"  {job.state:11}  {time:>7}  {name}  {more}".rstrip())
 
 
@@ -90,11 +119,28 @@ def _left(jobs: list[Standing]) -> list[str]:
         if took
         else ""
     )
-    commands = dict.fromkeys(job.entry.command for job in waiting if job.entry.command)
+    commands = [escaped(shlex.join(command)) for command in _commands(jobs)]
+    asked = f"; asked for, as runs/.jobs/{waiting[0].entry.study} has it, by" if commands else ""
     return [
-        f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}",
-        *(f"  {printable(command)}" for command in commands),
+        f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}{asked}",
+        *(f"  {command}" for command in commands),
     ]
+
+
+def _commands(jobs: list[Standing]) -> list[list[str]]:
+    """The commands that asked for what is left, in words. A file is data: what it holds is shown
+    only where it is a command of this program, and never unquoted.
+    """
+    waiting = (job for job in jobs if job.left and job.state is not State.RUNNING)
+    found = []
+    for command in dict.fromkeys(job.entry.command for job in waiting):
+        try:
+            split = shlex.split(command)
+        except ValueError:
+            continue
+        if split[:1] == ["extrap"]:
+            found.append(split)
+    return found
 
 
 if __name__ == "__main__":

@@ -6,9 +6,11 @@ runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or 
 """
 
 import csv
+import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.layout import CURVE, DIRECT, RESULTS, RUNS, SAFE, ResultFile, of_note, of_rows
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
+from extrap.utils.progress import MOST
 
 
 class State(StrEnum):
@@ -55,6 +58,11 @@ class Entry:
     @property
     def path(self) -> Path:
         return _folder(self.study) / f"{self.run}__{self.extension}.json"
+
+    @property
+    def report(self) -> Path:
+        """Where a process that no sweep started says how far it is."""
+        return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
 
     def file(self, task: str) -> ResultFile:
         return ResultFile(self.study, self.run, self.extension, task)
@@ -107,7 +115,7 @@ class Entry:
 @dataclass(frozen=True)
 class Standing:
     """What has become of a job. left: what is still to be done; seconds: time spent on what is
-    done; note: why, or who.
+    done; note: why, or who; doing: what it said last of itself where it runs (utils/progress.py).
     """
 
     entry: Entry
@@ -115,6 +123,7 @@ class Standing:
     left: list[str]
     seconds: float | None
     note: str = ""
+    doing: dict[str, Any] = field(default_factory=dict)
 
 
 def standing(entry: Entry) -> Standing:
@@ -124,10 +133,21 @@ def standing(entry: Entry) -> Standing:
         folder.state.get("seconds"),
         *(folder.note(entry.file(task).note).get("seconds") for task in entry.tasks),
     ]
-    known = [seconds for seconds in spent if isinstance(seconds, int | float)]
+    known = [s for s in spent if type(s) in (int, float) and 0 <= s < MOST]
+    doing = _doing(entry) if state is State.RUNNING else {}
     return Standing(
-        entry, state, [] if state in ENDED else left, sum(known) if known else None, note
+        entry, state, [] if state in ENDED else left, sum(known) if known else None, note, doing
     )
+
+
+def _doing(entry: Entry) -> dict[str, Any]:
+    """What the process that works on a job said last of itself; {} where it said nothing."""
+    pattern = re.compile(rf"\.{re.escape(entry.log.stem)}\.\d+\.json")
+    try:
+        found = [path for path in entry.log.parent.iterdir() if pattern.fullmatch(path.name)]
+        return read_json(max(found, key=lambda path: path.lstat().st_mtime, default=Path()))
+    except OSError:  # it has just ended
+        return {}
 
 
 def _state(entry: Entry, left: list[str]) -> tuple[State, str]:

@@ -33,8 +33,12 @@ def printable(line: str) -> str:
     """A line for a terminal: names of files may hold characters that would move the cursor, or none
     at all that can be written. A word longer than any path of a person's is cut.
     """
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
-    return LONG_WORD.sub(lambda word: f"{word[0][:SHOWN]}...", shown)
+    return LONG_WORD.sub(lambda word: f"{word[0][:SHOWN]}...", escaped(line))
+
+
+def escaped(line: str) -> str:
+    """A line for a terminal, whole: what cannot be printed is written as Python would."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 SHOWN = 60

@@ -1,27 +1,49 @@
-"""How far the work is: a bar on a terminal, a small file for the sweep that started this process,
-one line per phase elsewhere.
+"""How far the work is: a bar on a terminal, a line a minute and one per phase elsewhere, and a
+small file for the sweep that started this process and for `extrap-status`.
 
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")
 
-The environment variable EXTRAP_PROGRESS names the file: JSON with `phase`, `done`, `total` and
-`note`, replaced as a whole, so that a reader never sees half of it. Two phases are not work but
-ends: `skipped` (nothing was left to do) and `failed` (`note` says why).
+The file is JSON with `phase`, `done`, `total`, `note` and `left`, the seconds that the phase goes
+on at its pace, replaced as a whole, so that a reader never sees half of it. A sweep names it in the
+environment, as EXTRAP_PROGRESS; `kept(path)` does for a process by itself. Two phases are not work
+but ends: `skipped` (nothing was left to do) and `failed` (`note` says why).
 """
 
 import json
 import os
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from tqdm import tqdm
 
 FILE = "EXTRAP_PROGRESS"
 PAUSE = 0.5  # seconds between two writes of the file
+MINUTE = 60.0  # seconds between two lines where no bar is drawn
+_kept: list[Path] = []
+
+
+class Pace:
+    """How fast a phase goes, from its first step in this process on: one that is resumed begins
+    somewhere in the middle.
+    """
+
+    def __init__(self) -> None:
+        self._from: tuple[float, int] | None = None
+
+    def left(self, done: int, total: int | None) -> float | None:
+        """Seconds to the end; None before the second step, and where no end is known."""
+        now = time.monotonic()
+        if self._from is None and done > 0:
+            self._from = now, done
+        if self._from is None or not total or done <= self._from[1]:
+            return None
+        return (now - self._from[0]) / (done - self._from[1]) * (total - done)
 
 
 class View(Protocol):
@@ -46,36 +68,80 @@ class Bar:
 
 
 class File:
-    """The file that the status line of a sweep reads; written at most every `PAUSE` seconds, and
-    always at the end of a phase.
+    """The file that others read; written at most every `PAUSE` seconds, and always at the end of a
+    phase.
     """
 
     def __init__(self, label: str) -> None:
-        self._label, self._next = label, 0.0
+        self._label, self._pace, self._next = label, Pace(), 0.0
 
     def show(self, done: int, total: int | None, note: str) -> None:
+        left = self._pace.left(done, total)
         if time.monotonic() >= self._next or done == total:
             self._next = time.monotonic() + PAUSE
-            write(self._label, done, total, note)
+            write(self._label, done, total, note, left)
 
     def close(self) -> None:
         pass
 
 
 class Line:
-    """One line on stderr when the phase ends."""
+    """One line on stderr a minute, with time left, and one when the phase ends."""
 
     def __init__(self, label: str) -> None:
-        self._label, self._start, self._done = label, time.monotonic(), 0
+        self._label, self._pace, self._done = label, Pace(), 0
+        self._start = time.monotonic()
+        self._next = self._start + MINUTE
 
     def show(self, done: int, total: int | None, note: str) -> None:
         self._done = done
+        said = {"phase": self._label, "done": done, "total": total, "note": note}
+        said["left"] = self._pace.left(done, total)
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + MINUTE
+            print(", ".join(words(said)), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         print(
             f"{self._label}: {self._done} in {time.monotonic() - self._start:.1f} s",
             file=sys.stderr,
+            flush=True,
         )
+
+
+def words(said: Mapping[str, Any]) -> list[str]:
+    """`train 45 %`, `3:10 left`, `loss 2.31` of what a progress file holds, as far as it does."""
+    share, left = share_of(said), seconds_left(said)
+    return [
+        str(said.get("phase")) + ("" if share is None else f" {int(100 * share)} %"),
+        *([] if left is None else [f"{clock(left)} left"]),
+        *([str(said["note"])] if said.get("note") else []),
+    ]
+
+
+def share_of(said: Mapping[str, Any]) -> float | None:
+    """How much of its phase is done, 0 to 1; None where that is not known."""
+    done, total = said.get("done"), said.get("total")
+    if type(done) is int and type(total) is int and 0 <= done <= total and total > 0:
+        return done / total
+    return None
+
+
+def seconds_left(said: Mapping[str, Any]) -> float | None:
+    """Seconds that the phase goes on, where the file holds a number of them."""
+    left = said.get("left")
+    return float(left) if type(left) in (int, float) and 0 <= left < MOST else None
+
+
+MOST = 1e9
+"""Seconds that a file may speak of: thirty years."""
+
+
+def clock(seconds: float) -> str:
+    """`4:07`, `1:04:07`"""
+    minutes, s = divmod(round(seconds), 60)
+    hours, m = divmod(minutes, 60)
+    return f"{hours}:{m:02}:{s:02}" if hours else f"{m}:{s:02}"
 
 
 class Progress:
@@ -85,17 +151,21 @@ class Progress:
 
     def __init__(self, label: str, total: int | None = None) -> None:
         self._total = total
-        view: type[View] = File if FILE in os.environ else Bar if sys.stderr.isatty() else Line
-        self._view = view(label)
-        self._view.show(0, total, "")
+        bar = sys.stderr.isatty() and FILE not in os.environ
+        self._views: list[View] = [Bar(label) if bar else Line(label)]
+        if _file() is not None:
+            self._views.append(File(label))
+        self(0)
 
     def __call__(self, done: int, total: int | None = None, note: str = "") -> None:
         if total is not None:
             self._total = total
-        self._view.show(done, self._total, note)
+        for view in self._views:
+            view.show(done, self._total, note)
 
     def close(self) -> None:
-        self._view.close()
+        for view in self._views:
+            view.close()
 
     def __enter__(self) -> Self:
         return self
@@ -109,17 +179,35 @@ class Progress:
         self.close()
 
 
-def write(phase: str, done: int, total: int | None, note: str) -> None:
+@contextmanager
+def kept(path: Path) -> Iterator[None]:
+    """Inside, progress is written to a file as well, which is gone afterwards."""
+    _kept.append(path)
+    try:
+        yield
+    finally:
+        _kept.remove(path)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def _file() -> Path | None:
+    """The file that this process writes, if it does."""
+    named = os.environ.get(FILE)
+    return Path(named) if named else next(iter(_kept), None)
+
+
+def write(phase: str, done: int, total: int | None, note: str, left: float | None = None) -> None:
     """Replaces the progress file. Work goes on where it cannot be written: a disk that is full is
     told by what matters more.
     """
-    path = Path(os.environ[FILE])
+    path = _file()
+    if path is None:
+        return
+    said = {"phase": phase, "done": done, "total": total, "note": note}
     draft = path.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
-        draft.write_text(
-            json.dumps({"phase": phase, "done": done, "total": total, "note": note}),
-            encoding="utf-8",
-        )
+        draft.write_text(json.dumps(said | {"left": left and round(left, 1)}), encoding="utf-8")
         os.replace(draft, path)
 
 

@@ -10,6 +10,7 @@ from extrap.cli.sweep import cores, pool
 from extrap.cli.sweep.display import Lines, Live, clock, line, summary, time_left
 from extrap.cli.sweep.names import file_name, labels
 from extrap.cli.sweep.process import Process, State
+from extrap.runs.study import Entry
 
 
 def job(
@@ -76,6 +77,37 @@ def test_time_left_is_the_rest_of_the_running_and_all_of_the_waiting(
     assert time_left([running, *waiting], 2) is None
     assert time_left([done, running, *waiting], 2) == (40 + 2 * 60) / 2
     assert time_left([done, running], 2) == 40
+
+
+def test_time_left_before_the_first_job_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the pace of what runs, and at least so much."""
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    running = job(tmp_path, "a", State.RUNNING, began=80)
+    jobs = [running, job(tmp_path, "b", State.WAITING), job(tmp_path, "c", State.WAITING)]
+    assert time_left(jobs, 2) is None
+    said = {"phase": "train", "done": 1, "total": 9, "note": "", "left": 40.0}
+    running._report.write_text(json.dumps(said))
+    assert time_left(jobs, 2) == (40 + 2 * 60) / 2
+    assert line(jobs, 2) == "0/3 done, over 1:20 left | a: train 11 %"
+    lines = Lines(jobs, 2)
+    lines.tick()
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(time, "monotonic", lambda: 161.0)
+    lines.tick()
+    lines.tick()
+    [said] = capsys.readouterr().err.splitlines()
+    assert said.startswith("0/3 done, over ") and said.endswith(" | a: train 11 %")
+
+
+def test_a_sweep_ends_with_what_shows_its_rows(tmp_path: Path) -> None:
+    jobs = [job(tmp_path, name, State.DONE) for name in "abc"]
+    entries = [Entry("s", "rope-1-s0", "direct", {"kv": "x"}), None, Entry("t", "r", "direct", {})]
+    assert summary(jobs, 60, entries).splitlines() == [
+        "rows: results/s/rows; extrap-plot s draws, extrap-table s prints",
+        "3 jobs in 1:00: 3 done, 0 skipped, 0 failed",
+    ]
 
 
 def test_summary_lists_failures_with_their_logs(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,26 @@ def test_extensions_of_a_run_are_evaluated_side_by_side(monkeypatch):
         program.Experiment(far, in_sweep=True).run()
     assert evaluated(far) and not evaluated(plain)
     assert set(rows.read(far.results).task) == {"train", "used", "nll", "kv"}
+
+
+def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
+    monkeypatch.delenv(progress.FILE, raising=False)
+    monkeypatch.setattr(sys, "argv", ["extrap", "scheme=nope"])
+    shown = [
+        "rows: results/main/rows/nope-*__direct__*.csv",
+        "figures: extrap-plot main",
+        "next: extrap-table main; the same with scheme=alibi, say, to compare",
+    ]
+    for stage, lines in (("train", shown[:0]), ("all", shown), ("all", shown)):
+        program.Experiment(job("scheme=nope", f"stage={stage}"), in_sweep=False).run()
+        said = capsys.readouterr().err.splitlines()
+        last = said[-1] if stage == "train" else said[-3:]
+        if stage == "train":
+            assert last.startswith("next: the same command with stage=evaluate measures nope-")
+        else:
+            assert all(fnmatch(one, line) for one, line in zip(last, lines, strict=True)), last
+            assert list(elsewhere.glob(last[0].removeprefix("rows: ")))
+    assert not list((elsewhere / "runs").glob("*/.*.json"))
 
 
 def test_an_untrained_run_is_refused():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import threading
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from extrap.results import rows
 from extrap.runs import study
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry, State, entries, standing, studies, uses
-from extrap.utils import lock
+from extrap.utils import lock, progress
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 from tests.support.worker import until
@@ -223,7 +224,8 @@ def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys) ->
         "  missing            -  alibi-1-s0 + pi,factor=4  left: train, kv",
         "  done            2:00  rope-1-s0",
         "  not trained     2:00  nope-1-s0",
-        "left to run: 2 jobs, about 4:00 of work at the pace of those done",
+        "left to run: 2 jobs, about 4:00 of work at the pace of those done; asked for, as "
+        "runs/.jobs/s has it, by",
         "  extrap -m study=s",
     ]
     status.main([])
@@ -248,4 +250,87 @@ def test_what_files_say_of_a_job_cannot_move_the_cursor(tmp_path, monkeypatch) -
     entry.fail("no \x1b]0;title\x07")
     shown = status.text("s", [study.standing(e) for e in study.entries("s")])
     assert "\x1b" not in shown and "\x07" not in shown
-    assert "extrap \\x1b[2J\\x1b[31m seed=1" in shown
+    assert "  extrap '\\x1b[2J\\x1b[31m' seed=1" in shown.splitlines()
+
+
+PLANTED = {
+    "extrap -m 'study=a b' scheme=rope,t5": "extrap -m 'study=a b' scheme=rope,t5",
+    "extrap seed=1; rm -rf ~": "extrap 'seed=1;' rm -rf '~'",
+    "extrap $(touch a) `touch b` > c": "extrap '$(touch' 'a)' '`touch' 'b`' '>' c",
+    "extrap seed=1\nrm -rf ~": "extrap seed=1 rm -rf '~'",
+    "rm -rf ~": None,
+    "extrap; rm -rf ~": None,
+    "extrap 'seed=1": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("command", PLANTED)
+def test_commands_are_quoted_for_a_shell_or_not_shown(command: str) -> None:
+    Entry("s", "rope-1-s0", "direct", {"kv": CONFIG}, command).write()
+    jobs = [standing(entry) for entry in entries("s")]
+    *_, last = status.text("s", jobs).splitlines()
+    assert last == (f"  {PLANTED[command]}" if PLANTED[command] else "left to run: 1 job")
+    found = status.values("s", jobs)["commands"]
+    assert found == ([shlex.split(command)] if PLANTED[command] else [])
+
+
+def test_a_running_job_says_how_far_it_is(capsys) -> None:
+    entry = asked("rope-1-s0", extension="pi,factor=8")
+    other = asked("rope-1-s0", extension="pi,factor=8.5")
+    with entry.folder.alone_at(entry.work), progress.kept(entry.report):
+        progress.write("kv", 45, 180, "length 256", 190.4)
+        standing_now = standing(entry)
+        status.main(["s"])
+        status.main(["s", "--json"])
+    assert standing_now.doing["done"] == 45
+    text, said = capsys.readouterr().out.split("{", 1)
+    line = next(line for line in text.splitlines() if line.startswith("  running"))
+    assert "kv 25 %, 3:10 left, length 256  left: train, kv  process " in line
+    found = json.loads("{" + said)
+    assert found["counts"] == {"running": 1, "missing": 1}
+    assert {job["extension"]: job["doing"].get("done") for job in found["jobs"]} == {
+        "pi,factor=8": 45,
+        "pi,factor=8.5": None,
+    }
+    assert not list(other.log.parent.glob(".*.json"))
+
+
+DOING = [
+    "[]",
+    '{"phase": "kv", "done": "many", "total": 3, "note": 7, "left": Infinity}',
+    '{"phase": ["\\u001b[2J"], "done": 5, "total": 3, "note": {}, "left": -1}',
+    '{"done": 1, "total": 0, "left": NaN}',
+    '{"phase": "kv", "done": 1e999, "total": 1' + "0" * 400 + ', "left": 1' + "0" * 400 + "}",
+]
+
+
+@pytest.mark.parametrize("content", DOING)
+def test_what_a_progress_file_holds_is_data(content: str, capsys) -> None:
+    entry = asked("rope-1-s0")
+    with entry.folder.alone_at(entry.work):
+        entry.report.write_text(content)
+        for more in ([], ["--json"]):
+            status.main(["s", *more])
+            out = capsys.readouterr().out
+            assert "running" in out and "\x1b" not in out
+
+
+@pytest.mark.parametrize("seconds", ["Infinity", "NaN", "-5", "true", "1e300", '"long"'])
+def test_times_that_are_none(seconds: str, capsys) -> None:
+    entry = finished("rope-1-s0")
+    for path in (entry.folder.done(entry.file("kv").note), entry.folder.folder / "state.json"):
+        said = json.loads(path.read_text())
+        path.write_text(json.dumps(said).replace(str(said["seconds"]), seconds))
+    status.main(["s"])
+    status.main(["s", "--json"])
+    assert standing(entry).seconds == 30.0  # of the curve, which is as it was
+
+
+def test_all_studies_as_json(capsys) -> None:
+    finished("rope-1-s0")
+    asked("t5-1-s0", study="b")
+    status.main(["--json"])
+    assert json.loads(capsys.readouterr().out) == {
+        "studies": {"b": {"missing": 1}, "s": {"done": 1}}
+    }

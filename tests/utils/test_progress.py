@@ -27,6 +27,7 @@ def test_file_for_the_sweep_is_written_now_and_then_and_at_the_end(
             "done": 0,
             "total": 1000,
             "note": "",
+            "left": None,
         }
         monkeypatch.setattr(progress.time, "monotonic", lambda: 0.0)
         p(1, note="loss 5")
@@ -37,6 +38,7 @@ def test_file_for_the_sweep_is_written_now_and_then_and_at_the_end(
             "done": 1000,
             "total": 1000,
             "note": "loss 2",
+            "left": 0.0,
         }
     progress.skipped("finished before")
     assert json.loads(file.read_text(encoding="utf-8"))["phase"] == "skipped"
@@ -67,3 +69,56 @@ def test_one_line_per_phase_elsewhere(
     said = capsys.readouterr().err.splitlines()
     assert said[0].startswith("kv: 7 in ")
     assert said[1:] == ["rope-s0: nothing left to do"]
+
+
+class Watch:
+    """Time that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_line_a_minute_where_no_bar_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a pipe, and in the log of a job of a sweep."""
+    for file in (None, tmp_path / "job.json"):
+        if file is not None:
+            monkeypatch.setenv(progress.FILE, str(file))
+        monkeypatch.setattr(progress.time, "monotonic", watch := Watch())
+        with Progress("train", 1000) as p:
+            for done in range(501, 622):  # resumed half-way, two steps a second
+                p(done, note="loss 2")
+                watch.now += 0.5
+            p(1000)
+        assert capsys.readouterr().err.splitlines() == [
+            "train 62 %, 3:10 left, loss 2",
+            "train: 1000 in 60.5 s",
+        ]
+
+
+def test_the_pace_is_that_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress.time, "monotonic", watch := Watch())
+    pace = progress.Pace()
+    assert pace.left(0, 2000) is None
+    watch.now += 7  # of reading and building
+    assert pace.left(1500, 2000) is None
+    watch.now += 10
+    assert pace.left(1600, 2000) == 40
+    assert pace.left(1600, None) is None
+
+
+def test_a_process_by_itself_keeps_its_progress_while_it_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(progress.FILE, raising=False)
+    with progress.kept(file := tmp_path / "a.json"):
+        with Progress("kv", 4) as p:
+            p(4)
+        assert json.loads(file.read_text())["done"] == 4
+    assert list(tmp_path.iterdir()) == []
+    Progress("kv", 4).close()
+    assert list(tmp_path.iterdir()) == []

@@ -5,9 +5,11 @@ elsewhere, and a list at the end.
 import shutil
 import sys
 import time
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from extrap.cli.sweep.process import Process, State
+from extrap.utils.progress import MINUTE, clock, seconds_left, share_of
 
 
 class Status(Protocol):
@@ -24,14 +26,14 @@ class Status(Protocol):
 
 def status(jobs: list[Process], n_jobs: int) -> Status:
     """The kind that suits stderr."""
-    return Live(jobs, n_jobs) if sys.stderr.isatty() else Lines(jobs)
+    return Live(jobs, n_jobs) if sys.stderr.isatty() else Lines(jobs, n_jobs)
 
 
 class Lines:
-    """For logs and pipes."""
+    """For logs and pipes: a line for each start and end, and one a minute between them."""
 
-    def __init__(self, jobs: list[Process]) -> None:
-        self._jobs = jobs
+    def __init__(self, jobs: list[Process], n_jobs: int = 1) -> None:
+        self._jobs, self._n_jobs, self._next = jobs, n_jobs, time.monotonic() + MINUTE
 
     def started(self, job: Process) -> None:
         self._say(job, "start", f"log: {job.log}")
@@ -41,7 +43,9 @@ class Lines:
         self._say(job, job.state.value, said + (f": {job.reason}" if job.reason else ""))
 
     def tick(self) -> None:
-        pass
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + MINUTE
+            print(line(self._jobs, self._n_jobs), file=sys.stderr, flush=True)
 
     def stopping(self) -> None:
         pass
@@ -101,7 +105,9 @@ def line(jobs: list[Process], n_jobs: int) -> str:
         for state in (State.SKIPPED, State.FAILED, State.HELD)
         if count[state]
     ]
-    parts += [f"{clock(left)} left" for left in [time_left(jobs, n_jobs)] if left is not None]
+    if (left := time_left(jobs, n_jobs)) is not None:
+        known = any(job.state is State.DONE for job in jobs)
+        parts.append(f"{'' if known else 'over '}{clock(left)} left")
     return " | ".join(
         [", ".join(parts)]
         + [f"{job.label}: {_doing(job)}" for job in jobs if job.state is State.RUNNING]
@@ -112,25 +118,36 @@ def _doing(job: Process) -> str:
     said = job.progress()
     if not said:
         return "starting"
-    share = f" {100 * said['done'] // said['total']} %" if said["total"] else ""
-    return f"{said['phase']}{share}" + (f" {said['note']}" if said["note"] else "")
+    share = share_of(said)
+    words = [said.get("phase"), share is not None and f"{int(100 * share)} %", said.get("note")]
+    return " ".join(str(word) for word in words if word)
 
 
 def time_left(jobs: list[Process], n_jobs: int) -> float | None:
-    """Seconds, from the mean duration of the jobs that are done; None before the first."""
-    done = [job.seconds for job in jobs if job.state is State.DONE]
-    if not done:
-        return None
-    mean, now = sum(done) / len(done), time.monotonic()
-    running = [max(mean - (now - job.began), 0.0) for job in jobs if job.state is State.RUNNING]
-    waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
-    return max([(sum(running) + waiting) / n_jobs, *running])
+    """Seconds, from the mean duration of the jobs that are done.
 
-
-def summary(jobs: list[Process], seconds: float) -> str:
-    """The list at the end: counts, then each job that makes no sense and each failed one, with its
-    reason; the latter with its log.
+    Before the first of them, from the pace of those that run, which is too little: what comes after
+    the present phase of a job is not known yet. None before the first step.
     """
+    now = time.monotonic()
+    running = [job for job in jobs if job.state is State.RUNNING]
+    whole = [job.seconds for job in jobs if job.state is State.DONE]
+    if not whole:
+        rest = ((job, seconds_left(job.progress())) for job in running)
+        whole = [now - job.began + left for job, left in rest if left is not None]
+    if not whole:
+        return None
+    mean = sum(whole) / len(whole)
+    left = [max(mean - (now - job.began), 0.0) for job in running]
+    waiting = mean * sum(job.state in (State.WAITING, State.HELD) for job in jobs)
+    return max([(sum(left) + waiting) / n_jobs, *left])
+
+
+def summary(jobs: list[Process], seconds: float, entries: Sequence[Any] = ()) -> str:
+    """The list at the end: what shows the rows of these entries, counts, then each job that makes
+    no sense and each failed one, with its reason; the latter with its log.
+    """
+    studies = dict.fromkeys(entry.study for entry in entries if entry and entry.tasks)
     count = [
         f"{sum(job.state is state for job in jobs)} {state.value}"
         for state in (State.DONE, State.SKIPPED, State.FAILED)
@@ -147,6 +164,10 @@ def summary(jobs: list[Process], seconds: float) -> str:
     ]
     return "\n".join(
         [
+            *(
+                f"rows: results/{name}/rows; extrap-plot {name} draws, extrap-table {name} prints"
+                for name in studies
+            ),
             (
                 f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: "
                 f"{', '.join(count)}"
@@ -155,10 +176,3 @@ def summary(jobs: list[Process], seconds: float) -> str:
             *failed,
         ]
     )
-
-
-def clock(seconds: float) -> str:
-    """`4:07`, `1:04:07`"""
-    minutes, s = divmod(round(seconds), 60)
-    hours, m = divmod(minutes, 60)
-    return f"{hours}:{m:02}:{s:02}" if hours else f"{m}:{s:02}"

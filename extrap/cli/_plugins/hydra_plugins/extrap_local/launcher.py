@@ -52,7 +52,8 @@ class LocalLauncher(Launcher):
         )
         n_jobs = self.n_jobs or max(1, cores() // max(job.threads for job in read))
         pool.run(list(jobs), n_jobs, status(list(jobs), n_jobs))
-        print(summary(list(jobs), time.monotonic() - began), file=sys.stderr)
+        entries = [job.entry for job in read]
+        print(summary(list(jobs), time.monotonic() - began, entries), file=sys.stderr)
         if any(job.state is State.FAILED for job in jobs):
             raise SystemExit(1)
         return [JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED) for job in read]

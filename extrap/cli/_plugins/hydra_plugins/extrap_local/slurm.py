@@ -60,7 +60,8 @@ class SlurmLauncher(Launcher):
                     for read, job in left
                 ]
             self._wait([job for _, job in left], queued)
-        print(summary([job for _, job in jobs], time.monotonic() - began), file=sys.stderr)
+        entries = [read.entry for read, _ in jobs]
+        print(summary([job for _, job in jobs], time.monotonic() - began, entries), file=sys.stderr)
         if any(job.state is State.FAILED for _, job in jobs):
             raise SystemExit(1)
         return [JobReturn(overrides=read.overrides, status=JobStatus.COMPLETED) for read, _ in jobs]
