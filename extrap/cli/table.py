@@ -10,6 +10,8 @@ from extrap.cli.columns import grouped, wrapped
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
 from extrap.results.effective import SHARE, Effective
+from extrap.results.extension_study import methods as extensions
+from extrap.results.extension_study.in_force import KEY, in_force, share_words
 from extrap.results.position_theory import agreement, shapes
 from extrap.results.rows import open_study
 from extrap.results.series import select
@@ -51,6 +53,7 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
     """What the table shows as plain values, unrounded, null where there is none: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
     low, high, least}}}, gates: {task and protocol: {label: text}}, shapes: {label: {curve: shape}},
+    in_force: [{scheme, data, extension, factor, pairs, changed, fastest, slowest, layers}],
     theory: {scheme: {layers: rank correlation}}}; with a baseline the columns of `against` alone.
     """
     table = summary(rows) if baseline is None else against(rows, baseline)
@@ -65,6 +68,7 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
         "effective": plain(reach(rows).to_dict("index")) if whole else {},
         "gates": gates(rows).to_dict("index") if whole else {},
         "shapes": shapes(rows).to_dict("index") if whole else {},
+        "in_force": plain(in_force(rows).reset_index().to_dict("records")) if whole else [],
         "theory": plain(_by_scheme(agreement(rows))) if whole else {},
     }
 
@@ -113,6 +117,13 @@ def text(rows: pd.DataFrame) -> str:
         )
         columns = [[name, *curves[name]] for name in shown]
         sections.append([title, *wrapped(["series", *curves.index], columns)])
+    if len(used := _in_force(rows)):
+        title = (
+            "Frequencies in force beside those of training: pairs that turn otherwise, the slowest "
+            "over its own as trained"
+        )
+        columns = [[name, *used[name]] for name in used.columns]
+        sections.append([title, *wrapped(["series", *used.index], columns)])
     if len(inborn := agreement(rows)):
         title = (
             "Influence of positions before training: rank correlation with theory (arXiv "
@@ -151,6 +162,32 @@ def _lines(table: pd.DataFrame, groups) -> list[str]:
         columns = [[header, *map(form, table[key])] for key, header, form in members]
         blocks.append((title, columns))
     return grouped(blocks, left=("series", "verdict"))
+
+
+def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of the methods that stand beside each other in figures; all of them are in --json."""
+    logged = rows[rows["task"] == "used"]
+    if logged.empty:
+        return pd.DataFrame()
+    found = (
+        in_force(extensions.compared(extensions.methods(logged)))
+        .reset_index()
+        .drop_duplicates(["scheme", *KEY[2:]])
+    )
+    names = [
+        f"{scheme} + {extension}" + (f" x{factor:g}" if factor != 1 else "")
+        for scheme, extension, factor in found[["scheme", "extension", "factor"]].itertuples(
+            index=False
+        )
+    ]
+    return pd.DataFrame(
+        {
+            "pairs": [f"{n} of {m}" for n, m in zip(found["changed"], found["pairs"], strict=True)],
+            "slowest": [*map(share_words, found["slowest"])],
+            "layers": [one.layers or ("all" if one.changed else "-") for one in found.itertuples()],
+        },
+        index=names,
+    )
 
 
 def _by_scheme(table: pd.DataFrame) -> dict:

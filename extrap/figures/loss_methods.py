@@ -24,6 +24,7 @@ from extrap.figures.drawing.layout import (
 )
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import CONDITIONS, Style, method_style
+from extrap.results.extension_study.in_force import in_force_note
 from extrap.results.extension_study.methods import compared, methods, order, target, title
 from extrap.results.series import select
 
@@ -39,6 +40,7 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
+    force = in_force_note(rows)
     rows = select(methods(rows), **NEEDS)
     rows = rows[
         (rows["parent"] == sorted(rows["parent"].unique())[0])
@@ -72,7 +74,7 @@ def draw(rows):
     said = (
         f"{note(rows)}, but where a label counts them · set for {target(rows):g}x where a factor "
         f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
-        f"above {CUT * floor:.3g} is cut off"
+        f"above {CUT * floor:.3g} is cut off" + force
     )
     entitle(figure, "Perplexity by method of reading further", said)
     return figure

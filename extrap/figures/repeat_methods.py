@@ -15,6 +15,7 @@ from matplotlib.ticker import PercentFormatter
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.layout import entitle, label_room, panels
 from extrap.figures.drawing.style import INKS
+from extrap.results.extension_study.in_force import in_force_note
 from extrap.results.extension_study.methods import compared, methods, order, target, title, value
 from extrap.results.series import select
 
@@ -27,6 +28,7 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
+    force = in_force_note(rows)
     gains, rows = (
         select(rows, task="repeat", metric="gain", extension="direct"),
         compared(select(methods(rows), **NEEDS)),
@@ -73,7 +75,7 @@ def draw(rows):
     )
     said = (
         f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: "
-        f"{gained}"
+        f"{gained}{force}"
     )
     entitle(figure, "Repeated and non-repeated text", said)
     return figure

@@ -9,6 +9,7 @@ from extrap.figures.drawing.axes import QUIET, note
 from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
+from extrap.results.extension_study.in_force import in_force_note
 from extrap.results.extension_study.methods import compared, methods, order, target, title
 from extrap.results.series import select
 
@@ -23,6 +24,7 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
+    force = in_force_note(rows)
     guess, rows = (
         select(rows, **NEEDS | {"metric": "guess"}),
         compared(select(methods(rows), **NEEDS)),
@@ -57,6 +59,6 @@ def draw(rows):
     entitle(
         figure,
         "Retrieval by method of reading further",
-        f"{note(rows)} · set for {target(rows):g}x where a factor exists · dotted: a guess",
+        f"{note(rows)} · set for {target(rows):g}x where a factor exists · dotted: a guess" + force,
     )
     return figure

@@ -1,0 +1,82 @@
+"""The frequencies in force: what an extension made of those that were trained, read from the rows
+of the task `used`.
+"""
+
+import numpy as np
+import pandas as pd
+
+from extrap.results.extension_study.methods import compared, methods, order
+from extrap.results.series import select
+
+KEY = ["scheme", "data", "extension", "factor"]
+
+
+def in_force(rows: pd.DataFrame) -> pd.DataFrame:
+    """A line for every scheme, training data, extension and factor that has such rows.
+
+    pairs      of channels that turn, of all layers that are told apart
+    changed    how many of them turn otherwise than trained, at some length
+    fastest, slowest    the greatest and the least frequency in force over that of the same pair as
+               trained: 1 and 1 as trained, 1/8 and 1/8 under interpolation by 8
+    layers     numbers of the layers that are changed; empty where all are alike
+    """
+    rows = select(rows, task="used", metric="theta")
+    pair = ["run", "layer", "at"]
+    found = []
+    for key, part in rows.assign(factor=rows["factor"].fillna(1.0)).groupby(KEY):
+        trained = part[part["protocol"] == "trained"].set_index(pair)["value"]
+        used = part[part["protocol"] == "used"]
+        if len(trained) != len(used.drop_duplicates(pair)) and used["layer"].notna().any():
+            trained = _in_layers(trained, used)
+        before = trained.reindex(pd.MultiIndex.from_frame(used[pair])).to_numpy()
+        share = used["value"].to_numpy() / np.where(before > 0, before, np.nan)
+        other = ~np.isclose(used["value"], before, rtol=1e-9, atol=0)
+        changed = used[other].drop_duplicates(pair)
+        runs = max(1, used["run"].nunique())
+        layers = changed["layer"].dropna().unique() if used["layer"].notna().any() else []
+        found.append(
+            [
+                *key,
+                len(used.drop_duplicates(pair)) // runs,
+                len(changed) // runs,
+                np.nanmax(share),
+                np.nanmin(share),
+                ", ".join(f"{layer:g}" for layer in sorted(layers)),
+            ]
+        )
+    columns = [*KEY, "pairs", "changed", "fastest", "slowest", "layers"]
+    return pd.DataFrame(found, columns=columns).set_index(KEY)
+
+
+def _in_layers(trained: pd.Series, used: pd.DataFrame) -> pd.Series:
+    """Frequencies as trained, which all layers share, for each layer that the rows tell apart."""
+    shared = trained.reset_index().drop(columns="layer")
+    return shared.merge(used[["run", "layer"]].drop_duplicates(), on="run").set_index(
+        ["run", "layer", "at"]
+    )["value"]
+
+
+def share_words(share: float) -> str:
+    """1/8 for .125, 1 for 1, x1.5 for what got faster."""
+    if share < 1 - 1e-9:
+        return f"1/{1 / share:.3g}" if share > 0 else "0"
+    return "1" if share < 1 + 1e-9 else f"x{share:.3g}"
+
+
+def in_force_note(rows: pd.DataFrame) -> str:
+    """For the line under a figure: of the methods that stand beside each other in it, the slowest
+    pair in force over that as trained. Nothing where no rows tell.
+    """
+    if (used := select(rows, task="used", metric="theta")).empty:
+        return ""
+    used = compared(methods(used))
+    by_share: dict[str, list[str]] = {}
+    for method in order(used["method"]):
+        if method != "direct" and len(part := used[used["method"] == method]):
+            slowest = share_words(float(in_force(part)["slowest"].min()))
+            by_share.setdefault(slowest, []).append(method)
+    told = [
+        f"{share} as trained in {', '.join(names)}" if share != "1" else f"1 in {', '.join(names)}"
+        for share, names in sorted(by_share.items())
+    ]
+    return f" · slowest pair in force: {'; '.join(told)}" if told else ""

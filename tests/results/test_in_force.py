@@ -1,0 +1,78 @@
+"""The frequencies in force, from rows whose frequencies are known."""
+
+import pandas as pd
+import pytest
+
+from extrap.results.extension_study.in_force import in_force, in_force_note, share_words
+
+TRAINED = [1.0, 0.1, 0.01]
+
+
+def used(extension, factor, theta, lengths=(64,), seed=0, layers=None, trained_layers=None):
+    where = {
+        "study": "s", "scheme": "rope", "data": "mixture", "extension": extension, "seed": seed,
+        "factor": factor, "run": f"rope-0-s{seed}", "train_length": 64, "task": "used",
+        "metric": "theta", "axis": "pair", "status": "ok", "corpus": "x", "config": extension,
+    }  # fmt: skip
+    out = []
+    for protocol, values, ns, each in (
+        ("trained", dict.fromkeys(trained_layers or [None], TRAINED), (64,), trained_layers),
+        ("used", theta if layers else {None: theta}, lengths, layers),
+    ):
+        for layer in each or [None]:
+            for length in ns:
+                out += [
+                    where | {"protocol": protocol, "layer": layer, "length": length, "at": float(p),
+                             "value": value}
+                    for p, value in enumerate(values[layer])
+                ]  # fmt: skip
+    return out
+
+
+def frame(rows):
+    return pd.DataFrame(rows)
+
+
+def test_pairs_that_turn_otherwise_are_counted_and_the_slowest_told():
+    rows = used("ntk", 8.0, [1.0, 0.05, 0.00125]) + used("rerope", 1.0, TRAINED)
+    rows += used("ntk", 8.0, [1.0, 0.05, 0.00125], seed=1)
+    found = in_force(frame(rows))
+    ntk = found.loc["rope", "mixture", "ntk", 8.0]
+    assert (ntk["pairs"], ntk["changed"], ntk["fastest"]) == (3, 2, 1)
+    assert ntk["slowest"] == pytest.approx(1 / 8) and ntk["layers"] == ""
+    plain = found.loc["rope", "mixture", "rerope", 1.0]
+    assert (plain["changed"], plain["slowest"]) == (0, 1)
+
+
+def test_a_mixed_stack_names_the_layers_that_were_changed():
+    slow = [theta / 4 for theta in TRAINED]
+    rows = used("pi", 4.0, {0: TRAINED, 3: slow}, layers=[0, 3])
+    for told in (
+        rows,
+        used("pi", 4.0, {0: TRAINED, 3: slow}, layers=[0, 3], trained_layers=[0, 3]),
+    ):
+        (one,) = in_force(frame(told)).itertuples()
+        assert (one.pairs, one.changed, one.layers) == (6, 3, "3")
+        assert one.slowest == pytest.approx(1 / 4)
+
+
+def test_an_adaptive_method_counts_what_it_changes_at_some_length():
+    rows = used("ntk-dynamic", 1.0, TRAINED, lengths=(64,))
+    rows += [r | {"length": 256, "value": r["value"] / 2} for r in rows if r["protocol"] == "used"]
+    (one,) = in_force(frame(rows)).itertuples()
+    assert (one.pairs, one.changed, one.slowest) == (3, 3, 0.5)
+
+
+def test_the_note_groups_methods_by_what_is_left_of_the_slowest_pair():
+    rows = used("ntk", 8.0, [1.0, 0.05, 0.00125]) + used("pi", 8.0, [t / 8 for t in TRAINED])
+    rows += used("rerope", 1.0, TRAINED)
+    assert in_force_note(frame(rows)) == (
+        " · slowest pair in force: 1 in rerope; 1/8 as trained in ntk, pi"
+    )
+    nothing = frame(rows).assign(task="nll")
+    assert in_force_note(nothing) == "" and in_force(nothing).empty
+
+
+@pytest.mark.parametrize(("share", "said"), [(1, "1"), (0.125, "1/8"), (0, "0"), (1.5, "x1.5")])
+def test_shares_in_words(share, said):
+    assert share_words(share) == said
