@@ -1,5 +1,6 @@
 """The reference study: its experiment files work at every tier, and go on on another machine."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,34 @@ def first(tier: str) -> list[list[str]]:
         [f"{name}={str(values).split(',')[0]}" for name, values in grid.items()]
         for grid in grids(tier)
     ]
+
+
+def options(experiment: str, scheme: str) -> dict:
+    """What the grid that holds a scheme sets beside it and its seed."""
+    file = CONF.parent / f"{experiment}.yaml"
+    for grid in yaml.safe_load(file.read_text())["hydra"]["sweeper"]["params"]:
+        named = re.fullmatch(r"glob\(\*,exclude=\[(.*)\]\)", grid["scheme"])
+        listed = (named.group(1) if named else grid["scheme"]).split(",")
+        if (scheme in listed) != bool(named):
+            return {k: str(v) for k, v in grid.items() if k not in ("scheme", "seed")}
+    raise AssertionError(f"{experiment} does not train {scheme}")
+
+
+HEADLINE = [name for grid in grids("headline") for name in grid["scheme"].split(",")]
+
+
+def test_the_first_seeds_of_the_headline_are_runs_of_the_zoo():
+    """Not trained twice: the same data, model and recipe, and the same options for each scheme."""
+    assert len(HEADLINE) == 12
+    for scheme in HEADLINE:
+        assert options("reference/headline", scheme) == options("zoo", scheme)
+    for scheme in ("rope", "nope"):
+        more = [f"{k}={v}" for k, v in options("zoo", scheme).items()]
+        ours, theirs = (
+            job(f"experiment={name}", f"scheme={scheme}", *more, *HERE, tiny=()).run.name
+            for name in ("reference/headline", "zoo")
+        )
+        assert ours == theirs
 
 
 CHECKED = [(tier, words) for tier in TIERS for words in first(tier)]
