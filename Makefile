@@ -102,7 +102,7 @@ test: $(STAMP)  ## run the tests
 test-fast: $(STAMP)  ## run the tests of names, bounds, statistics and files
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not subprocess" tests/results tests/runs/test_hints.py tests/runs/test_identity.py tests/utils
 
-lint: $(STAMP)  ## style, imports, who may import whom, types of the model
+lint: $(STAMP)  ## style, imports, who may import whom, types
 	$(BIN)/ruff check extrap tests benchmarks
 	$(BIN)/ruff format --check extrap tests benchmarks
 	$(BIN)/lint-imports --no-cache

@@ -24,7 +24,7 @@ and the cycle of all five). One of each, 3 symbols, no filler:
 """
 
 import math
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -181,9 +181,9 @@ class PermutationProduct(Computed):
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Share of the 2^n strings whose product is the most frequent one, by walking all of S5."""
-        ways = Counter({tuple(range(5)): 1.0})
+        ways: dict[tuple[int, ...], float] = {tuple(range(5)): 1.0}
         for _ in range(n):
-            after: Counter = Counter()
+            after: dict[tuple[int, ...], float] = defaultdict(float)
             for at, share in ways.items():
                 for permutation in GENERATORS.values():
                     after[tuple(permutation[place] for place in at)] += share / 2

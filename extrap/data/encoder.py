@@ -26,6 +26,7 @@ class Encoder(Protocol):
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; those that are no text, such as that of BOS, are line breaks."""
+        ...
 
 
 class Bytes:

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from extrap.data.encoder import Encoder
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -36,7 +35,7 @@ class Tokenized(Vocabulary):
     tokenizer: str = field(kw_only=True)
 
     @property
-    def encoder(self) -> Encoder:
+    def encoder(self) -> "Pieces":
         return encoder(self.tokenizer)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from extrap.data.encoder import BYTES, Encoder
 
-Ids = TypeVar("Ids")  # an int or an integer array
+Ids = TypeVar("Ids", int, np.ndarray)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ method says so; outside it is finite and different.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Literal
+from typing import Any, Literal
 
 from torch import Tensor
 
@@ -107,7 +107,7 @@ def with_scheme(model: GPT, scheme: Scheme) -> GPT:
 
 
 def replace_parts(
-    scheme: Scheme, test: Callable[[Scheme], bool], make: Callable[[Scheme], Scheme]
+    scheme: Scheme, test: Callable[[Scheme], bool], make: Callable[[Any], Scheme]
 ) -> Scheme:
     """The scheme with make(part) in place of every single part that passes the test, inside
     whatever stacks hold it.
@@ -118,8 +118,9 @@ def replace_parts(
         return Stack(scheme.shape, [replace_parts(part, test, make) for part in scheme.parts])
     if isinstance(scheme, Only):
         return Only(scheme.shape, replace_parts(scheme.part, test, make), sorted(scheme.layers))
-    if isinstance(scheme, Wrapper) and isinstance(getattr(scheme, "part", None), Scheme):
-        scheme.part = replace_parts(scheme.part, test, make)
+    inner = getattr(scheme, "part", None)
+    if isinstance(scheme, Wrapper) and isinstance(inner, Scheme):
+        scheme.part = replace_parts(inner, test, make)
         return scheme
     return make(scheme) if test(scheme) else scheme
 

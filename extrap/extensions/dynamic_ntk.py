@@ -32,6 +32,8 @@ class DynamicNTK(Frequencies):
     ValueError for a factor below 1. Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
     """
 
+    factor: float  # never null here
+
     def __init__(self, factor: float = 1.0, mode: Literal["sequence", "row"] = "sequence"):
         super().__init__(factor)
         self.mode = mode

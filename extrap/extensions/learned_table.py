@@ -13,7 +13,7 @@ from typing import Literal
 from extrap.extensions.base import SchemeExtension, replace_parts
 from extrap.model.card import parts
 from extrap.model.scheme import Scheme
-from extrap.schemes.learned import Learned
+from extrap.schemes.learned import Learned, Policy
 
 
 class LearnedTable(SchemeExtension):
@@ -25,7 +25,7 @@ class LearnedTable(SchemeExtension):
     """
 
     def __init__(self, policy: Literal["clamp", "interpolate", "hierarchical"]):
-        self.policy = policy
+        self.policy: Policy = policy
 
     def extend(self, scheme: Scheme) -> Scheme:
         tables = [part for part in parts(scheme) if isinstance(part, Learned)]

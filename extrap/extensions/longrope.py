@@ -27,6 +27,8 @@ class LongRoPE(Frequencies):
     another number of pairs. Source: arXiv 2402.13753
     """
 
+    factor: float  # never null here
+
     def __init__(
         self, factor: float = 8.0, long: list[float] | None = None, short: list[float] | None = None
     ):

@@ -56,13 +56,11 @@ class MsPoE(SchemeExtension):
 
 def plain_rotary(part: Scheme) -> bool:
     """Whether a single part turns pairs by t theta_p and does nothing else."""
+    if not isinstance(part, Rotary):
+        return False
     own = type(part)
-    return (
-        isinstance(part, Rotary)
-        and own.rotate is Rotary.rotate
-        and own.angle is Rotary.angle
-        and not part.uses("score", "mix")
-    )
+    plain = own.rotate is Rotary.rotate and own.angle is Rotary.angle
+    return plain and not part.uses("score", "mix")
 
 
 class PerHead(Scheme):

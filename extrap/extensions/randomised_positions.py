@@ -25,7 +25,8 @@ class RandomisedTest(SchemeExtension):
     layers = "all"
 
     def __init__(self, test: Literal["even", "stride", "sampled"], longest: int | None = None):
-        self.test, self.longest = test, longest
+        self.test: Literal["even", "stride", "sampled"] = test
+        self.longest = longest
 
     def extend(self, scheme: Scheme) -> Scheme:
         randomised = [part for part in parts(scheme) if isinstance(part, RandomisedPositions)]

@@ -34,6 +34,8 @@ class LeakyReRoPE(DistanceExtension):
     and for k <= 1, which is no slower. Source: https://kexue.fm/archives/9708
     """
 
+    factor: float  # never null here
+
     def __init__(self, factor: float = 8.0, width: int | None = None, k: float | None = None):
         check_factor(factor)
         if k is not None and k <= 1:

@@ -21,6 +21,8 @@ class SelfExtend(DistanceExtension):
     W without a divisor large enough, is refused. Source: arXiv 2401.01325
     """
 
+    factor: float  # never null here
+
     def __init__(self, factor: float = 8.0, window: int | None = None, group: int | None = None):
         check_factor(factor)
         self.factor, self.window, self.group = factor, window, group

@@ -87,7 +87,7 @@ def trained_curve(run: Run) -> list[dict[str, float]]:
     """The points of the training curve of a finished run. Raises UserError where they are not what
     training left.
     """
-    points = read_json(run.curve).get("points")
+    points: Any = read_json(run.curve).get("points")
     if not run.intact(run.curve) or not is_curve(points):
         raise UserError(
             f"{run.curve}: changed since training ended; delete {run.weights}, and the same "

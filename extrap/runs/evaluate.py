@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -87,7 +88,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         Progress(name) as progress,
     ):
         model = (
-            InspectedModel(extended, plain, job.untrained)
+            InspectedModel(cast(GPT, extended), plain, job.untrained)
             if diagnostic
             else _Reader(extended, _device(job))
         )

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import torch
 
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.mixture import Batches, Mixture
@@ -80,8 +82,18 @@ class Job:
         return self.base.optim
 
     @property
+    def _trained_here(self) -> Pretraining:
+        """What a published checkpoint has none of is asked of others alone."""
+        return cast(Pretraining, self.base)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the weights while they are trained."""
+        return self._trained_here.dtype
+
+    @property
     def mixture(self) -> Mixture:
-        return self.base.mixture
+        return self._trained_here.mixture
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -103,7 +115,7 @@ class Job:
 
     @property
     def batches(self) -> Batches:
-        return self.base.batches
+        return self._trained_here.batches
 
     @property
     def shape(self) -> Shape:
@@ -236,12 +248,12 @@ class Job:
         """How the run is fine-tuned, if it is."""
         if not self.config["finetune"]:
             return None
-        return FineTuned(self.base, self.choices, self.extension, self.extension_name)
+        return FineTuned(self._trained_here, self.choices, self.extension, self.extension_name)
 
     @property
     def course(self) -> Course:
         """Whose steps the stage `train` takes."""
-        return self.tuned or self.base
+        return cast(Course, self.tuned or self.base)
 
     @property
     def label(self) -> str:

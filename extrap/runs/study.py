@@ -129,7 +129,7 @@ class Standing:
 def standing(entry: Entry) -> Standing:
     folder, left = entry.folder, entry.missing()
     state, note = _state(entry, left)
-    spent = [
+    spent: list[Any] = [
         folder.state.get("seconds"),
         *(folder.note(entry.file(task).note).get("seconds") for task in entry.tasks),
     ]

@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from typing import Any
 
 import lightning as L
-from lightning.pytorch.callbacks import ModelCheckpoint
-from lightning.pytorch.utilities.exceptions import MisconfigurationException, SIGTERMException
+from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch.callbacks import Callback, ModelCheckpoint
+from lightning.pytorch.utilities.exceptions import SIGTERMException
 from torch.utils.data import DataLoader, IterableDataset
 
 from extrap.data.curriculum import Switches
@@ -113,13 +114,18 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
     """
     run, steps = course.run, course.optim.steps
     lit, curve, state = (
-        Lit(course.begin().to(job.base.dtype), course.optim, course.batches.mixture.weights),
+        Lit(course.begin().to(job.dtype), course.optim, course.batches.mixture.weights),
         Curve(course.optim.log_every),
         "trained",
     )
     with Progress(course.verb, steps) if devices.first() else nullcontext(_silent) as progress:
         switches = course.batches.switches()
-        callbacks = [curve, Schooling(switches), RandomState(), Report(progress, steps, curve)]
+        callbacks: list[Callback] = [
+            curve,
+            Schooling(switches),
+            RandomState(),
+            Report(progress, steps, curve),
+        ]
         logger = job.dashboard.lightning() if devices.first() else False
         trainer = _trainer(job, course, callbacks, logger, [Checkpoints(lit, steps)])
         loader = DataLoader(FromStep(course, lit, switches), batch_size=None)

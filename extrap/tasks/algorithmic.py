@@ -110,7 +110,7 @@ class LengthGeneralisation(Task):
                     self._report(part.at(length=tokens.shape[1] - 1), correct)
                     part.value("chance", TASKS[protocol].chance(vocabulary, n))
                 if n <= self.longest:
-                    inside[protocol].append(correct.all(1))
+                    inside[protocol].append(np.all(correct, 1))
             counter.up_to(sum(cost[: at + 1]))
         for protocol in self.ask:
             self._report_gate(
@@ -130,7 +130,7 @@ class LengthGeneralisation(Task):
         return np.concatenate(likely) == tokens[:, -width:]
 
     def _report(self, cell: Recorder, correct: np.ndarray) -> None:
-        exact, width = correct.all(1), correct.shape[1]
+        exact, width = np.all(correct, 1), correct.shape[1]
         cell.proportion("accuracy", exact, correct.size)
         low, high = bootstrap_mean(correct.sum(1), np.full(len(correct), width))
         counts = {"n": len(correct), "tokens": correct.size}

@@ -99,9 +99,11 @@ class Inside(Protocol):
         """The same model before training, of its own depth or another. Raises UserError or
         ValueError where the scheme lacks it.
         """
+        ...
 
     def attention(self, tokens: Tensor) -> Tensor:
         """(layers, B, H, T, T) attention weights."""
+        ...
 
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
         """{layer: (B, H)} cosine of the mean query and the mean key, of layers with attention of
@@ -113,20 +115,25 @@ class Inside(Protocol):
         """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`.
         Raises OutOfRange where one lies past what the model defines.
         """
+        ...
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
         """Logits (B, last, vocab) where no token but itself sees the one at `slot`."""
+        ...
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
         """(B, T) norms of the last hidden state's derivative by each input vector, along probes (P,
         C) of orthonormal rows.
         """
+        ...
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """(B, T) norms of the derivative of the last position's logit of targets (B,)."""
+        ...
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """() the mean loss of targets (B, T), after a backward pass to all weights."""
+        ...
 
 
 class Diagnostic(Task):

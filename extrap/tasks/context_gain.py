@@ -77,7 +77,9 @@ class ContextGain(AtLengths):
         contexts = self.lengths(L)
         end, step = contexts[-1], max(1, round(self.stride * L))
         text, sizes = texts(corpus, self.documents, end)
-        plan = {c: [TextWindows(c, half, (end,))] for c in (half, *contexts)}
+        plan: dict[int | str, list[TextWindows]] = {
+            c: [TextWindows(c, half, (end,))] for c in (half, *contexts)
+        }
         if end >= L + half:  # else the first of them would begin before the text
             plan["window"] = sliding(L, step, end - half, end)
         cost = {name: len(text) * tokens_read(windows) for name, windows in plan.items()}

@@ -163,7 +163,7 @@ class Haystack(AtLengths):
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
-        cells.answers({"all": scores["recall"].all(1)}, {})
+        cells.answers({"all": np.all(scores["recall"], 1)}, {})
         cells.share("recall", scores["recall"])
         cells.drawn(trials.tokens, trials.answers)
         queries = trials.asked.shape[1]  # of several values every record is right

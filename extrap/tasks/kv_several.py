@@ -115,7 +115,7 @@ class KVSeveral(AtLengths):
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)
-        cells.proportion("all", correct.all(1))
+        cells.proportion("all", np.all(correct, 1))
         share = correct.mean(1)
         if 0 < (p := correct.mean()) < 1:
             cells.value("design", self.queries * share.var() / (p * (1 - p)), n=self.trials)

@@ -134,13 +134,17 @@ class MultiDoc(AtLengths):
         scores: Score,
     ) -> None:
         K, correct = documents.template.most(length), []
-        for depth in self.depths:
-            questions = documents.moved(length, depth, ORDERS[protocol], range(self.trials))
-            cells, hits = _cell(recorder, protocol, questions, K), scores(questions)
+        asked = [
+            documents.moved(length, depth, ORDERS[protocol], range(self.trials))
+            for depth in self.depths
+        ]
+        cells = _cell(recorder, protocol, asked[0], K)
+        for depth, questions in zip(self.depths, asked, strict=True):
+            hits = scores(questions)
             cells.at(depth=depth).answers(hits, questions.places)
             correct.append(hits["accuracy"])
         cells.curve(np.stack(correct, 1), self.depths)
-        cells.value("guess", guess(questions.values.shape[1], documents.vocabulary.values))
+        cells.value("guess", guess(asked[0].values.shape[1], documents.vocabulary.values))
         if gate and protocol == "ordered":
             cells.share("gate", np.stack(correct, 1))
 

@@ -1,8 +1,9 @@
 """How much a file may hold: a few kilobytes of gzip can stand for terabytes."""
 
 import os
+from gzip import GzipFile
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from extrap.utils.errors import UserError
 
@@ -23,7 +24,7 @@ def most(path: Path) -> int:
     return max(FREE, RATIO * path.stat().st_size)
 
 
-def check_size(file: BinaryIO, path: Path, option: str) -> None:
+def check_size(file: IO[bytes] | GzipFile, path: Path, option: str) -> None:
     """Raises UserError where more than `most` was read of an unpacked file so far."""
     if file.tell() > most(path):
         raise UserError(

@@ -95,8 +95,8 @@ class Line:
 
     def show(self, done: int, total: int | None, note: str) -> None:
         self._done = done
-        said = {"phase": self._label, "done": done, "total": total, "note": note}
-        said["left"] = self._pace.left(done, total)
+        left = self._pace.left(done, total)
+        said = {"phase": self._label, "done": done, "total": total, "note": note, "left": left}
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + MINUTE
             print(", ".join(words(said)), file=sys.stderr, flush=True)
@@ -129,7 +129,7 @@ def share_of(said: Mapping[str, Any]) -> float | None:
 
 def seconds_left(said: Mapping[str, Any]) -> float | None:
     """Seconds that the phase goes on, where the file holds a number of them."""
-    left = said.get("left")
+    left: Any = said.get("left")
     return float(left) if type(left) in (int, float) and 0 <= left < MOST else None
 
 

@@ -86,10 +86,11 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     order = bytearray()
     with ExitStack() as stack:
         files = {split: stack.enter_context(_settled(folder / f"{split}.bin")) for split in SPLITS}
-        if encoder.sized:
-            sizes = {
-                split: stack.enter_context(_settled(folder / f"{split}.sizes")) for split in SPLITS
-            }
+        sizes = {
+            split: stack.enter_context(_settled(folder / f"{split}.sizes"))
+            for split in SPLITS
+            if encoder.sized
+        }
         for split, text in documents:
             _add(digest, SPLITS.index(split), text)
             order.append(SPLITS.index(split))

@@ -41,9 +41,9 @@ class Torch(Source):
         return stamps(self._files()[1])
 
     def _files(self) -> tuple[Path, list[Path]]:
-        root = Path(
-            find_spec("torch").submodule_search_locations[0]
-        )  # found without importing torch
+        spec = find_spec("torch")  # found without importing torch
+        assert spec is not None and spec.submodule_search_locations
+        root = Path(spec.submodule_search_locations[0])
         named = {
             p.relative_to(root).as_posix(): p
             for p in root.rglob("*.py")

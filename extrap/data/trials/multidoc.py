@@ -122,7 +122,7 @@ class Documents:
         """
         template, rows, values, behind = self.template, [], [], []
         for question, order in made:
-            asked = template.questions(question.facts.subjects[0], np.int64(question.relation))
+            asked = template.questions(question.facts.subjects[0], np.array(question.relation))
             documents = template.documents(question.facts[order]).ravel()
             filler = question.filler[: length - 1 - len(documents) - len(asked)]
             rows.append(np.concatenate([[self.vocabulary.bos], filler, documents, asked]))

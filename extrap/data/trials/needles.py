@@ -72,7 +72,7 @@ def several_values(
     at, rows, answers = places(length, m, 1, layout), [], []
     for i in items:
         rng = np.random.default_rng((seed, VALUES, length, i))
-        key = vocabulary.key(rng.integers(vocabulary.keys))
+        key = vocabulary.key(int(rng.integers(vocabulary.keys)))
         values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
         rows.append(
             _context(

@@ -191,7 +191,7 @@ def environment(trainer: Mapping[str, Any]) -> list[Any]:
     """The plug-in of a Trainer that keeps a run on one device out of the cluster it may run in:
     inside an allocation of several tasks, Lightning would wait for them, or refuse.
     """
-    from lightning.pytorch.plugins.environments import LightningEnvironment
+    from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 
     return [LightningEnvironment()] if processes(trainer) == 1 else []
 

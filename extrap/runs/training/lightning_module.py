@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
 from extrap.data.mixture import Batch
+from extrap.model.gpt import GPT
 from extrap.runs.training.devices import begins, counted, counts, turns
 from extrap.runs.training.optim import Optim
 
@@ -29,7 +30,7 @@ class Lit(L.LightningModule):
     measured: means over what this process has seen of the batch of the step.
     """
 
-    def __init__(self, model: nn.Module, optim: Optim, weights: dict[str, float]):
+    def __init__(self, model: GPT, optim: Optim, weights: dict[str, float]):
         super().__init__()
         self.model = model
         self.optim = optim

@@ -7,6 +7,7 @@ W' = W + (alpha / r) B A;   A (r, columns) ~ N(0, 1 / r), B (rows, r) = 0, so th
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -85,7 +86,7 @@ class LoRA(Tuning):
         return merged
 
 
-def _matrices(model: GPT) -> dict[str, nn.Module]:
+def _matrices(model: GPT) -> dict[str, Any]:
     """Every matrix outside the scheme."""
     found = (
         ("embedding", model.embedding),

@@ -44,9 +44,9 @@ class ModelMeasures:
             return [f.transpose(0, 1) for f in found] + [measures.rollout(a)]
 
         sink, mass, entropy, rollout = self._all(measure, inputs.tokens)
-        uniform = measures.uniform(n)
+        uniform = measures.uniform(n).tolist()
         recorder.value("sink_uniform", uniform[0])
-        recorder.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean())
+        recorder.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean().item())
         for layer, head in np.ndindex(sink.shape[1:]):
             recorder.mean("sink", sink[:, layer, head], layer=layer, head=head)
         for layer in range(mass.shape[1]):

@@ -3,7 +3,7 @@ items.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -137,7 +137,7 @@ class Recorder:
     def answers(
         self,
         scores: dict[str, np.ndarray],
-        places: dict[str, float],
+        places: Mapping[str, float],
         tokens: int | None = None,
     ) -> None:
         """A proportion of every metric {metric: (trials,)}; items: the first metric of each trial
@@ -163,7 +163,7 @@ class Recorder:
         self.item("drawn", "all", checksum(*arrays))
 
     @property
-    def passed(self) -> set[str]:
+    def passed(self) -> set[str | None]:
         """Protocols whose gate reaches 0.9."""
         return {
             row.get("protocol")

@@ -55,9 +55,10 @@ def texts(corpus, documents: int, end: int) -> tuple[np.ndarray, np.ndarray]:
     """
     found, sizes = (read("validation", at_least=end) for read in (corpus.documents, corpus.sizes))
     chosen = [i * len(found) // documents for i in range(documents)]
-    return tuple(
+    text, behind = (
         np.stack([kind[i][:end] for i in chosen]).astype(np.int64) for kind in (found, sizes)
     )
+    return text, behind
 
 
 def check_texts(corpus, task: str, documents: int, end: int, why: str) -> None:
