@@ -24,7 +24,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard
 from extrap.cli.hydra_errors import explain, misplaced
+from extrap.cli.sweep import names
 from extrap.cli.sweep.join import join
+from extrap.cli.typed_paths import literal
 from extrap.utils import progress
 from extrap.utils.errors import UserError, disk_fault, printable
 from extrap.utils.paths import conf_dir
@@ -122,6 +124,8 @@ def main(program: Program) -> None:
     warnings.filterwarnings("once", category=UserWarning, module="extrap")
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
+        names.TYPED[:] = sys.argv
+        sys.argv = [sys.argv[0], *literal(sys.argv[1:])]
         args = _parsed()
         overrides += args.overrides
         config_guard.check_files(program.conf, args)

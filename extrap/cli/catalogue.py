@@ -119,6 +119,9 @@ def _extension(node: dict[str, Any], text: str) -> dict[str, str]:
 
 
 def _task(node: dict[str, Any], text: str) -> dict[str, str]:
+    if "defaults" in node:  # a choice of several others, which say it themselves
+        asks = text.splitlines()[1].removeprefix("#").strip()
+        return {"what it asks": asks, "options": "-", "source": "-"}
     first = re.split(r"\.\s", _module(node).strip().split("\n\n")[0])[0]
     asks = " ".join(first.split()).rstrip(".")
     return {"what it asks": asks, "options": _options(node), "source": _sources(node)}

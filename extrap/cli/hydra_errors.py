@@ -17,6 +17,7 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
+from extrap.cli.typed_paths import in_a_shell, quoted
 from extrap.utils.errors import printable
 
 EXTRAS = {
@@ -100,8 +101,21 @@ def _unreadable(error: OverrideParseException) -> str:
     )
     return (
         f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, "
-        "special characters need '...' around the value"
+        f"special characters need '...' around the value{_as_typed(error.override)}"
     )
+
+
+def _as_typed(override: str) -> str:
+    """What to type in a shell for a value that is taken as it is; empty where that is no cure."""
+    option, _, value = override.partition("=")
+    word = f"{option}={quoted(value)}"
+    try:
+        if re.search(r"[\[\]{}'\"]", value) is None and value.isprintable():
+            OverridesParser.create().parse_override(word)
+            return f": {in_a_shell(word)}"
+    except HydraException:
+        pass
+    return ""
 
 
 def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:

@@ -142,7 +142,7 @@ def encoder(tokenizer: str) -> Pieces:
 
 
 def _found(tokenizer: str) -> Path:
-    path = Path(tokenizer)
+    path = Path(os.path.expanduser(tokenizer))
     path = path / "tokenizer.json" if path.is_dir() else path
     if path.is_file():
         return path

@@ -15,7 +15,9 @@ CONF = Path(__file__).parents[2] / "conf"
 
 
 def names(group: str) -> list[str]:
-    return sorted(p.stem for p in (CONF / group).glob("*.yaml"))
+    """Choices that are a constructor call each; one of several others (task=quick) is none."""
+    stems = sorted(p.stem for p in (CONF / group).glob("*.yaml"))
+    return [stem for stem in stems if "defaults" not in node(group, stem)]
 
 
 def node(group: str, name: str) -> dict:

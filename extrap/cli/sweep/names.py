@@ -11,9 +11,13 @@ def labels(batch: list[list[str]]) -> list[str]:
     return [" ".join(o for o in overrides if o not in shared) or "defaults" for overrides in batch]
 
 
+TYPED: list[str] = []
+"""The command line as it was typed, before paths in it were quoted for Hydra."""
+
+
 def typed() -> str:
     """What was typed to start this program."""
-    return shlex.join(["extrap", *sys.argv[1:]])
+    return shlex.join(["extrap", *(TYPED or sys.argv)[1:]])
 
 
 def file_name(number: int, label: str) -> str:

@@ -49,7 +49,7 @@ class Files(Source):
 
     @property
     def place(self) -> str:
-        return os.path.abspath(self.path)
+        return os.path.abspath(os.path.expanduser(self.path))
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
@@ -90,7 +90,7 @@ class Files(Source):
         """The folder that names are relative to and the files with something in them, in the order
         of their names.
         """
-        path = Path(self.path)
+        path = Path(os.path.expanduser(self.path))
         if (
             any(len(os.fsencode(part)) > 255 for part in path.parts)
             or len(os.fsencode(path)) > 4095
@@ -104,7 +104,7 @@ class Files(Source):
         elif path.is_dir():
             root, found = path, list(path.rglob("*"))
         else:
-            found = [Path(p) for p in glob(self.path, recursive=True)]
+            found = [Path(p) for p in glob(str(path), recursive=True)]
             root = Path(
                 *path.parts[
                     : next(

@@ -7,6 +7,7 @@ A line is one example: {"ordered_kv_records": [[key, value], ...], "key": key, "
 import errno
 import gzip
 import json
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
     fields, no records, a key that occurs twice or not at all, another value than the record has.
     """
     examples: list[Example] = []
-    for number, line in enumerate(_lines(f"{option}={path}", Path(path)), 1):
+    for number, line in enumerate(_lines(f"{option}={path}", Path(os.path.expanduser(path))), 1):
         if not line.strip():
             continue
         try:
