@@ -151,13 +151,6 @@ class Tensors:
             )
 
 
-def copied(
-    tensors: Tensors, names: Mapping[str, str], shapes: Mapping[str, tuple[int, ...]]
-) -> dict[str, Tensor]:
-    """{our name: tensor} for names {our name: theirs}."""
-    return {ours: tensors.take(theirs, *shapes[ours]) for ours, theirs in names.items()}
-
-
 def head(tensors: Tensors, tied: bool, name: str, vocab: int, dim: int) -> dict[str, Tensor]:
     """The matrix of the head, {} where it is the embedding. A file may hold a tied one twice."""
     if not tied:

@@ -7,20 +7,26 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.export import export
+from extrap.pretrained.families.mpt import slopes
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
+from extrap.schemes.nope import NoPE
+from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
 from extrap.utils.errors import UserError
 
 TOKENS = torch.randint(61, (2, 24), generator=torch.Generator().manual_seed(5))
 LLAMA = {"mlp": "swiglu"}
-GPT2 = {"norm": "layer"}
+GPT2 = LAYER = {"norm": "layer"}
+BLOOM = LAYER | {"embedding_norm": "layer", "mlp": "gelu-tanh"}
+MPT = LAYER | {"bias": "none", "head": "shared"}
 
 
 def model(scheme, **options) -> GPT:
+    dim, heads = options.pop("dim", 32), options.pop("heads", 4)
     shape = Shape(
-        32,
-        4,
+        dim,
+        heads,
         3,
         24,
         61,
@@ -28,9 +34,10 @@ def model(scheme, **options) -> GPT:
         options.get("kv_heads"),
         options.get("head_dim"),
     )
-    made = GPT(scheme(shape), 61, 32, 3, 4, **options).eval()
-    for p in made.parameters():
-        p.data += 0.1 * torch.randn_like(p)
+    made = GPT(scheme(shape), 61, dim, 3, heads, **options).eval()
+    for name, p in made.named_parameters():
+        if not (options.get("bias") == "none" and name.endswith("bias")):
+            p.data += 0.1 * torch.randn_like(p)
     return made
 
 
@@ -46,11 +53,20 @@ def model(scheme, **options) -> GPT:
         (Learned, GPT2),
         (Learned, GPT2 | {"mlp": "gelu-tanh", "bias": "all", "head": "shared"}),
         (Learned, GPT2 | {"mlp": "relu", "head": "tied", "ratio": 1.5}),
+        (PartialRoPE, LAYER),
+        (lambda shape: PartialRoPE(shape, 300.0, 0.25, "interleaved"), LAYER | {"bias": "all"}),
+        (RoPE, LAYER | {"mlp": "gelu-tanh", "residual": "parallel", "head": "shared"}),
+        (lambda shape: RoPE(shape, 300.0, "half"), LAYER | {"head": "tied", "ratio": 1.5}),
+        (ALiBi, BLOOM),
+        (ALiBi, BLOOM | {"bias": "all", "head": "shared"}),
+        (ALiBi, BLOOM | {"head": "tied", "heads": 6, "dim": 48}),
+        (ALiBi, MPT),
+        (lambda shape: ALiBi(shape, slopes(6, 8)), MPT | {"heads": 6, "dim": 48}),
     ],
 )
 def test_logits_are_the_same(scheme, options, tmp_path):
     transformers = pytest.importorskip("transformers")
-    ours = model(scheme, **options)
+    ours = model(scheme, **dict(options))
     export(ours, tmp_path)
     expected = ours(TOKENS)
     theirs, info = transformers.AutoModelForCausalLM.from_pretrained(
@@ -65,7 +81,24 @@ def test_logits_are_the_same(scheme, options, tmp_path):
 @pytest.mark.parametrize(
     ("scheme", "options", "expected"),
     [
-        (ALiBi, {}, "export: ALiBi has no equal"),
+        (
+            NoPE,
+            {},
+            "export: NoPE has no equal in transformers; RoPE, PartialRoPE, Learned, ALiBi have",
+        ),
+        (ALiBi, {}, "export: MPT (BLOOM: model.embedding_norm=layer) needs model.norm=layer"),
+        (ALiBi, LAYER, "export: MPT (BLOOM: model.embedding_norm=layer) needs no biases"),
+        (
+            ALiBi,
+            MPT | {"ratio": 2.0},
+            "export: MPT (BLOOM: model.embedding_norm=layer) needs model",
+        ),
+        (ALiBi, MPT | {"head": "untied"}, "export: MPT (BLOOM: model.embedding_norm=layer) needs"),
+        (ALiBi, BLOOM | {"ratio": 2.0}, "export: BLOOM needs model.ratio=4"),
+        (ALiBi, BLOOM | {"mlp": "gelu"}, "export: BLOOM needs model.mlp=gelu-tanh"),
+        (lambda s: ALiBi(s, [0.1] * 4), BLOOM, "export: BLOOM needs scheme.slopes=null"),
+        (PartialRoPE, {}, "export: GPT-NeoX needs model.norm=layer"),
+        (PartialRoPE, LAYER | {"kv_heads": 2}, "export: GPT-NeoX needs model.kv_heads=null"),
         (RoPE, {}, "export: Llama needs model.mlp=swiglu"),
         (RoPE, LLAMA | {"norm": "layer"}, "export: Llama needs model.norm=rms"),
         (RoPE, LLAMA | {"bias": "all"}, "export: Llama needs model.bias=null, none or attention"),
@@ -83,6 +116,6 @@ def test_logits_are_the_same(scheme, options, tmp_path):
 )
 def test_what_has_no_equal_is_refused(scheme, options, expected, tmp_path):
     with pytest.raises(UserError) as error:
-        export(model(scheme, **options), tmp_path / "folder")
+        export(model(scheme, **dict(options)), tmp_path / "folder")
     assert str(error.value).startswith(expected)
     assert not (tmp_path / "folder").exists()

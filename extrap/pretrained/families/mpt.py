@@ -1,12 +1,24 @@
 """MPT: ALiBi with slopes in an order of its own, layer norms without biases, a tied head."""
 
-import torch
-from torch import Tensor
-
-from extrap.pretrained.plan import Plan, Settings, Tensors
+from extrap.pretrained.names import Names
+from extrap.pretrained.plan import Plan, Settings
 from extrap.schemes.alibi import ALiBi
 
 MODEL_TYPES = ("mpt",)
+NAMES = Names(
+    prefix="transformer.",
+    block="blocks.{}",
+    linears={
+        "qkv": "attn.Wqkv",
+        "out": "attn.out_proj",
+        "up": "ffn.up_proj",
+        "down": "ffn.down_proj",
+    },
+    norms={"norm1": "norm_1", "norm2": "norm_2"},
+    outside={"embedding": "wte", "norm": "norm_f"},
+    head="lm_head",
+    biased=False,
+)
 
 
 def slopes(heads: int, steepest: float) -> list[float]:
@@ -30,12 +42,12 @@ def plan(settings: Settings) -> Plan:
     settings.only("embedding_fraction", 1, 1.0)
     settings.only("tie_word_embeddings", True)
     dim, heads = settings.size("d_model"), settings.size("n_heads")
-    layers, vocab = settings.size("n_layers"), settings.size("vocab_size")
+    vocab = settings.size("vocab_size")
     ratio = settings.size("expansion_ratio", default=4)
     steepest = attention.number("alibi_bias_max", 8)
     options = {
         "dim": dim,
-        "layers": layers,
+        "layers": settings.size("n_layers"),
         "heads": heads,
         "norm": "layer",
         "eps": settings.number("layer_norm_epsilon", 1e-5),
@@ -45,28 +57,13 @@ def plan(settings: Settings) -> Plan:
         "bias": "none",
     }
 
-    def weights(tensors: Tensors) -> dict[str, Tensor]:
-        tensors.inside("transformer.")
-        tensors.left.discard("lm_head.weight")
-        found = {"embedding.weight": tensors.take("wte.weight", vocab, dim)}
-        norms = {"norm": "norm_f"}
-        sizes = {
-            "qkv": ("attn.Wqkv", 3 * dim, dim),
-            "out": ("attn.out_proj", dim, dim),
-            "up": ("ffn.up_proj", ratio * dim, dim),
-            "down": ("ffn.down_proj", dim, ratio * dim),
-        }
-        for n in range(layers):
-            norms |= {f"blocks.{n}.norm{x}": f"blocks.{n}.norm_{x}" for x in "12"}
-            for ours, (theirs, outer, inner) in sizes.items():
-                weight = tensors.take(f"blocks.{n}.{theirs}.weight", outer, inner)
-                found[f"blocks.{n}.{ours}.weight"] = weight
-        for ours, theirs in norms.items():
-            found[f"{ours}.weight"] = tensors.take(f"{theirs}.weight", dim)
-            found[f"{ours}.bias"] = torch.zeros(dim)
-        return found
-
     def scheme(shape):
         return ALiBi(shape, slopes(heads, steepest))
 
-    return Plan(options, vocab, settings.size("max_seq_len"), scheme, weights)
+    return Plan(
+        options,
+        vocab,
+        settings.size("max_seq_len"),
+        scheme,
+        lambda tensors: NAMES.read(tensors, options, vocab, ratio * dim, tied=True),
+    )
