@@ -40,7 +40,7 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    force = in_force_note(rows)
+    every = rows
     rows = select(methods(rows), **NEEDS)
     rows = rows[
         (rows["parent"] == sorted(rows["parent"].unique())[0])
@@ -74,7 +74,7 @@ def draw(rows):
     said = (
         f"{note(rows)}, but where a label counts them · set for {target(rows):g}x where a factor "
         f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
-        f"above {CUT * floor:.3g} is cut off" + force
+        f"above {CUT * floor:.3g} is cut off{in_force_note(every, rows['method'])}"
     )
     entitle(figure, "Perplexity by method of reading further", said)
     return figure

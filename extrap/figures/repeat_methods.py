@@ -28,7 +28,7 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    force = in_force_note(rows)
+    every = rows
     gains, rows = (
         select(rows, task="repeat", metric="gain", extension="direct"),
         compared(select(methods(rows), **NEEDS)),
@@ -75,7 +75,7 @@ def draw(rows):
     )
     said = (
         f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: "
-        f"{gained}{force}"
+        f"{gained}{in_force_note(every, rows['method'])}"
     )
     entitle(figure, "Repeated and non-repeated text", said)
     return figure

@@ -24,7 +24,7 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    force = in_force_note(rows)
+    every = rows
     guess, rows = (
         select(rows, **NEEDS | {"metric": "guess"}),
         compared(select(methods(rows), **NEEDS)),
@@ -59,6 +59,7 @@ def draw(rows):
     entitle(
         figure,
         "Retrieval by method of reading further",
-        f"{note(rows)} · set for {target(rows):g}x where a factor exists · dotted: a guess" + force,
+        f"{note(rows)} · set for {target(rows):g}x where a factor exists · dotted: a guess"
+        + in_force_note(every, rows["method"]),
     )
     return figure

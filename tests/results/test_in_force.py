@@ -66,11 +66,12 @@ def test_an_adaptive_method_counts_what_it_changes_at_some_length():
 def test_the_note_groups_methods_by_what_is_left_of_the_slowest_pair():
     rows = used("ntk", 8.0, [1.0, 0.05, 0.00125]) + used("pi", 8.0, [t / 8 for t in TRAINED])
     rows += used("rerope", 1.0, TRAINED)
-    assert in_force_note(frame(rows)) == (
+    assert in_force_note(frame(rows), ["direct", "ntk", "pi", "rerope", "crop"]) == (
         " · slowest pair in force: 1 in rerope; 1/8 as trained in ntk, pi"
     )
+    assert in_force_note(frame(rows), ["pi"]) == " · slowest pair in force: 1/8 as trained in pi"
     nothing = frame(rows).assign(task="nll")
-    assert in_force_note(nothing) == "" and in_force(nothing).empty
+    assert in_force_note(nothing, ["pi"]) == "" and in_force(nothing).empty
 
 
 @pytest.mark.parametrize(("share", "said"), [(1, "1"), (0.125, "1/8"), (0, "0"), (1.5, "x1.5")])

@@ -2,6 +2,8 @@
 of the task `used`.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
@@ -63,18 +65,19 @@ def share_words(share: float) -> str:
     return "1" if share < 1 + 1e-9 else f"x{share:.3g}"
 
 
-def in_force_note(rows: pd.DataFrame) -> str:
-    """For the line under a figure: of the methods that stand beside each other in it, the slowest
-    pair in force over that as trained. Nothing where no rows tell.
+def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
+    """For the line under a figure: of the methods that are drawn in it, the slowest pair in force
+    over that as trained. Nothing where no rows tell.
     """
     if (used := select(rows, task="used", metric="theta")).empty:
         return ""
     used = compared(methods(used))
+    used = used[used["method"].isin({*drawn} - {"direct"})]
     by_share: dict[str, list[str]] = {}
     for method in order(used["method"]):
-        if method != "direct" and len(part := used[used["method"] == method]):
-            slowest = share_words(float(in_force(part)["slowest"].min()))
-            by_share.setdefault(slowest, []).append(method)
+        part = used[used["method"] == method]
+        slowest = share_words(float(in_force(part)["slowest"].min()))
+        by_share.setdefault(slowest, []).append(method)
     told = [
         f"{share} as trained in {', '.join(names)}" if share != "1" else f"1 in {', '.join(names)}"
         for share, names in sorted(by_share.items())
