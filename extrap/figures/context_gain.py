@@ -1,5 +1,4 @@
-"""The same last tokens with more and more context: what the context is worth, and what of it is
-worth more than the last L tokens alone.
+"""The same last tokens with more and more context: what is it worth, and what of it past L?
 
 Left: loss less that with L/2 tokens of context; right: loss less that with the last L tokens alone
 (crop), which any model has that throws the rest away: below 0 text from further back than L helps.

@@ -1,5 +1,4 @@
-"""Perplexity against length by method of reading further: what each costs within the training
-length, and how far it carries.
+"""Perplexity by length under each method of reading further: its cost within L, and its reach.
 
 A column per family of methods, a line of panels per way of scoring, all set for the greatest
 factor; beside a line stands its last value (arXiv 2309.00071, figure 1, and the plot that came with

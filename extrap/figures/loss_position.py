@@ -1,9 +1,9 @@
-"""What the text further back than L is worth at each position of one long window: the loss of one
-window less that of the same tokens read through windows of L.
+"""What the text further back than L is worth, at each position of one long window.
 
-Below 0: text from further back than L helps; above: the model breaks. One line per series, over
-bins of positions that grow with them, each the median of three neighbours; from three seeds on with
-a t-interval of the paired differences. Lines leave the frame .5 nats above 0. Conventions of arXiv
+Drawn is the loss of one window less that of the same tokens read through windows of L. Below 0:
+text from further back than L helps; above: the model breaks. One line per series, over bins of
+positions that grow with them, each the median of three neighbours; from three seeds on with a
+t-interval of the paired differences. Lines leave the frame .5 nats above 0. Conventions of arXiv
 2205.09921 (figure 5).
 """
 

@@ -1,10 +1,9 @@
-"""Retrieval and perplexity past the training length against the size of the model, a column per
-training length: does the order of schemes hold?
+"""Retrieval and perplexity past L against the size of the model: does the order of schemes hold?
 
-Read at the greatest multiple of L that every run was asked, up to 4. A line is the mean over all
-seeds, those below the gate among them; thin lines join the sizes of one seed, bars are t-intervals
-over seeds from three on. Under the curves of a panel stands Spearman's rank correlation between the
-order of schemes in the smallest models and that in each larger size.
+A column per training length. Read at the greatest multiple of L that every run was asked, up to 4.
+A line is the mean over all seeds, those below the gate among them; thin lines join the sizes of one
+seed, bars are t-intervals over seeds from three on. Under the curves of a panel stands Spearman's
+rank correlation between the order of schemes in the smallest models and that in each larger size.
 """
 
 import numpy as np

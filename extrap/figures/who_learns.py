@@ -1,5 +1,4 @@
-"""Steps until nine answers in ten are right, and accuracy at L and past it, a line for each scheme:
-who learns, how fast, how far?
+"""Who learns, how fast, how far? A line for each scheme: steps to 90 %, accuracy at L and past it.
 
 Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds; bar:
 mean); a scheme without a dot does not come there. The other panels: accuracy of the records

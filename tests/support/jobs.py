@@ -26,9 +26,13 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
     """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
     unless overridden.
     """
+    return Job(*composed(*tiny, *overrides))
+
+
+def composed(*overrides: str) -> tuple[dict, dict]:
+    """The configuration of `extrap <overrides>` and the choices of its groups."""
     config.register()
     with initialize_config_dir(conf_dir(), version_base="1.3"):
-        cfg = compose("config", [*tiny, *overrides], return_hydra_config=True)
+        cfg = compose("config", list(overrides), return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
-    choices = plain.pop("hydra")["runtime"]["choices"]
-    return Job(plain, choices)
+    return plain, plain.pop("hydra")["runtime"]["choices"]

@@ -1,30 +1,12 @@
-"""Files of configuration, looked at before they are read (extrap.cli.yaml_guard), as a source that
-Hydra is given in place of its own.
-"""
+"""Files of configuration are read through the source `checked` (extrap.cli.config_files)."""
 
-import os
-from pathlib import Path
-
-from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.core.config_search_path import ConfigSearchPath
-from hydra.plugins.config_source import ConfigResult
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 
-from extrap.cli import yaml_guard
+from extrap.cli.config_files import CheckedFiles
 from extrap.cli.config_guard import folders
 
-
-class CheckedFiles(FileConfigSource):
-    @staticmethod
-    def scheme() -> str:
-        return "checked"
-
-    def load_config(self, config_path: str) -> ConfigResult:
-        """Raises UserError for a file that holds too much."""
-        path = Path(os.path.join(self.path, self._normalize_file_name(config_path)))
-        if path.is_file():
-            yaml_guard.check(path)
-        return super().load_config(config_path)
+__all__ = ["CheckedFiles", "CheckedFolders"]  # Hydra finds both here
 
 
 class CheckedFolders(SearchPathPlugin):

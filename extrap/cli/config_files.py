@@ -1,0 +1,27 @@
+"""Files of configuration, looked at before they are read (yaml_guard), as a source that Hydra is
+given in place of its own.
+
+Not in the plug-in that registers it: a job that submitit starts unpickles the sources before
+plug-ins are found.
+"""
+
+import os
+from pathlib import Path
+
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra.plugins.config_source import ConfigResult
+
+from extrap.cli import yaml_guard
+
+
+class CheckedFiles(FileConfigSource):
+    @staticmethod
+    def scheme() -> str:
+        return "checked"
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Raises UserError for a file that holds too much."""
+        path = Path(os.path.join(self.path, self._normalize_file_name(config_path)))
+        if path.is_file():
+            yaml_guard.check(path)
+        return super().load_config(config_path)
