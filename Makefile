@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report study pretrained suite suite-tuned algorithmic tasks zoo why extension analytic audit tables bench torture test test-fast lint format clean
+.PHONY: help setup demo report study pretrained suite suite-tuned algorithmic tasks layers zoo why extension analytic audit tables bench torture test test-fast lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,6 +40,12 @@ tasks: $(STAMP)  ## train four schemes on what literal retrieval leaves out, and
 	$(BIN)/extrap experiment=tasks
 	$(BIN)/extrap-plot tasks
 	$(BIN)/extrap-table tasks
+
+layers: $(STAMP)  ## train layouts of four layers: who reads further, does the gate matter
+	$(BIN)/extrap experiment=layers
+	$(BIN)/extrap-plot layers
+	$(BIN)/extrap-table layers
+	$(BIN)/extrap-findings layers
 
 report: $(STAMP)  ## write a study as one page of HTML: make report STUDY=demo
 	$(BIN)/extrap-report $(STUDY)
