@@ -45,12 +45,12 @@ def evaluate(job: Job) -> None:
     if not job.run.trained:
         raise UserError(f"stage=evaluate: {job.run.name} is not {_untrained(job)}")
     job.run.check()
-    if job.published:
+    if job.as_published:
         with job.run.alone():
             job.run.claim(linear=job.linear)
     atomic.check_links(job.results)
     schema.check_rows(job.results)
-    if not job.published:
+    if not job.as_published:
         # of the run, whatever the extension: others may evaluate it now, too
         with lock.alone(job.run.folder, result_file(job, CURVE).note):
             _publish(job, CURVE, lambda: Result(_curve_rows(job)))
@@ -159,7 +159,7 @@ def planned(job: Job) -> dict[str, str]:
     return {
         task: config_hash(job, task)
         for task in (
-            *([] if job.published else [CURVE]),
+            *([] if job.as_published else [CURVE]),
             *([USED] if _reports_used(job) else []),
             *job.task_names,
         )

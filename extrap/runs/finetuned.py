@@ -13,19 +13,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from extrap.data.mixture import Batches, Mixture
+from extrap.data.mixture import Batches
 from extrap.extensions.base import Extension
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
-from extrap.runs.checkpoint import trained_weights
 from extrap.runs.choices import changed, node
 from extrap.runs.folder import Run
 from extrap.runs.pretraining import Pretraining, describe_data
+from extrap.runs.published import Published
 from extrap.runs.training import devices
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.shared_parameters import own_factor, shared, with_factor
+from extrap.runs.validate import check_memory
 from extrap.utils.errors import NotApplicable, UserError
 
 DATA = "data@finetune.data"
@@ -35,7 +36,8 @@ class FineTuned:
     """The course of a run that begins with the weights of another.
 
     Args:
-        parent: the course those weights come from; its configuration holds the options of tuning
+        parent: the course those weights come from, or a published checkpoint; its configuration
+            holds the options of tuning
         choices: the name chosen in each group
         extension, extension_name: the extension of the job, and its name in rows
     """
@@ -44,7 +46,7 @@ class FineTuned:
 
     def __init__(
         self,
-        parent: Pretraining,
+        parent: Pretraining | Published,
         choices: Mapping[str, str],
         extension: Extension,
         extension_name: str,
@@ -103,11 +105,7 @@ class FineTuned:
         if given is not None:
             self._check_data(given)
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
-        data = (given or ours) | {
-            "corpus": ours["corpus"],
-            "vocabulary": ours["vocabulary"],
-            "length": self.length,
-        }
+        data = (given or ours) | self.parent.reads | {"length": self.length}
         parts = {
             name: smaller(part, share)
             for name, part in data.items()
@@ -127,13 +125,12 @@ class FineTuned:
 
     @cached_property
     def batches(self) -> Batches:
-        mixture = build(self.data, "data", self.config["plugins"], Mixture)
         return Batches(
-            mixture,
+            self.parent.mixture_of(self.data),
             self.parent.corpus,
             self.parent.seed,
             self.optim.steps,
-            after=self.parent.optim.steps,
+            after=self.parent.steps,
         )
 
     @cached_property
@@ -178,6 +175,7 @@ class FineTuned:
         identity = said | {
             "extension": self.extension_options,
             "data": describe_data(self.data),
+            **self.parent.about_tuning,
         }
         about = {
             "parent": self.parent.run.name,
@@ -204,7 +202,7 @@ class FineTuned:
         """The weights of the plain model from those that were tuned."""
         plain = self.parent.model("meta")
         names, tuned = self._in_place(plain)[1], self.tuning.merge(weights)
-        return trained_weights(self.parent.run, plain, self.parent.dtype) | {
+        return self.parent.weights(self.parent.run, plain) | {
             names[name]: tensor for name, tensor in tuned.items() if name in names
         }
 
@@ -230,6 +228,7 @@ class FineTuned:
         """Raises UserError for what cannot be tuned so: options, lengths past a finite table,
         extensions.
         """
+        self.parent.check_tuned()
         _ = self.run, self.batches
         extended, _ = self._in_place(self.parent.model("meta"))
         try:
@@ -241,6 +240,9 @@ class FineTuned:
             ) from None
         except ValueError as error:
             raise UserError(f"finetune.{error}") from None
+        whole = sum(p.numel() for p in extended.parameters())
+        tuned = sum(p.numel() for p in extended.parameters() if p.requires_grad)
+        check_memory(tuned, whole - tuned)
         if devices.processes(self.parent.trainer) > 1 and not self.parent.run.trained:
             raise UserError(
                 f"{self.choice}: {self.parent.run.name} is not trained yet; on several devices "

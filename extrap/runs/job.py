@@ -82,6 +82,11 @@ class Job:
         return self.base.optim
 
     @property
+    def as_published(self) -> bool:
+        """Whether the run is a checkpoint as others left it, not tuned."""
+        return self.published and self.tuned is None
+
+    @property
     def _trained_here(self) -> Pretraining:
         """What a published checkpoint has none of is asked of others alone."""
         return cast(Pretraining, self.base)
@@ -89,7 +94,7 @@ class Job:
     @property
     def dtype(self) -> torch.dtype:
         """Of the weights while they are trained."""
-        return self._trained_here.dtype
+        return self.base.dtype
 
     @property
     def mixture(self) -> Mixture:
@@ -248,7 +253,7 @@ class Job:
         """How the run is fine-tuned, if it is."""
         if not self.config["finetune"]:
             return None
-        return FineTuned(self._trained_here, self.choices, self.extension, self.extension_name)
+        return FineTuned(self.base, self.choices, self.extension, self.extension_name)
 
     @property
     def course(self) -> Course:

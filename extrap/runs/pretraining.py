@@ -77,6 +77,28 @@ class Pretraining:
     def batches(self) -> Batches:
         return Batches(self.mixture, self.corpus, self.seed, self.optim.steps)
 
+    @property
+    def steps(self) -> int:
+        """Steps that a tuning follows on."""
+        return self.optim.steps
+
+    @property
+    def reads(self) -> dict[str, Any]:
+        """Text and vocabulary of a mixture, which tuning reads as training did."""
+        return {name: self.config["data"][name] for name in ("corpus", "vocabulary")}
+
+    def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
+        """Another mixture of the same text and vocabulary, from its options."""
+        return build(data, "data", self.config["plugins"], Mixture)
+
+    @property
+    def about_tuning(self) -> dict[str, Any]:
+        """What tuning depends on and the identity of this run does not say: nothing."""
+        return {}
+
+    def check_tuned(self) -> None:
+        """Raises UserError for options that tuning cannot go with; training has seen to them."""
+
     @cached_property
     def shape(self) -> Shape:
         m = self.config["model"]
@@ -132,8 +154,12 @@ class Pretraining:
         model = self.model()
         if self.dtype is torch.float64:
             model.double()
-        model.load_state_dict(trained_weights(run, model, self.dtype))
+        model.load_state_dict(self.weights(run, model))
         return model
+
+    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
+        """Those of a run of this model, in the numbers they are kept in."""
+        return trained_weights(run, model, self.dtype)
 
     @cached_property
     def run(self) -> Run:
@@ -166,7 +192,8 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in data.items()
         if name != "corpus" and (name, value) != ("more", None)
     }
-    vocabulary = {name: v for name, v in data["vocabulary"].items() if name != "tokenizer"}
+    own = data["vocabulary"] or {}
+    vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
     return kept | {"vocabulary": vocabulary}
 
 

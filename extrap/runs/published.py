@@ -1,30 +1,39 @@
-"""A run without training: a published checkpoint, read as it is.
+"""A run without training: a published checkpoint, read as it is, or the parent of a tuned one.
 
 Named by the hash of its weights and config, by how it is read, and by the text that it is asked
 about. It brings its own scheme, tokenizer and context length; of the configuration count `model`,
-`extension`, `task` and `data.corpus`.
+`extension`, `task` and `data.corpus`. Under `finetune` count `data.text`, too, and what `train`
+says of the optimiser: it is tuned on windows of that text.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import torch
 from annotated_types import Ge
 from torch import Tensor
 
 from extrap.data.corpora.base import Corpus, Encoded, Source
+from extrap.data.mixture import Mixture
+from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
-from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.checkpoint import DTYPES, Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
+from extrap.runs.checkpoint import trained_weights
 from extrap.runs.folder import PUBLISHED, Run, write_json
+from extrap.runs.training import devices
+from extrap.runs.training.finetune import OWN
 from extrap.runs.training.optim import Optim
 from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
+
+PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
+TEXT = f"{Text.__module__}.{Text.__name__}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +90,11 @@ class Published:
 
     def __post_init__(self) -> None:
         self.seed: int = self.config["seed"]
-        if self.config["stage"] == "train":
-            raise UserError(f"stage=train: {self.label} is trained already; stage=evaluate asks it")
-        if self.config["finetune"]:
-            raise UserError(f"finetune: {self.label} is read as it is; leave finetune=none")
+        if self.config["stage"] == "train" and not self.config["finetune"]:
+            raise UserError(
+                f"stage=train: {self.label} is trained already; stage=evaluate asks it, "
+                "finetune=lora tunes it"
+            )
 
     @cached_property
     def reading(self) -> Reading:
@@ -129,13 +139,27 @@ class Published:
         return self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
 
     def trained(self, run: Run) -> GPT:
-        """The same, whatever the run is called."""
-        return self.model()
+        """The checkpoint itself, or with the weights of a run that was tuned from it."""
+        model = self.model()
+        if not isinstance(run, PublishedRun):
+            model.load_state_dict(self.weights(run, model))
+        return model
+
+    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
+        """Those of the checkpoint, or of a run of this model that was tuned from it."""
+        if isinstance(run, PublishedRun):
+            return dict(self.model().state_dict())
+        return trained_weights(run, model, self.dtype)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Numbers that it is read in, and that tuned weights are kept in."""
+        return DTYPES[self.reading.dtype]
 
     @property
     def precision(self) -> str:
         """In which numbers it is read, in the words of Lightning."""
-        return {"fp32": "32-true", "bf16": "bf16-true"}[self.reading.dtype]
+        return PRECISIONS[self.reading.dtype]
 
     def untrained(self, layers: int | None = None) -> GPT:
         """The same architecture with random weights, of its own depth or another."""
@@ -161,8 +185,49 @@ class Published:
         }
         return PublishedRun(self.label, identity, self.seed)
 
+    steps = 1
+    """Nobody says how many came before; a tuning that follows on some has no curriculum."""
+
+    @property
+    def reads(self) -> dict[str, Any]:
+        """The text that it is tuned on; it brings its vocabulary."""
+        return {"corpus": self.config["data"]["corpus"], "vocabulary": None}
+
+    def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
+        """A mixture in the tokens of the checkpoint. Raises UserError for one with other parts than
+        text: the records of `retrieval` have ids of their own, which it has none of.
+        """
+        more = {f"more.{name}": part for name, part in (data.get("more") or {}).items()}
+        for name, part in (dict(data) | more).items():
+            if isinstance(part, Mapping) and part.get("size") and part["_target_"] != TEXT:
+                raise UserError(
+                    f"data.{name}: a published checkpoint is tuned on text alone; give data=text, "
+                    "or size=0 there"
+                )
+        known = {name: value for name, value in data.items() if name != "vocabulary"}
+        return build(known, "data", self.config["plugins"], Mixture, vocabulary=self.vocabulary)
+
+    @property
+    def about_tuning(self) -> dict[str, Any]:
+        """What tuning depends on and the identity of the checkpoint does not say."""
+        train = {name: value for name, value in self.config["train"].items() if name not in OWN}
+        return {"train": train, "precision": devices.precision(self.trainer.get("precision"))}
+
+    def check_tuned(self) -> None:
+        """Raises UserError for a training in other numbers than those it is read in."""
+        word = devices.precision(self.trainer.get("precision"))
+        if devices.DTYPES[word] is not self.dtype:
+            raise UserError(
+                f"trainer.precision={word}: keeps other numbers than model.dtype="
+                f"{self.reading.dtype}; give trainer.precision={self.precision}"
+            )
+
+    @property
+    def batches(self) -> NoReturn:
+        raise UserError(f"{self.label}: a published checkpoint is not trained here")
+
     def begin(self) -> GPT:
-        raise UserError(f"{self.label}: a published checkpoint is not trained on here")
+        raise UserError(f"{self.label}: a published checkpoint is not trained here")
 
     def end(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         return weights

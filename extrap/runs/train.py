@@ -24,6 +24,7 @@ from extrap.runs.checkpoint import Damaged
 from extrap.runs.course import Course
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
+from extrap.runs.published import PublishedRun
 from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Report, Schooling
 from extrap.runs.training.checkpoint_io import Checkpoints
@@ -58,12 +59,15 @@ def train(job: Job) -> None:
     """Does nothing where the run is finished. Raises whatever Lightning raises; a loss that is not
     finite marks the run diverged.
 
-    Where the run is a tuned one, its parent is trained first.
+    Where the run is a tuned one, its parent is trained first, unless others have published it.
     """
     if job.run.trained:
         return
-    if (parent := job.course.parent) is not None and not parent.run.trained:
-        _train_parent(job, parent)
+    if (parent := job.course.parent) is not None:
+        if isinstance(parent.run, PublishedRun):
+            _note(parent.run)
+        elif not parent.run.trained:
+            _train_parent(job, parent)
     _train(job, job.course)
 
 
@@ -91,6 +95,13 @@ def _train(job: Job, course: Course) -> None:
         checkpoint.save(course.end(weights), run.weights)
         run.mark(state, lit.trainer.global_step, curve.seconds)
         run.checkpoint.unlink(missing_ok=True)
+
+
+def _note(run: PublishedRun) -> None:
+    """The folder of a checkpoint says that there is nothing to train."""
+    if devices.first():
+        with run.alone():
+            run.claim()
 
 
 def _train_parent(job: Job, parent: Course) -> None:
@@ -154,7 +165,8 @@ def check(job: Job, sweep: bool) -> None:
     """Raises UserError for a trainer this machine or Lightning does not have, or that is not for a
     job of a sweep.
     """
-    for mixture in (job.mixture, job.course.batches.mixture):
+    own = [] if job.published else [job.mixture]
+    for mixture in (*own, job.course.batches.mixture):
         devices.check(job.trainer, {name: part.size for name, part in mixture.parts.items()}, sweep)
     _trainer(job, job.course, [], False, [])
 

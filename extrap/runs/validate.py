@@ -28,6 +28,7 @@ STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 # written has a longer name
 LONGEST = 220
 BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
+FROZEN = 4  # of one that is not trained
 _PROBED: set[str] = set()  # fingerprints of schemes that this process has tried out
 
 
@@ -76,14 +77,14 @@ def check_model(options: Any) -> None:
         raise UserError(f"model.{error}") from None
 
 
-def check_memory(params: int) -> None:
+def check_memory(params: int, frozen: int = 0) -> None:
     """Raises UserError for a model that cannot be trained in the memory of this machine."""
-    need = BYTES * params
+    need = BYTES * params + FROZEN * frozen
     have = memory()
     if need > have:
         raise UserError(
-            f"model: {params:,} parameters need {need / 2**30:,.0f} GiB in training and this "
-            f"machine has {have / 2**30:,.0f}; give a smaller model.dim, model.layers or "
+            f"model: {params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training and "
+            f"this machine has {have / 2**30:,.0f}; give a smaller model.dim, model.layers or "
             "data.vocabulary"
         )
 

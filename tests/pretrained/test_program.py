@@ -10,9 +10,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from extrap.cli import program
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
-from extrap.runs import validate
+from extrap.runs import train, validate
 from extrap.runs.evaluate import evaluate, evaluated, planned
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
@@ -52,6 +53,11 @@ def place(elsewhere):
 def asked(*words: str):
     tasks = [] if any(word.startswith("task=") for word in words) else NLL
     return job("model.checkpoint=model.gguf", *tasks, *words, tiny=TINY)
+
+
+TUNED = ["stage=all", "finetune=lora", "data=text", "data.text.size=4", "finetune.steps=6"]
+TUNED += ["finetune.warmup=1", "finetune.lr=.02", "finetune.factor=2", "finetune.rank=4"]
+TUNED += ["finetune.log_every=2", "finetune.save_every=2"]
 
 
 def measured(*words: str):
@@ -164,6 +170,43 @@ def test_answers_are_those_of_generate(place):
     assert exact(model, [prompt, prompt], [theirs, wrong], 1000).tolist() == [True, False]
 
 
+def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere):
+    """LoRA under an extension, from the command line's options to rows: a run of its own, named by
+    the checkpoint, whose loss past L is below that of the same extension untuned. A second run on
+    the folder finds nothing left to do.
+    """
+    words = ["extension=pi", "extension.factor=2", "task.nll.multiples=[1,2]"]
+    before = measured(*words)
+    this = asked(*words, *TUNED)
+    validate.check(this)
+    train.check(this, False)
+    assert this.run.name.startswith("checkpoint-lora-") and "-pi-x2-" in this.run.name
+    assert this.run.identity["parent"] == before.run.identity and not this.run.trained
+    program.work(this)
+    assert program.done(asked(*words, *TUNED))
+    assert Named(before.run.name).trained  # the parent needs no training
+    plain, tuned = before.base.model(), this.base.trained(this.run)
+    changed = {n for n, p in plain.state_dict().items() if not p.equal(tuned.state_dict()[n])}
+    assert {name.split(".")[2] for name in changed} == {"qkv", "out", "up", "down"}
+    frame = rows.read(this.results)
+    at = frame[(frame.metric == "nll") & (frame.length == 2 * L)]
+    loss = at[at.protocol == "last_segment"].set_index("run").value
+    assert loss[this.run.name] < loss[before.run.name] - 0.3
+    curve = frame[(frame.run == this.run.name) & (frame.protocol == "text")]
+    assert curve[curve.metric == "nll"]["at"].tolist() == [2, 4, 6]
+    untuned = pytest.raises(UserError, match="tuned yet; tune it with stage=train or stage=all")
+    with untuned:
+        evaluate(asked(*words, *TUNED, "finetune.steps=8", "stage=evaluate"))
+
+
+def test_a_tuned_checkpoint_is_named_by_all_that_tunes_it(place):
+    own = asked(*TUNED).run.name
+    for word in ("train.beta2=0.9", "finetune.lr=.03", "data.text.size=8", "extension=ntk"):
+        assert asked(*TUNED, word).run.name != own
+    for word in ("data.vocabulary.keys=99", "train.steps=50", "trainer.precision=32"):
+        assert asked(*TUNED, word).run.name == own
+
+
 def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
     task = "task.lost-in-the-middle"
     small = ["pairs=[2]", "trials=2", "characters=6", "generate=8", "query=[last]"]
@@ -204,7 +247,10 @@ def test_records_are_asked_in_words(place, elsewhere):
         (["task=[kv-query]"], "a published checkpoint was not trained on"),
         (["task=[kv]"], "words of one token, too few for keys and values; 64 are needed"),
         (["stage=train"], "stage=train: checkpoint is trained already"),
-        (["finetune=lora"], "finetune: checkpoint is read as it is"),
+        (["finetune=lora"], "data.retrieval: a published checkpoint is tuned on text alone; give"),
+        ([*TUNED, "finetune.rank=99"], "finetune.rank=99: more than a side of"),
+        ([*TUNED, "trainer.precision=64"], "give trainer.precision=32-true"),
+        ([*TUNED, "model.dtype=bf16"], "give trainer.precision=bf16-true"),
         (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),
         (["model.train_length=1"], "model.train_length=1: expected"),
         (["model.bos=9999"], "model.bos=9999: an id from 0 to"),

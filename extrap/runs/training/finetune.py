@@ -15,6 +15,9 @@ from torch import Tensor
 from extrap.model.gpt import GPT
 from extrap.runs.training.optim import AtLeastZero, Count, Optim, Positive
 
+OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
+"""Options of training that tuning has values of its own for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(ABC):
@@ -41,8 +44,7 @@ class Tuning(ABC):
 
     def optim(self, train: Mapping[str, Any]) -> Optim:
         """train: the options of the training before."""
-        own = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
-        return Optim(**{**train, **{name: getattr(self, name) for name in own}})
+        return Optim(**{**train, **{name: getattr(self, name) for name in OWN}})
 
     @abstractmethod
     def adapt(self, model: GPT) -> None:
