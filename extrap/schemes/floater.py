@@ -20,16 +20,24 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 Dynamics = Literal["timed", "autonomous"]
 Field = Callable[[float, Tensor], Tensor]
+LOOK = 500
+"""Steps of a path after which it is looked at whether anything of it is still finite."""
 
 
 def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor:
     """States (n, *p.shape) at sorted times >= 0 of dp/dt = h(t, p), p(0) = p: the classic rule,
-    steps[m] equal steps to times[m] from the time before it.
+    steps[m] equal steps to times[m] from the time before it. A path that grew past all numbers is
+    not walked on: nan plus anything is nan.
     """
     path: list[Tensor] = []
     t = 0.0
+    walked, lost = 0, False
     for end, count in zip(times, steps, strict=True):
         for n in range(count):
+            walked += 1
+            lost = lost or (walked % LOOK == 0 and bool(p.isnan().all()))
+            if lost:
+                break
             dt = (end - t) / count
             now = t + n * dt
             k1 = h(now, p)

@@ -12,6 +12,7 @@ from torchdiffeq._impl.rk_common import rk4_step_func
 from extrap.model import attention as kernels
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
+from extrap.schemes import floater
 from extrap.schemes.floater import Floater, FloaterQKV, Flow, rk4
 
 SHAPE = Shape(8, 2, layers=3, length=16)
@@ -35,6 +36,24 @@ def test_rotations_are_integrated_to_the_sinusoid_with_golden_errors(steps, erro
     last = rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], [steps] * 4)[-1]
     found = float((last - torch.tensor([sin(4), cos(4)], dtype=torch.float64)).abs().max())
     assert found == pytest.approx(error, rel=2e-3)
+
+
+def test_a_path_past_all_numbers_is_not_walked_on(monkeypatch):
+    """Two states, of which one is lost long before the other; the same values as walked whole."""
+    times, steps, asked = [1.0, 8.0, 90.0, 1e4], [100, 400, 800, 10**6], []
+    start = torch.tensor([[1.0, 0.0], [1e-30, 0.0]])
+
+    def growing(t: float, p: torch.Tensor) -> torch.Tensor:
+        asked.append(t)
+        assert len(asked) < 4 * 4 * floater.LOOK
+        return p @ p.new_tensor([[15.0, 15.0], [-15.0, 15.0]])
+
+    ended = rk4(growing, start, times, steps)
+    assert [int(state.isnan().sum()) for state in ended] == [0, 2, 4, 4]
+    asked.clear()
+    monkeypatch.setattr(floater, "LOOK", 10**4)
+    whole = rk4(growing, start, times[:3], steps[:3])
+    torch.testing.assert_close(ended[:3], whole, equal_nan=True, atol=0, rtol=0)
 
 
 def test_golden_state_after_four_positions():
