@@ -36,7 +36,7 @@ from hypothesis import HealthCheck, settings
 
 import extrap
 from extrap.results import rows
-from tests.support import plausible
+from tests.support import discover, plausible
 from tests.support.tiny_program import tiny  # noqa: F401  a fixture
 from tests.support.worker import worker  # noqa: F401  a fixture
 
@@ -52,6 +52,22 @@ settings.load_profile("here")
 sys.path.append(
     str(Path(extrap.__file__).parent / "cli" / "_plugins")
 )  # Hydra looks for plug-ins once, in whichever test needs it first
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup(
+        "extrap", "schemes, extensions, tasks, figures of a package of your own"
+    )
+    group.addoption("--config-dir", type=Path, metavar="DIR", help="its configuration files")
+    group.addoption("--plug-in", metavar="NAME", help="the package; it must be importable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything is collected: contracts are parametrized by what there is."""
+    if config.getoption("--config-dir"):
+        discover.FOLDERS.append(config.getoption("--config-dir").resolve())
+    if config.getoption("--plug-in"):
+        discover.PLUGINS.append(config.getoption("--plug-in"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

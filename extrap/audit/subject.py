@@ -6,7 +6,7 @@ seeds, so that the same scheme is always given the same answer.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -25,13 +25,16 @@ DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
 
 
 class Subject:
-    """node: the configuration of a scheme. `fresh`: as constructed; `drawn`: parameters moved off
-    their first values, which for a bias of zeros would show nothing. Both in float64 and evaluation
-    mode.
+    """node: the configuration of a scheme; plugins: packages whose classes it may name.
+
+    `fresh`: as constructed; `drawn`: parameters moved off their first values, which for a bias of
+    zeros would show nothing. Both in float64 and evaluation mode.
     """
 
-    def __init__(self, name: str, node: Mapping[str, Any]):
-        self.name, self.node = name, node
+    def __init__(self, name: str, node: Mapping[str, Any], plugins: Sequence[str] = ()):
+        self.name = name
+        self.node = node
+        self.plugins = plugins
 
     def scheme(self, shape: Shape = SHAPE) -> Scheme:
         """A new scheme. Raises UserError where the configuration does not make one of
@@ -40,7 +43,7 @@ class Subject:
         with warnings.catch_warnings(), torch.random.fork_rng([]):
             warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
             torch.manual_seed(0)
-            return build(self.node, "scheme", kind=Scheme, shape=shape)
+            return build(self.node, "scheme", self.plugins, Scheme, shape=shape)
 
     @cached_property
     def fresh(self) -> GPT:

@@ -1,6 +1,6 @@
 """The schemes of conf/scheme by name, and all of them measured."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -18,19 +18,23 @@ def columns() -> list[Column]:
     return [column for group in properties.available().values() for column in group.COLUMNS]
 
 
-def subjects(names: Iterable[str]) -> list[Subject]:
-    """The schemes of these names, all for none. Raises UserError for a name that is not there."""
-    files = {
-        path.stem: path
-        for path in sorted((Path(conf_dir()) / "scheme").glob("*.yaml"), key=lambda path: path.stem)
-    }
+def subjects(
+    names: Iterable[str], conf: Path | None = None, plugins: Sequence[str] = ()
+) -> list[Subject]:
+    """The schemes of these names, all for none. Raises UserError for a name that is not there.
+
+    conf: folder of the configuration files, our own for None; plugins: packages beside extrap whose
+    classes they may name.
+    """
+    folder = (conf or Path(conf_dir())) / "scheme"
+    files = {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
     names = list(names) or list(files)
     if unknown := [name for name in names if name not in files]:
         close = get_close_matches(unknown[0], files, n=5, cutoff=0.5)
         known = f"did you mean {', '.join(close)}?" if close else f"choose among {', '.join(files)}"
         raise UserError(f"SCHEME={unknown[0]}: no such scheme; {known}")
     return [
-        Subject(name, yaml.safe_load(files[name].read_text(encoding="utf-8")))
+        Subject(name, yaml.safe_load(files[name].read_text(encoding="utf-8")), plugins)
         for name in dict.fromkeys(names)
     ]
 

@@ -7,6 +7,8 @@ from typing import Literal
 from extrap.cli.exits import EXITS
 from extrap.results.rows import studies
 from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import check_plugins
 
 
 def parser(
@@ -15,11 +17,14 @@ def parser(
     study: Literal["required", "optional"] | None = None,
     results: bool = False,
     json: bool = False,
+    plugins: bool = False,
+    conf: bool = False,
 ) -> argparse.ArgumentParser:
     """A parser with what a command shares with others, to which it adds what is its own.
 
     study: whether it takes STUDY; results: whether `--results DIR`, the folder of the studies;
-    json: whether `--json`.
+    json: whether `--json`; plugins: whether `--plugins NAMES`; conf: whether
+    `--config-dir DIR`.
     """
     made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
     if study is not None:
@@ -39,7 +44,37 @@ def parser(
         )
     if json:
         made.add_argument("--json", action="store_true", help="print one JSON object instead")
+    if plugins:
+        made.add_argument(
+            "--plugins",
+            metavar="NAMES",
+            default="",
+            help="packages of your own that count as well, as in plugins=[...]; commas between",
+        )
+    if conf:
+        made.add_argument(
+            "--config-dir",
+            type=Path,
+            metavar="DIR",
+            help="a folder of your own with groups such as scheme, in place of conf",
+        )
     return made
+
+
+def config_folder(args: argparse.Namespace) -> Path:
+    """The folder of `--config-dir`, or that of this package. Raises UserError where there is
+    none.
+    """
+    if args.config_dir is not None and not args.config_dir.is_dir():
+        raise UserError(f"--config-dir={args.config_dir}: no such folder")
+    return args.config_dir or Path(conf_dir())
+
+
+def named_plugins(args: argparse.Namespace) -> list[str]:
+    """The packages of `--plugins`, found from the working folder, too. Raises UserError for what
+    cannot be the name of one.
+    """
+    return check_plugins(args.plugins.split(",") if args.plugins else [])
 
 
 def need_study(args: argparse.Namespace) -> str:

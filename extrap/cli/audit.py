@@ -5,9 +5,10 @@ the classic demonstrations.
 import inspect
 from pathlib import Path
 
-from extrap.cli.arguments import parser
+from extrap.cli.arguments import config_folder, named_plugins, parser
 from extrap.cli.exits import reported
 from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -17,6 +18,8 @@ def main(argv: list[str] | None = None) -> None:
         "Measure the properties of positional schemes. All of them are also written to "
         "results/audit.",
         results=True,
+        plugins=True,
+        conf=True,
     )
     command.add_argument(
         "schemes", metavar="SCHEME", nargs="*", help="names of files in conf/scheme; all by default"
@@ -42,22 +45,25 @@ def main(argv: list[str] | None = None) -> None:
                 f"--run {args.run}: goes with --demo NAME; a scheme is audited untrained"
             )
         print(
-            audited(args.schemes, args.results) if args.demo is None else demo(args.demo, args.run)
+            audited(args.schemes, args.results, config_folder(args), named_plugins(args))
+            if args.demo is None
+            else demo(args.demo, args.run)
         )
 
 
-def audited(names: list[str], results: Path) -> str:
-    """The table; that of all schemes is written as well."""
+def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:
+    """The table; that of all schemes of ours is written as well."""
     import torch
 
     from extrap.audit import table, zoo
     from extrap.utils.progress import Progress
 
     torch.set_num_threads(1)  # sums in one order, hence the same digits
-    schemes = zoo.subjects(names)
+    schemes = zoo.subjects(names, conf, plugins)
     with Progress("audit") as progress:
         frame = zoo.audit(schemes, progress)
-    written = [] if names else table.write(frame, zoo.columns(), results / "audit")
+    whole = not names and conf == Path(conf_dir())
+    written = table.write(frame, zoo.columns(), results / "audit") if whole else []
     return "\n".join([table.text(frame, zoo.columns()), *map(str, written)])
 
 

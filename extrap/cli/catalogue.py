@@ -1,12 +1,11 @@
-"""The tables of conf/scheme, conf/extension and conf/task, made from the files themselves."""
+"""The tables of schemes, extensions and tasks, made from the configuration files themselves."""
 
 import re
 import sys
 import warnings
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -16,37 +15,66 @@ from extrap.model.card import card, kind, parts
 from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
-from extrap.runs.build import build
+from extrap.runs.build import build, find
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 
 
-def schemes() -> pd.DataFrame:
+class Folder(NamedTuple):
+    """Configuration files, and the packages beside extrap whose classes they may name."""
+
+    path: Path
+    plugins: Sequence[str] = ()
+
+
+def ours() -> Folder:
+    return Folder(Path(conf_dir()))
+
+
+def schemes(folder: Folder | None = None) -> pd.DataFrame:
     """One row per scheme: name, kind, where it acts, models that use it, parameters, past L, what
     the rows of the study `zoo` say of it, source.
     """
-    table = _table("scheme", _scheme)
+    table = _table("scheme", _scheme, folder)
     found = _measured(Path(conf_dir()).parent / "results" / "zoo")
     table[list(found)] = found.reindex(table["scheme"]).fillna("-").to_numpy()
     return table[[*table.columns.drop("source"), "source"]]
 
 
-def extensions() -> pd.DataFrame:
+def extensions(folder: Folder | None = None) -> pd.DataFrame:
     """One row per extension: name, what it does, its options and their defaults, source."""
-    return _table("extension", _extension)
+    return _table("extension", _extension, folder)
 
 
-def tasks() -> pd.DataFrame:
+def tasks(folder: Folder | None = None) -> pd.DataFrame:
     """One row per task: name, what it asks, its options and their defaults, source."""
-    return _table("task", _task)
+    return _table("task", _task, folder)
 
 
-TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+TABLES: dict[str, Callable[[Folder | None], pd.DataFrame]] = {
     "scheme": schemes,
     "extension": extensions,
     "task": tasks,
 }
+"""By group; of the files of this package where no folder is given."""
+
+
+def write(folder: Folder) -> list[Path]:
+    """The tables of a folder in the READMEs of its groups, which are made where there are none;
+    returns the files.
+    """
+    written = []
+    for group, table in TABLES.items():
+        if any((folder.path / group).glob("*.yaml")):
+            path = folder.path / group / "README.md"
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            if f"<!-- {group} -->" not in text:
+                text += f"<!-- {group} -->\n<!-- /{group} -->\n"
+            path.write_text(inserted(text, group, markdown(table(folder))), encoding="utf-8")
+            written.append(path)
+    return written
 
 
 def markdown(frame: pd.DataFrame) -> str:
@@ -64,11 +92,18 @@ def inserted(text: str, group: str, table: str) -> str:
     return text[: text.index(begin) + len(begin)] + f"\n{table}" + text[text.index(end) :]
 
 
-def _table(group: str, row: Callable[[dict[str, Any], str], dict[str, str]]) -> pd.DataFrame:
+def _table(
+    group: str,
+    row: Callable[[dict[str, Any], str, Sequence[str]], dict[str, str]],
+    folder: Folder | None,
+) -> pd.DataFrame:
+    path, plugins = folder or ours()
     found = []
-    for path in sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda p: p.stem):
-        text = path.read_text(encoding="utf-8")
-        found.append({group: path.stem} | row(yaml.safe_load(text), text))
+    for file in sorted((path / group).glob("*.yaml"), key=lambda p: p.stem):
+        text = file.read_text(encoding="utf-8")
+        found.append({group: file.stem} | row(yaml.safe_load(text), text, plugins))
+    if not found:
+        raise UserError(f"--config-dir={path}: no YAML in its folder {group}")
     return pd.DataFrame(found)
 
 
@@ -88,10 +123,10 @@ def _measured(study: Path) -> pd.DataFrame:
     return pd.DataFrame.from_dict(text, orient="index", columns=columns)
 
 
-def _scheme(node: dict[str, Any], text: str) -> dict[str, str]:
+def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
-        scheme: Scheme = build(node, "scheme", shape=DEFAULT_SHAPE)
+        scheme: Scheme = build(node, "scheme", plugins, Scheme, shape=DEFAULT_SHAPE)
     single = parts(scheme)
     cards = [card(part) for part in single]
 
@@ -113,23 +148,25 @@ def _scheme(node: dict[str, Any], text: str) -> dict[str, str]:
     }
 
 
-def _extension(node: dict[str, Any], text: str) -> dict[str, str]:
+def _extension(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
     comment = text.splitlines()[0].removeprefix("#").strip()
-    return {"what it does": comment, "options": _options(node), "source": _sources(node)}
+    return {"what it does": comment, "options": _options(node), "source": _sources(node, plugins)}
 
 
-def _task(node: dict[str, Any], text: str) -> dict[str, str]:
+def _task(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str, str]:
     if "defaults" in node:  # a choice of several others, which say it themselves
         asks = text.splitlines()[1].removeprefix("#").strip()
         return {"what it asks": asks, "options": "-", "source": "-"}
-    first = re.split(r"\.\s", _module(node).strip().split("\n\n")[0])[0]
+    first = re.split(r"\.\s", _docstrings(node, plugins)[0].strip().split("\n\n")[0])[0]
     asks = " ".join(first.split()).rstrip(".")
-    return {"what it asks": asks, "options": _options(node), "source": _sources(node)}
+    return {"what it asks": asks, "options": _options(node), "source": _sources(node, plugins)}
 
 
-def _module(node: dict[str, Any]) -> str:
-    """The docstring of the module that the class of a configuration stands in."""
-    return import_module(node["_target_"].rpartition(".")[0]).__doc__ or ""
+def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]:
+    """Of the module that the class of a configuration stands in, and of the class."""
+    target = node["_target_"]
+    named = find(target, "configuration", plugins)
+    return sys.modules[target.rpartition(".")[0]].__doc__ or "", named.__doc__ or ""
 
 
 def _options(node: dict[str, Any]) -> str:
@@ -139,14 +176,13 @@ def _options(node: dict[str, Any]) -> str:
     return ", ".join(f"`{option}`" for option in shown) or "-"
 
 
-def _sources(node: dict[str, Any]) -> str:
+def _sources(node: dict[str, Any], plugins: Sequence[str]) -> str:
     """What the docstrings of the classes and modules of a configuration name as sources."""
-    return "; ".join(dict.fromkeys(_named(node))) or "-"
+    return "; ".join(dict.fromkeys(_named(node, plugins))) or "-"
 
 
-def _named(node: dict[str, Any]) -> list[str]:
-    module, _, name = node["_target_"].rpartition(".")
-    texts = [_module(node), getattr(sys.modules[module], name).__doc__ or ""]
+def _named(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
+    texts = _docstrings(node, plugins)
     found = [source for text in texts for source in SOURCE.findall(" ".join(text.split()))]
     inner = (v for v in node.values() if isinstance(v, dict) and "_target_" in v)
-    return [*found, *(source for part in inner for source in _named(part))]
+    return [*found, *(source for part in inner for source in _named(part, plugins))]

@@ -3,10 +3,11 @@ they were made.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from extrap.cli import report
-from extrap.cli.arguments import parser
+from extrap.cli.arguments import named_plugins, parser
 from extrap.cli.exits import reported
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, workspace
@@ -21,7 +22,10 @@ from extrap.utils.errors import UserError
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-dashboard", "Show a study in Weights & Biases from its rows.", study="required"
+        "extrap-dashboard",
+        "Show a study in Weights & Biases from its rows.",
+        study="required",
+        plugins=True,
     )
     command.add_argument(
         "--online",
@@ -38,15 +42,15 @@ def main(argv: list[str] | None = None) -> None:
     args = command.parse_args(argv)
     with reported(command.prog):
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
-        records = show(board, args.study)
+        records = show(board, args.study, named_plugins(args))
         if args.workspace:
             print(_workspace(board, args.study, records))
 
 
-def show(board: WandB, study: str) -> list[dict]:
+def show(board: WandB, study: str, plugins: Sequence[str] = ()) -> list[dict]:
     """A page for each job that has rows, then one for the study with its figures and the page of
     extrap-report, figures apart, as a panel; returns all rows.
-    Raises UserError without rows.
+    plugins: packages with figures of their own. Raises UserError without rows.
     """
     found: dict[Path, list[dict]] = {}
     for entry in entries(study):
@@ -60,7 +64,7 @@ def show(board: WandB, study: str) -> list[dict]:
         )
         for task, some in own.items():
             board.log(task, some)
-        board.draw(list(files.values()))
+        board.draw(list(files.values()), plugins)
         board.finish()
         print(f"{entry.run} {entry.extension}: {sum(map(len, own.values()))} rows")
         found |= {files[task]: some for task, some in own.items()}
@@ -70,7 +74,7 @@ def show(board: WandB, study: str) -> list[dict]:
         )
     records = [row for some in found.values() for row in some]
     board.start(_summary(study, records), resume=None)
-    board.draw(sorted(found))
+    board.draw(sorted(found), plugins)
     board.page(report.text(RESULTS, study, images=False))
     board.finish()
     return records

@@ -4,6 +4,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.arguments import need_study, parser
+from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
 from extrap.results.rows import open_study
 from extrap.results.series import series
@@ -32,6 +33,7 @@ def main(argv: list[str] | None = None) -> None:
         "Draw the figures of a study from its rows, as SVG and PNG.",
         study="optional",
         results=True,
+        plugins=True,
     )
     command.add_argument(
         "figures",
@@ -60,9 +62,14 @@ def main(argv: list[str] | None = None) -> None:
     command.add_argument("--pdf", action="store_true", help="draw PDF as well")
     args = command.parse_args(argv)
     with reported(command.prog):
-        form = Form(args.series, inches(args.width), (*figures.KINDS, *["pdf"] * args.pdf))
+        form = Form(
+            args.series,
+            inches(args.width),
+            (*figures.KINDS, *["pdf"] * args.pdf),
+            named_plugins(args),
+        )
         if args.list:
-            print(listing(ANALYTIC if args.analytic else STUDIED))
+            print(listing(ANALYTIC if args.analytic else STUDIED, form.plugins))
         elif args.analytic:
             names = [*filter(None, [args.study]), *args.figures]
             for path in plot_analytic(args.results, names, form):
@@ -73,11 +80,12 @@ def main(argv: list[str] | None = None) -> None:
 
 
 class Form(NamedTuple):
-    """What is drawn of the rows, how wide, and in which formats."""
+    """What is drawn of the rows, how wide, in which formats, with whose figures beside ours."""
 
     series: str | None = None
     width: float | None = None
     kinds: tuple[str, ...] = figures.KINDS
+    plugins: Sequence[str] = ()
 
     @property
     def folder(self) -> tuple[str, ...]:
@@ -122,9 +130,9 @@ def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
     return rows[rows.index.isin(keep)]
 
 
-def listing(package: str = STUDIED) -> str:
+def listing(package: str = STUDIED, plugins: Sequence[str] = ()) -> str:
     """Every figure: its name and caption, and under it the rows it draws, if it draws any."""
-    known = figures.available(package)
+    known = figures.available(package, plugins)
     wide, lines = max(map(len, known)), []
     for name, figure in known.items():
         lines.append(f"{name:{wide}}  {figures.caption(figure)}")
@@ -138,7 +146,7 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
 
     Raises UserError for an unknown one, and for a link where they are kept.
     """
-    known = figures.available(ANALYTIC)
+    known = figures.available(ANALYTIC, form.plugins)
     _check_names(names, known)
     check_links(results / "analytic")
     return [
@@ -159,7 +167,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     but not the rows. Raises UserError for an unknown study, series or figure, for mixed corpora,
     and where a figure that was named, or every figure, lacks its rows.
     """
-    known = figures.available()
+    known = figures.available(plugins=form.plugins)
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
     check_links(results / study)

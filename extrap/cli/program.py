@@ -37,8 +37,6 @@ def job(cfg: DictConfig):
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(f"{name}: removed from the configuration; drop ~{name}")
-    if plain["plugins"] and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # last, so that nothing there takes the place of a library
     return Job(plain, choices, opened)
 
 

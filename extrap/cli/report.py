@@ -4,9 +4,10 @@ Leaderboard, curves, heat-maps, findings and figures in one file below 2 MB that
 the same rows are the same bytes.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from extrap.cli.arguments import need_study, parser
+from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
@@ -18,11 +19,11 @@ from extrap.utils.files import check_links
 NAME = "report.html"
 
 
-def text(results: Path, study: str, images: bool = True) -> str:
+def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] = ()) -> str:
     """The page of a study by name. Raises UserError for an unknown one and for mixed corpora."""
     rows = open_study(results, study)
     declared = (results / study / FILE).is_file()
-    return page(rows, findings(results / study, rows) if declared else (), images)
+    return page(rows, findings(results / study, rows) if declared else (), images, plugins)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -32,6 +33,7 @@ def main(argv: list[str] | None = None) -> None:
         "Write a study as one page of HTML, from its rows alone.",
         study="optional",
         results=True,
+        plugins=True,
     )
     command.add_argument(
         "--output",
@@ -42,7 +44,7 @@ def main(argv: list[str] | None = None) -> None:
     args = command.parse_args(argv)
     with reported(command.prog):
         study = need_study(args)
-        content = text(args.results, study)
+        content = text(args.results, study, plugins=named_plugins(args))
         path = args.output or args.results / study / NAME
         if args.output is None:
             check_links(args.results / study)

@@ -4,12 +4,13 @@ caption, `NEEDS` the rows it draws.
 Where these are not all it takes, `enough(rows)` says whether there are enough, OF so in words, MAKE
 what the command that makes them adds, BESIDE which other study is drawn with.
 
-The file system is the registry. Drawing is pure: the same rows give the same bytes, whatever
-matplotlibrc says.
+The file system is the registry, that of a plug-in too. Drawing is pure: the same rows give the
+same bytes, whatever matplotlibrc says.
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -22,7 +23,9 @@ from matplotlib.figure import Figure
 from extrap.figures.drawing.layout import fitted
 from extrap.figures.drawing.style import RC
 from extrap.results.series import select
+from extrap.utils.errors import UserError
 from extrap.utils.files import replace
+from extrap.utils.plugins import imported
 
 METADATA = {
     "svg": {"Date": None, "Creator": None},
@@ -32,12 +35,33 @@ METADATA = {
 KINDS = ("svg", "png")
 
 
-def available(package: str = __name__) -> dict[str, ModuleType]:
+def available(package: str = __name__, plugins: Iterable[str] = ()) -> dict[str, ModuleType]:
     """The figures of a package by name: those of rows here, those that follow from formulas alone
     in extrap.figures.analytic.
+
+    plugins: packages that hold more of them, in a folder of the same name: `my_package.figures`.
+    Raises UserError for a package that is not there, for a mistake in one of its figures and for a
+    name that is taken.
     """
-    path = import_module(package).__path__
-    modules = {found.name: import_module(f"{package}.{found.name}") for found in iter_modules(path)}
+    known = _of(import_module(package), import_module)
+    for plugin in plugins:
+        option = f"plugins={plugin}"
+        if imported(plugin, option) is None:
+            raise UserError(f"{option}: no such package here")
+        read = partial(imported, option=option)
+        folder = read(plugin + package.removeprefix("extrap"))
+        for name, figure in ({} if folder is None else _of(folder, read)).items():
+            if name in known:
+                raise UserError(f"{option}: {figure.__name__}: the name is taken; give another one")
+            if not figure.__doc__ or (package == __name__ and not hasattr(figure, "NEEDS")):
+                raise UserError(f"{option}: {figure.__name__}: lacks its caption or NEEDS")
+            known[name] = figure
+    return known
+
+
+def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, ModuleType]:
+    names = [one.name for one in iter_modules(folder.__path__)]
+    modules = {name: read(f"{folder.__name__}.{name}") for name in names}
     return {name: module for name, module in modules.items() if hasattr(module, "draw")}
 
 

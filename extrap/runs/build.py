@@ -7,13 +7,12 @@ anything of it is built, so that a wrong value is one line before any work start
 """
 
 import inspect
-import traceback
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import Any, get_type_hints
 
 from extrap.runs.hints import classes, describe, fits, of_items, of_values
 from extrap.utils.errors import UserError
+from extrap.utils.plugins import imported
 
 
 def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, **given: Any) -> Any:
@@ -104,29 +103,6 @@ def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _imported(module: str, what: str) -> Any:
-    """A module. Raises UserError where there is none, and for whatever is wrong inside it, with
-    the line where that happens.
-    """
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or f"{module}.".startswith(f"{error.name}."):
-            raise UserError(f"{what}: no such class") from None
-        inside: Exception = error
-    except ValueError:
-        raise UserError(f"{what}: no such class") from None
-    except Exception as error:  # code of a plug-in, which may fail in any way
-        inside = error
-    if isinstance(inside, SyntaxError) and inside.filename:
-        place = f"{inside.filename}, line {inside.lineno}"
-    else:
-        frame = traceback.extract_tb(inside.__traceback__)[-1]
-        place = f"{frame.filename}, line {frame.lineno}"
-    said = " ".join(str(inside).split())
-    raise UserError(f"{what}: {type(inside).__name__} in {place}: {said}") from inside
-
-
 def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) -> type:
     """The class a `_target_` names. Raises UserError unless it is one of `extrap.` or of a plug-in,
     and its objects suit `kind`, a class or a type hint.
@@ -138,7 +114,7 @@ def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) 
             f"{path}._target_={target}: only classes of {', '.join(allowed)} are built; name "
             "others in plugins=[...]"
         )
-    found = getattr(_imported(module, f"{path}._target_={target}"), name, None)
+    found = getattr(imported(module, f"{path}._target_={target}"), name, None)
     if found is None:
         raise UserError(f"{path}._target_={target}: no such class")
     if not inspect.isclass(found) or found.__module__.split(".")[0] not in allowed:

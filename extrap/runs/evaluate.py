@@ -61,7 +61,8 @@ def evaluate(job: Job) -> None:
         _publish(job, USED, lambda: Result(_used_rows(*model())))
     for name, task in job.tasks.items():
         _publish(job, name, partial(_measure, job, name, task, model))
-    job.dashboard.draw([result_file(job, task).rows for task in planned(job)])
+    files = [result_file(job, task).rows for task in planned(job)]
+    job.dashboard.draw(files, job.config["plugins"])
 
 
 def _untrained(job: Job) -> str:

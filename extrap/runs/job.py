@@ -34,6 +34,7 @@ from extrap.runs.training.optim import Optim
 from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import check_plugins
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
@@ -53,10 +54,7 @@ class Job:
     ):
         self.config = config
         self.choices = choices
-        if not all(isinstance(name, str) and name.isidentifier() for name in config["plugins"]):
-            raise UserError(
-                f"plugins={config['plugins']}: names of packages, such as plugins=[my_package]"
-            )
+        check_plugins(config["plugins"])
         self.study: str = config["study"]
         self.seed: int = config["seed"]
         self.stage: str = config["stage"]

@@ -17,10 +17,10 @@ from extrap.extensions.base import Extension, Reader
 from extrap.model import attention as kernels
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
-from extrap.runs.build import build, find
+from extrap.runs.build import find
 from extrap.utils.errors import NotApplicable
 from tests.contracts.test_schemes import Largest
-from tests.support.discover import gpt, names, node
+from tests.support.discover import PLUGINS, gpt, made, names, node
 from tests.support.exceptions import EXCUSED_EXTENSIONS, EXCUSED_PAIRS
 
 SCHEMES, EXTENSIONS = names("scheme"), names("extension")
@@ -63,7 +63,7 @@ APART = {
 
 
 def extension(name: str) -> Extension:
-    return build(node("extension", name), "extension")
+    return made(node("extension", name), "extension")
 
 
 @cache
@@ -267,7 +267,7 @@ def calls(call: dict) -> list[dict]:
 def test_a_file_is_a_constructor_call_written_down(name):
     for call in calls(node("extension", name)):
         assert set(call) - {"_target_"} == set(
-            inspect.signature(find(call["_target_"], name)).parameters
+            inspect.signature(find(call["_target_"], name, PLUGINS)).parameters
         )
 
 

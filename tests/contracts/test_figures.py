@@ -15,9 +15,10 @@ from extrap.figures.drawing.style import scheme_style
 from extrap.results.series import select
 from extrap.utils.errors import UserError
 from tests.support import plausible
+from tests.support.discover import PLUGINS
 from tests.support.plausible import L, run_rows
 
-ALL = figures.available()
+ALL = figures.available(plugins=PLUGINS)
 
 
 @pytest.fixture(scope="module")

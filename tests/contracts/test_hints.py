@@ -7,8 +7,9 @@ import pytest
 
 from extrap import figures
 from tests.support import jobs
+from tests.support.discover import PLUGINS
 
-ALL = figures.available()
+ALL = figures.available(plugins=PLUGINS)
 PUBLISHED = {"toy_rank": "reads a checkpoint that `make pretrained` fetches"}
 
 

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from extrap.data.vocabulary import Vocabulary
-from extrap.runs.build import build
 from extrap.tasks.base import AtLengths, Diagnostic, Task, batches, lengths
 from extrap.utils.errors import UserError
-from tests.support.discover import names, node
+from tests.support.discover import made, names, node
 from tests.support.hand import Texts
 
 
 @pytest.mark.parametrize("name", names("task"))
 def test_yaml_holds_every_parameter_with_its_default(name):
     options = node("task", name)
-    task = build(options, f"task.{name}")
+    task = made(options, f"task.{name}")
     assert isinstance(task, Task)
     defaults = {k: p.default for k, p in inspect.signature(type(task)).parameters.items()}
     assert {
@@ -33,7 +32,7 @@ def test_a_wrong_type_is_one_line(name):
     with pytest.raises(
         UserError, match=rf"^task\.{name}\.{option}=long: expected a list of (whole )?numbers"
     ):
-        build(options | {option: "long"}, f"task.{name}")
+        made(options | {option: "long"}, f"task.{name}")
 
 
 def bare(hint):
@@ -46,7 +45,7 @@ def bare(hint):
 @pytest.mark.parametrize("name", names("task"))
 def test_options_are_bounded_in_the_signature(name):
     """A number without a bound is one that any value fits: say so where none does."""
-    kind = type(build(node("task", name), f"task.{name}"))
+    kind = type(made(node("task", name), f"task.{name}"))
     assert is_dataclass(kind) and kind.__dataclass_params__.frozen
     assert {f.kw_only for f in fields(kind)} == {True}
     assert kind.name == name
@@ -59,7 +58,7 @@ def test_a_number_out_of_bounds_is_one_line(name):
     options = node("task", name)
     option = next(key for key in ("trials", "documents", "inputs", "repeats") if key in options)
     with pytest.raises(UserError) as error:
-        build(options | {option: 0}, f"task.{name}")
+        made(options | {option: 0}, f"task.{name}")
     least = 2 if option == "inputs" else 1
     assert str(error.value) == (
         f"task.{name}.{option}=0: expected a whole number of at least {least}"
@@ -68,7 +67,7 @@ def test_a_number_out_of_bounds_is_one_line(name):
 
 def of_retrieval(name):
     """Tasks at several lengths that are no loss of text and look into no model."""
-    kind = type(build(node("task", name), f"task.{name}"))
+    kind = type(made(node("task", name), f"task.{name}"))
     return (
         issubclass(kind, AtLengths) and not issubclass(kind, Diagnostic) and not kind.learned_from
     )
@@ -78,7 +77,7 @@ def of_retrieval(name):
 def test_a_quarter_of_the_training_length_can_be_asked(name):
     """Inside the window the U is said to be strongest (arXiv 2508.07479)."""
     options = node("task", name) | {"multiples": [0.25, 0.5, 0.75, 1]}
-    task = build(options, f"task.{name}")
+    task = made(options, f"task.{name}")
     task.check(Texts([np.zeros(1000)]), Vocabulary(), 128)
     assert task.lengths(128) == [32, 64, 96, 128]
 

@@ -1,7 +1,5 @@
 """Schemes of other people: what is wrong inside them is said, with its line, before any work."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,12 +8,10 @@ import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Where
-from extrap.results.rows import frame, records
 from extrap.runs.build import build
 from extrap.runs.probe import check_scheme
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names
-from tests.support.jobs import TINY
 
 
 class LooksAhead(Scheme):
@@ -97,100 +93,3 @@ def test_a_class_that_does_not_exist_is_told_as_such() -> None:
     for target in ("extrap.schemes.rope.Ropee", "extrap.schemes.ropee.RoPE", "extrap..RoPE"):
         with pytest.raises(UserError, match=r"no such class$"):
             build({"_target_": target}, "scheme", (), Scheme)
-
-
-MINE = '''"""One positional scheme of somebody else."""
-
-import torch
-from torch import Tensor
-
-from extrap import Scheme, Shape, Where
-
-
-class Tilt(Scheme):
-    """b = -slope * d"""
-
-    def __init__(self, shape: Shape, slope: float = 0.5):
-        super().__init__(shape)
-        self.slope = slope
-
-    def distance_bias(self, d: Tensor, layer: int) -> Tensor:
-        return (-self.slope * d).expand(self.shape.heads, *d.shape)
-'''
-
-THEIRS = '''"""One extension of somebody else."""
-
-from copy import deepcopy
-
-from extrap import Extension
-
-
-class Half(Extension):
-    """Halves the slope of Tilt."""
-
-    def __call__(self, model):
-        other = deepcopy(model)
-        other.scheme.slope /= 2
-        return other
-'''
-
-ANSWER = '''"""One task of somebody else."""
-
-from extrap import Result, Task
-
-
-class Mean(Task):
-    """The mean logit at the training length."""
-
-    def __init__(self, texts: int = 2):
-        self.texts = texts
-
-    def check(self, corpus, vocabulary, length) -> None:
-        corpus.documents("validation", length)
-
-    def run(self, model, corpus, vocabulary, length, progress) -> Result:
-        import torch
-
-        texts = torch.arange(self.texts * length).view(self.texts, length) % vocabulary.size
-        logits = model(texts, last=1)
-        row = {"protocol": "mean", "length": length, "metric": "logit", "n": self.texts}
-        progress(1, 1)
-        return Result([row | {"value": float(logits.mean()), "status": "ok"}])
-'''
-
-
-def test_a_package_of_ones_own_in_the_working_folder(elsewhere: Path) -> None:
-    """A scheme, an extension and a task outside the repository: 1 py and 1 yaml each, swept over,
-    tabulated, under the names of their files.
-    """
-    nodes = {
-        "scheme/tilt": "_target_: my_package.tilt.Tilt\nslope: 0.5\n",
-        "extension/half": "_target_: my_package.half.Half\n",
-        "task/mean": "mean:\n  _target_: my_package.mean.Mean\n  texts: 2\n",
-    }
-    for name, text in nodes.items():
-        path = elsewhere / "my_conf" / f"{name}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    (elsewhere / "my_package").mkdir()
-    for name, text in {"__init__": "", "tilt": MINE, "half": THEIRS, "mean": ANSWER}.items():
-        (elsewhere / "my_package" / f"{name}.py").write_text(text, encoding="utf-8")
-    words = ["--config-dir", "my_conf", "-m", "plugins=[my_package]", "study=own", "seed=0"]
-    words += ["scheme=tilt", "extension=direct,half", "task=[mean]", "threads=1", "logger=none"]
-    words += [word for word in TINY if not word.startswith(("task.", "logger"))]
-    repository = str(Path(__file__).parents[2])
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "extrap", *words],
-        env=os.environ | {"PYTHONPATH": repository},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    names = {path.stem.split("__", 1)[1] for path in Path("results/own/rows").glob("*.csv")}
-    assert names == {"direct__mean", "direct__train", "half__mean", "half__used"}
-    measured = frame(records(Path("results/own/rows").glob("*__mean.csv")))
-    assert set(measured["scheme"]) == {"tilt"}
-    assert set(measured["extension"]) == {"direct", "half"}
-    assert len(set(measured["value"])) == 2

@@ -3,6 +3,7 @@ contract.
 """
 
 from pathlib import Path
+from typing import Any
 
 import torch
 import yaml
@@ -12,21 +13,31 @@ from extrap.model.scheme import Scheme, Shape
 from extrap.runs.build import build
 
 CONF = Path(__file__).parents[2] / "conf"
+FOLDERS = [CONF]
+PLUGINS: list[str] = []
+"""What lies outside the repository and is put under contract with the rest (tests/conftest.py)."""
 
 
 def names(group: str) -> list[str]:
     """Choices that are a constructor call each; one of several others (task=quick) is none."""
-    stems = sorted(p.stem for p in (CONF / group).glob("*.yaml"))
+    files = (path for folder in FOLDERS for path in (folder / group).glob("*.yaml"))
+    stems = sorted({path.stem for path in files})
     return [stem for stem in stems if "defaults" not in node(group, stem)]
 
 
 def node(group: str, name: str) -> dict:
-    return yaml.safe_load((CONF / group / f"{name}.yaml").read_text())
+    path = next(path for folder in FOLDERS if (path := folder / group / f"{name}.yaml").exists())
+    return yaml.safe_load(path.read_text())
+
+
+def made(options: dict, path: str, **given) -> Any:
+    """What a configuration describes."""
+    return build(options, path, PLUGINS, **given)
 
 
 def scheme(name: str, shape: Shape, seed: int = 0, **options) -> Scheme:
     torch.manual_seed(seed)
-    return build(node("scheme", name) | options, "scheme", shape=shape)
+    return made(node("scheme", name) | options, "scheme", shape=shape)
 
 
 def gpt(name: str, seed: int = 0, dtype: torch.dtype = torch.float64, **shape) -> GPT:

@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 from extrap.cli import schema as config
 from extrap.runs.job import Job
 from extrap.utils.paths import conf_dir
+from tests.support import discover
 
 TINY = [
     "logger=none",
@@ -32,7 +33,9 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
 def composed(*overrides: str) -> tuple[dict, dict]:
     """The configuration of `extrap <overrides>` and the choices of its groups."""
     config.register()
+    more = [f"file://{folder}" for folder in discover.FOLDERS[1:]]
+    elsewhere = [f"hydra.searchpath={more}", f"plugins={discover.PLUGINS}"] if more else []
     with initialize_config_dir(conf_dir(), version_base="1.3"):
-        cfg = compose("config", list(overrides), return_hydra_config=True)
+        cfg = compose("config", [*elsewhere, *overrides], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
     return plain, plain.pop("hydra")["runtime"]["choices"]

@@ -3,6 +3,7 @@
 import pytest
 
 from extrap import figures
+from tests.support.discover import PLUGINS
 from tests.support.plausible import run_rows, sized_rows
 from tests.support.plausible_costs import chain_rows, passkey_rows, query_rows, speed_rows
 from tests.support.plausible_extension import extension_rows, jumps
@@ -21,7 +22,7 @@ def serving(frame, small):
     """name -> rows that a figure can be drawn from: the small study, or one that has what the
     figure compares.
     """
-    known = figures.available()
+    known = figures.available(plugins=PLUGINS)
     studies = (
         small,
         frame(extension_rows()),

@@ -28,13 +28,19 @@ LARGEST = 2_000_000
 NAMES = {value: name for name, value in COLOURS.items()}
 
 
-def page(rows: pd.DataFrame, found: Sequence[Finding] = (), images: bool = True) -> str:
+def page(
+    rows: pd.DataFrame,
+    found: Sequence[Finding] = (),
+    images: bool = True,
+    plugins: Sequence[str] = (),
+) -> str:
     """The page as text, less than LARGEST bytes where charts and tables leave room for figures.
 
     Args:
         rows: of one study.
         found: verdicts on what was declared of it.
         images: whether figures are drawn into it.
+        plugins: packages with figures of their own.
     Raises:
         UserError: for mixed corpora.
     """
@@ -62,7 +68,7 @@ def page(rows: pd.DataFrame, found: Sequence[Finding] = (), images: bool = True)
     template = Template(_file("template.html"))
     bare = template.substitute(parts, figures="")
     room = LARGEST - len(bare.encode()) - 10_000
-    drawn = pictures(rows, room) if images else "<p>Figures were left out.</p>"
+    drawn = pictures(rows, room, plugins) if images else "<p>Figures were left out.</p>"
     return template.substitute(parts, figures=drawn)
 
 

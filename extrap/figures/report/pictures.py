@@ -2,6 +2,7 @@
 
 import base64
 import io
+from collections.abc import Iterable
 from html import escape
 
 import pandas as pd
@@ -14,13 +15,13 @@ SHARE = 100 / 160
 COLOURS = 48
 
 
-def pictures(rows: pd.DataFrame, room: int) -> str:
+def pictures(rows: pd.DataFrame, room: int, plugins: Iterable[str] = ()) -> str:
     """Figures with their captions, in the order of their names, as many as `room` bytes hold; the
-    others are named with the command that draws them.
+    others are named with the command that draws them. plugins: packages with figures of their own.
     """
     out = []
     left_out = []
-    for name, figure in figures.available().items():
+    for name, figure in figures.available(plugins=plugins).items():
         drawn = figures.render(figure, rows, kinds=("png",))
         if drawn is None:
             continue

@@ -32,7 +32,7 @@ class Dashboard(Protocol):
 
     def log(self, task: str, rows: Sequence[dict]) -> None: ...
 
-    def draw(self, files: Sequence[Path]) -> None: ...
+    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None: ...
 
     def finish(self, code: int = 0) -> None: ...
 
@@ -47,7 +47,7 @@ class NoDashboard:
 
     def log(self, task: str, rows: Sequence[dict]) -> None: ...
 
-    def draw(self, files: Sequence[Path]) -> None: ...
+    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None: ...
 
     def finish(self, code: int = 0) -> None: ...
 
@@ -152,8 +152,10 @@ class WandB:
             self.run.log({name: wandb.Table(columns=columns, data=data)})
         self.run.summary.update(view.summary(task, rows))
 
-    def draw(self, files: Sequence[Path]) -> None:
-        """Every figure that the rows in these files serve, as an image."""
+    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
+        """Every figure that the rows in these files serve, as an image; plugins: packages with
+        figures of their own.
+        """
         import wandb
         from PIL import Image
 
@@ -163,7 +165,7 @@ class WandB:
         if self.run is None:
             return
         frame = rows.frame(rows.records(file for file in files if file.exists()))
-        for name, figure in figures.available().items():
+        for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame)) is not None:
                 image = wandb.Image(
                     Image.open(io.BytesIO(drawn["png"])), caption=figures.caption(figure)

@@ -46,8 +46,8 @@ class ViewOnly:
     def log(self, task: str, rows: Sequence[dict]) -> None:
         self._attempt(self.shown.log, task, rows)
 
-    def draw(self, files: Sequence[Path]) -> None:
-        self._attempt(self.shown.draw, files)
+    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
+        self._attempt(self.shown.draw, files, plugins)
 
     def finish(self, code: int = 0) -> None:
         self._attempt(self.shown.finish, code)

@@ -1,0 +1,45 @@
+"""Packages of the user's own, whose code comes in because the command line names them: plugins."""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterable
+from importlib import import_module
+from types import ModuleType
+
+from extrap.utils.errors import UserError
+
+
+def check_plugins(names: Iterable[object]) -> list[str]:
+    """The names, found from the working folder too, which comes last, so that nothing there takes
+    the place of a library. Raises UserError for what cannot be the name of a package.
+    """
+    found = list(names)
+    if not all(isinstance(name, str) and name.isidentifier() for name in found):
+        raise UserError(f"plugins={found}: names of packages, such as plugins=[my_package]")
+    if found and os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    return [str(name) for name in found]
+
+
+def imported(module: str, option: str) -> ModuleType | None:
+    """A module; None where there is none of that name. Raises UserError, which opens with the
+    option that names it, for whatever is wrong inside it, with the line where that happens.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or f"{module}.".startswith(f"{error.name}."):
+            return None
+        inside: Exception = error
+    except ValueError:
+        return None
+    except Exception as error:  # code of a plug-in, which may fail in any way
+        inside = error
+    if isinstance(inside, SyntaxError) and inside.filename:
+        place = f"{inside.filename}, line {inside.lineno}"
+    else:
+        frame = traceback.extract_tb(inside.__traceback__)[-1]
+        place = f"{frame.filename}, line {frame.lineno}"
+    said = " ".join(str(inside).split())
+    raise UserError(f"{option}: {type(inside).__name__} in {place}: {said}") from inside

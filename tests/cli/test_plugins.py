@@ -1,0 +1,142 @@
+"""A package of one's own: a scheme, an extension and a task are 1 py and 1 yaml each, a figure 1
+py, found by sweeps, tables, figures and contracts under the names of their files.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from extrap import figures
+from extrap.cli import audit, plot, report, schemes
+from extrap.results.rows import frame, records, write
+from extrap.utils.errors import UserError
+from tests.support.jobs import TINY
+from tests.support.plausible import run_rows
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "tests" / "support" / "plugin"
+
+
+@pytest.fixture
+def mine(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the package and its configuration files."""
+    copytree(EXAMPLE, elsewhere, dirs_exist_ok=True)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield elsewhere
+    for name in [name for name in sys.modules if name.split(".")[0] == "my_package"]:
+        del sys.modules[name]
+
+
+def python(*words: str, **more: str) -> subprocess.CompletedProcess:
+    """A process in the working folder that finds extrap as an installed package."""
+    return subprocess.run(
+        [sys.executable, "-P", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | more,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_swept_over(mine: Path) -> None:
+    words = ["--config-dir", "my_conf", "-m", "plugins=[my_package]", "study=own", "seed=0"]
+    words += ["scheme=tilt", "extension=direct,level", "task=[mean-logit]", "threads=1"]
+    words += [word for word in TINY if not word.startswith("task.")]
+    done = python("-m", "extrap", *words)
+    assert done.returncode == 0, done.stderr
+    names = {path.stem.split("__", 1)[1] for path in Path("results/own/rows").glob("*.csv")}
+    assert names == {"direct__mean-logit", "direct__train", "level__mean-logit", "level__used"}
+    rows = frame(records(Path("results/own/rows").glob("*__mean-logit.csv")))
+    assert set(rows["scheme"]) == {"tilt"}
+    assert set(rows["extension"]) == {"direct", "level"}
+    assert rows.groupby("length")["value"].nunique().tolist() == [1, 2], "level past L alone"
+
+
+def test_in_the_tables(mine: Path, capsys: pytest.CaptureFixture) -> None:
+    words = ["--config-dir", "my_conf", "--plugins", "my_package"]
+    schemes.main(words)
+    line = capsys.readouterr().out.splitlines()[1]
+    assert line.split()[:4] == ["tilt", "relative", "bias", "of"]
+    schemes.main([*words, "--write"])
+    written = [Path(line).read_text() for line in capsys.readouterr().out.splitlines()]
+    assert [text.splitlines()[3].split(" | ")[0] for text in written] == [
+        "| [tilt](tilt.yaml)",
+        "| [level](level.yaml)",
+        "| [mean-logit](mean-logit.yaml)",
+    ]
+    assert "The tilt ends at the training length | `reach=1.0`" in written[1]
+    assert "The mean logit of what comes after one document | `multiples=[1,2]`" in written[2]
+    schemes.main([*words, "--write"])
+    again = [Path(line).read_text() for line in capsys.readouterr().out.splitlines()]
+    assert again == written
+    audit.main([*words, "tilt"])
+    assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["tilt", "64", "always"]
+
+
+def test_in_the_figures(mine: Path, capsys: pytest.CaptureFixture) -> None:
+    write(mine / "results" / "own" / "rows" / "a.csv", run_rows("rope"))
+    plot.main(["own", "plain_loss", "--plugins", "my_package"])
+    assert capsys.readouterr().out.split() == [
+        f"results/own/figures/plain_loss.{kind}" for kind in figures.KINDS
+    ]
+    plot.main(["--list", "--plugins", "my_package"])
+    listed = capsys.readouterr().out
+    assert "Loss in one window against its length." in listed
+    report.main(["own", "--plugins", "my_package"])
+    assert 'id="figure-plain_loss"' in Path("results/own/report.html").read_text()
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["own", "plain_loss"])
+    assert "FIGURE=plain_loss: no such figure" in capsys.readouterr().err
+
+
+BAD = {
+    "its name is taken": ("kv_depth", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "is taken"),
+    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "lacks its caption"),
+    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "lacks its caption or NEEDS"),
+    "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_with_a_figure_is_one_line(mine: Path, case: str) -> None:
+    name, text, line = BAD[case]
+    Path(f"my_package/figures/{name}.py").write_text(text)
+    sys.path.append(str(mine))
+    with pytest.raises(UserError, match=rf"^plugins=my_package: .*{line}") as error:
+        figures.available(plugins=["my_package"])
+    assert name in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--plugins", "no_package"], "plugins=no_package: no such package here"),
+        (["--plugins", "a-b"], "plugins=['a-b']: names of packages, such as plugins=[my_package]"),
+    ],
+)
+def test_a_package_that_is_not_there_is_one_line(words, line, mine: Path, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["--list", *words])
+    assert capsys.readouterr().err == f"extrap-plot: {line}\n"
+
+
+def test_under_contract(mine: Path) -> None:
+    """All of it holds, and it is found: one check that each of the four would be missed in."""
+    files = ["schemes", "shapes", "extensions", "tasks", "figures", "hints"]
+    words = [str(ROOT / "tests" / "contracts" / f"test_{name}.py") for name in files]
+    words += ["--config-dir", "my_conf", "--plug-in", "my_package"]
+    words += ["-k", "tilt or level or mean-logit or plain_loss", "-p", "no:cacheprovider", "-v"]
+    done = python("-m", "pytest", "--rootdir", str(ROOT), *words, PYTHONPATH=f"{ROOT}:{mine}")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    for test in (
+        "test_causality[tilt]",
+        "test_outside_it_is_finite_and_different[level]",
+        "test_options_are_bounded_in_the_signature[mean-logit]",
+        "test_missing_rows_are_no_figure[plain_loss]",
+    ):
+        assert f"{test} PASSED" in done.stdout

@@ -1,0 +1,1 @@
+"""A scheme, an extension and a task of somebody else."""
