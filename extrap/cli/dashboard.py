@@ -3,8 +3,11 @@ they were made.
 """
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from extrap.cli import report
 from extrap.cli.arguments import named_plugins, parser
@@ -12,6 +15,7 @@ from extrap.cli.exits import reported
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.reason import reason
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE, RESULTS
 from extrap.runs.study import Entry, entries
@@ -39,19 +43,31 @@ def main(argv: list[str] | None = None) -> None:
     )
     command.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
     command.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
+    command.add_argument(
+        "--figures", action="store_true", help="draw figures of each run, too (a second or two)"
+    )
     args = command.parse_args(argv)
     with reported(command.prog):
+        if not args.project:
+            raise UserError("--project=: needs a name")
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
-        records = show(board, args.study, named_plugins(args))
+        records = show(board, args.study, args.figures, named_plugins(args))
         if args.workspace:
-            print(_workspace(board, args.study, records))
+            with taken():
+                print(_workspace(board, args.study, records))
 
 
-def show(board: WandB, study: str, plugins: Sequence[str] = ()) -> list[dict]:
+def show(
+    board: WandB, study: str, figures: bool = False, plugins: Sequence[str] = ()
+) -> list[dict]:
     """A page for each job that has rows, then one for the study with its figures and the page of
     extrap-report, figures apart, as a panel; returns all rows.
-    plugins: packages with figures of their own. Raises UserError without rows.
+    figures: on every page; plugins: packages with figures of their own.
+
+    Raises UserError without rows, and where W&B takes no page. A figure or panel that fails is left
+    out, with a warning for the first.
     """
+    extra = Extra()
     found: dict[Path, list[dict]] = {}
     for entry in entries(study):
         tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
@@ -59,13 +75,14 @@ def show(board: WandB, study: str, plugins: Sequence[str] = ()) -> list[dict]:
         own = {task: rows.records([file]) for task, file in files.items()}
         if not any(own.values()):
             continue
-        board.start(
-            _page(entry, next(row for some in own.values() for row in some), list(own)), resume=None
-        )
-        for task, some in own.items():
-            board.log(task, some)
-        board.draw(list(files.values()), plugins)
-        board.finish()
+        first = next(row for some in own.values() for row in some)
+        with taken():
+            board.start(_page(entry, first, list(own)), resume=None)
+            for task, some in own.items():
+                board.log(task, some)
+            if figures:
+                extra(board.draw, list(files.values()), plugins)
+            board.finish()
         print(f"{entry.run} {entry.extension}: {sum(map(len, own.values()))} rows")
         found |= {files[task]: some for task, some in own.items()}
     if not found:
@@ -73,11 +90,45 @@ def show(board: WandB, study: str, plugins: Sequence[str] = ()) -> list[dict]:
             f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
         )
     records = [row for some in found.values() for row in some]
-    board.start(_summary(study, records), resume=None)
-    board.draw(sorted(found), plugins)
-    board.page(report.text(RESULTS, study, images=False))
-    board.finish()
+    text = report.text(RESULTS, study, images=False)
+    with taken():
+        board.start(_summary(study, records), resume=None)
+        extra(board.draw_rows, rows.frame(records), plugins)
+        extra(board.page, text)
+        board.finish()
     return records
+
+
+@contextmanager
+def taken() -> Iterator[None]:
+    """Inside, what W&B refuses is told as a mistake, in one line."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:  # of a library that is not ours, in any way it likes
+        raise UserError(
+            f"W&B: {reason(error)}; the rows are as they were, and extrap-report shows them "
+            "without it"
+        ) from None
+
+
+class Extra:
+    """Calls what a page can do without; one warning, however often it fails."""
+
+    def __init__(self) -> None:
+        self.warned = False
+
+    def __call__(self, call: Callable[..., None], *given: Any) -> None:
+        try:
+            call(*given)
+        except Exception as error:  # no memory for an image, a library that draws none
+            if not self.warned:
+                self.warned = True
+                print(
+                    f"extrap-dashboard: {reason(error)}; figures or panels are left out",
+                    file=sys.stderr,
+                )
 
 
 def _page(entry: Entry, row: dict, tasks: list[str]) -> Page:

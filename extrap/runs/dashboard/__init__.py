@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from extrap.runs.dashboard import view
 from extrap.runs.dashboard.online import obstacle
 from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.reason import reason
 
 Mode = Literal["offline", "online"]
 
@@ -79,29 +80,30 @@ class WandB:
         """
         if self.run is not None:
             return
-        if self.mode == "online" and (reason := obstacle(self.timeout)):
-            self._offline(reason)
-        try:
+        why = obstacle(self.timeout) if self.mode == "online" else None
+        if why is None:
+            try:
+                self.run = self._init(page, resume)
+            except Exception as error:  # every way in which the server can refuse ends here
+                if self.mode == "offline":
+                    raise
+                why = reason(error)
+        if self.run is None:
+            self.mode = "offline"
             self.run = self._init(page, resume)
-        except Exception as error:  # every way in which the server can refuse ends here
-            if self.mode == "offline":
-                raise
-            self._offline(str(error).splitlines()[0] if str(error) else type(error).__name__)
-            self.run = self._init(page, resume)
+            print(
+                f"extrap: logger.mode=online: {why}; going on offline, `wandb sync` sends the "
+                "run later",
+                file=sys.stderr,
+            )
         for metric, axis in view.AXES.items():
             self.run.define_metric(metric, step_metric=axis)
-
-    def _offline(self, reason: str) -> None:
-        self.mode = "offline"
-        print(
-            f"extrap: logger.mode=online: {reason}; going on offline, `wandb sync` sends the "
-            "run later",
-            file=sys.stderr,
-        )
 
     def _init(self, page: Page, resume: str | None) -> Any:
         import wandb
 
+        if not {"HOME", "XDG_CACHE_HOME"} & os.environ.keys():  # its service keeps logs there
+            os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / "wandb" / ".cache")
         patience = (
             {"init_timeout": self.timeout} if self.mode == "online" else {}
         )  # a server's; the disk has as long as it takes
@@ -156,17 +158,21 @@ class WandB:
         """Every figure that the rows in these files serve, as an image; plugins: packages with
         figures of their own.
         """
+        from extrap.results import rows
+
+        if self.run is not None:
+            frame = rows.frame(rows.records(file for file in files if file.exists()))
+            self.draw_rows(frame, plugins)
+
+    def draw_rows(self, frame: Any, plugins: Sequence[str] = ()) -> None:
+        """The same for rows as extrap.results.rows has them."""
         import wandb
         from PIL import Image
 
         from extrap import figures
-        from extrap.results import rows
 
-        if self.run is None:
-            return
-        frame = rows.frame(rows.records(file for file in files if file.exists()))
         for name, figure in figures.available(plugins=plugins).items():
-            if (drawn := figures.render(figure, frame)) is not None:
+            if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
                 image = wandb.Image(
                     Image.open(io.BytesIO(drawn["png"])), caption=figures.caption(figure)
                 )

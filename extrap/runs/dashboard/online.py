@@ -5,6 +5,8 @@ import threading
 import urllib.error
 import urllib.request
 
+from extrap.runs.dashboard.reason import reason
+
 
 def obstacle(timeout: float) -> str | None:
     """Why nothing can be sent; None where nothing is known to be in the way. Takes `timeout`
@@ -22,7 +24,7 @@ def obstacle(timeout: float) -> str | None:
         if not wandb.login(prompt=False, verify=False):
             return "no W&B key on this machine (`wandb login` stores one)"
     except Exception as error:  # a key that is none
-        return str(error).splitlines()[0]
+        return reason(error)
     return _unanswered(settings.base_url, timeout)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.reason import reason
 
 
 class ViewOnly:
@@ -26,9 +27,8 @@ class ViewOnly:
             return call(*given)
         except Exception as error:  # of a library that is not ours, in any way it likes
             self.failed = True
-            said = (str(error).strip() or type(error).__name__).splitlines()[0]
             print(
-                f"extrap: logger: {said}; going on without it, logger=none leaves it out",
+                f"extrap: logger: {reason(error)}; going on without it, logger=none leaves it out",
                 file=sys.stderr,
             )
             return otherwise

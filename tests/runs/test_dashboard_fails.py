@@ -1,0 +1,139 @@
+"""`extrap-dashboard` where W&B will not: one line, exit code 2, and no word of a traceback; a figure
+that cannot be shown costs a warning and nothing else.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import wandb
+
+from extrap.cli import dashboard as command
+from extrap.results import rows
+from extrap.runs.dashboard import WandB
+from tests.support.plausible import run_rows
+
+REPOSITORY = Path(__file__).parents[2]
+END = "; the rows are as they were, and extrap-report shows them without it\n"
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("rope", "alibi"):
+        found = run_rows(name)
+        file = Path("results/demo/rows") / f"{found[0]['run']}__direct__nll.csv"
+        rows.write(file, [row for row in found if row["task"] == "nll"][:40])
+    return tmp_path
+
+
+def occupied(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("wandb").write_text("mine")
+
+
+def no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with WANDB_BASE_URL, which wandb reads once in a process."""
+    monkeypatch.setattr(wandb, "init", lambda **_: wandb.Settings(base_url="not a url"))
+    monkeypatch.setattr("extrap.runs.dashboard.obstacle", lambda timeout: None)
+
+
+def no_mode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wandb, "init", lambda **_: wandb.Settings(mode="bogus"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "line"),
+    [
+        (occupied, [], "W&B: [Errno 20] Not a directory: "),
+        (occupied, ["--workspace"], "W&B: [Errno 20] Not a directory: "),
+        (no_address, [], "W&B: base_url: Input should be a valid URL"),
+        (no_address, ["--online"], "W&B: base_url: Input should be a valid URL"),
+        (no_mode, [], "W&B: mode: Input should be 'online', 'offline'"),
+        (None, ["--project", "a/b"], "W&B: Invalid project name 'a/b': cannot contain"),
+        (None, ["--project", "a" * 300], "W&B: Invalid project name 'aaa"),
+    ],
+)
+def test_w_and_b_that_takes_no_page_is_one_line(
+    before: Callable | None, words: list[str], line: str, study: Path, monkeypatch, capsys
+) -> None:
+    kept = {path: path.read_bytes() for path in Path("results").rglob("*.csv")}
+    if before is not None:
+        before(monkeypatch)
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["demo", *words])
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"extrap-dashboard: {line}") and err.endswith(END)
+    assert err.count("\n") == 1
+    assert {path: path.read_bytes() for path in Path("results").rglob("*.csv")} == kept
+
+
+def test_a_project_without_a_name_is_one_line(study: Path, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["demo", "--project", ""])
+    assert capsys.readouterr().err == "extrap-dashboard: --project=: needs a name\n"
+
+
+class Taken(WandB):
+    """Takes every page and remembers it; figures do not fit into memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages: list[list[str]] = []
+
+    def start(self, page, resume="allow") -> None:
+        self.pages.append([page.run])
+
+    def log(self, task, found) -> None:
+        self.pages[-1].append(task)
+
+    def draw_rows(self, frame) -> None:
+        self.pages[-1].append("figures")
+        raise MemoryError
+
+    def draw(self, files) -> None:
+        self.draw_rows(None)
+
+    def page(self, text: str) -> None:
+        self.pages[-1].append("page")
+
+
+@pytest.mark.parametrize("figures", [False, True])
+def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
+    figures: bool, study: Path, capsys
+) -> None:
+    board = Taken()
+    found = command.show(board, "demo", figures)
+    assert len(found) == sum(len(rows.records([path])) for path in Path("results").rglob("*.csv"))
+    own = ["nll", *["figures"] * figures]
+    assert [page[1:] for page in board.pages] == [own, own, ["figures", "page"]]
+    err = capsys.readouterr().err
+    assert err == "extrap-dashboard: MemoryError; figures or panels are left out\n"
+
+
+ALONE = """
+from extrap.runs.dashboard import WandB
+from extrap.runs.dashboard.page import Page
+board = WandB()
+board.start(Page("demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64, ()))
+board.finish()
+"""
+
+
+def test_without_a_home_all_is_kept_below_wandb(tmp_path: Path) -> None:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HOME", "XDG_"))}
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE],
+        cwd=tmp_path,
+        env=kept | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["wandb"]
+    assert len(list(tmp_path.glob("wandb/offline-run-*"))) == 1
