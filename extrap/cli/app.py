@@ -2,7 +2,7 @@
 line, sweeps as processes.
 
 Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was
-asked for, or a disk that takes nothing; 130 interrupted.
+asked for, or a disk that takes nothing; 130 interrupted; 141 the reader of a pipe stopped.
 """
 
 import os
@@ -11,7 +11,7 @@ import traceback
 import warnings
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -23,12 +23,13 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard
+from extrap.cli.exits import end, gone
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.sweep import names
 from extrap.cli.sweep.join import join
 from extrap.cli.typed_paths import literal
-from extrap.utils import progress
-from extrap.utils.errors import UserError, disk_fault, printable
+from extrap.utils import progress, streams
+from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
 
 
@@ -137,8 +138,10 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
     """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's
     mistake and how to put it.
     """
+    streams.settle()
     try:
         yield
+        sys.stdout.flush()
     except UserError as error:
         _end(2, str(error))
     except KeyboardInterrupt:
@@ -149,6 +152,8 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
             _interrupted()
         raise
     except Exception as error:
+        if isinstance(error, OSError):
+            gone(error)
         if (known := disk_fault(error) or line(error)) is not None:
             _end(2, known)
         traceback.print_exc()
@@ -157,11 +162,8 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
 
 
 def _end(code: int, text: str) -> None:
-    with suppress(OSError):  # stderr may lie on the disk that is full
-        for line in text.split("\n"):  # other ends of lines are shown as they are written
-            print(f"extrap: {printable(line)}", file=sys.stderr)
     progress.failed(text)
-    raise SystemExit(code) from None
+    end("extrap", text, code)
 
 
 def _interrupted() -> None:

@@ -16,6 +16,7 @@ from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build, find
+from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
@@ -166,7 +167,7 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     """Of the module that the class of a configuration stands in, and of the class."""
     target = node["_target_"]
     named = find(target, "configuration", plugins)
-    return sys.modules[target.rpartition(".")[0]].__doc__ or "", named.__doc__ or ""
+    return docstring(sys.modules[target.rpartition(".")[0]]), docstring(named)
 
 
 def _options(node: dict[str, Any]) -> str:

@@ -147,7 +147,7 @@ def _size(path: Path) -> int:
 
 
 def _agreed(question: str) -> bool:
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UserError("nobody to ask; add --yes to remove them")
     return input(question).strip().lower() in ("y", "yes")
 

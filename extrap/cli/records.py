@@ -72,11 +72,11 @@ def main(argv: list[str] | None = None) -> None:
                 f"--pairs={pairs}: with --characters={characters} a line holds at most {ids} "
                 "records"
             )
-        if path is None or path.is_dir():
+        if path is None or (path.exists() and not path.is_file()):
             raise UserError(
                 "FILE is missing; give the name of a jsonl or jsonl.gz file"
                 if path is None
-                else f"FILE={path}: a folder"
+                else f"FILE={path}: {'a folder' if path.is_dir() else 'no file, but a device'}"
             )
         try:
             write(path, (generate(pairs, characters, seed, i) for i in range(examples)))

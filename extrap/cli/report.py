@@ -14,6 +14,7 @@ from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
 from extrap.results.rows import open_study
 from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
 
 NAME = "report.html"
@@ -44,6 +45,8 @@ def main(argv: list[str] | None = None) -> None:
     args = command.parse_args(argv)
     with reported(command.prog):
         study = need_study(args)
+        if args.output is not None and args.output.exists() and not args.output.is_file():
+            raise UserError(f"--output={args.output}: not a file; give the name of one")
         content = text(args.results, study, plugins=named_plugins(args))
         path = args.output or args.results / study / NAME
         if args.output is None:

@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from extrap.figures.drawing.layout import fitted
 from extrap.figures.drawing.style import RC
 from extrap.results.series import select
+from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.files import replace
 from extrap.utils.plugins import imported
@@ -67,7 +68,7 @@ def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Modu
 
 def caption(figure: ModuleType) -> str:
     """What a figure shows, in one line."""
-    return " ".join(figure.__doc__.strip().split("\n\n")[0].split())
+    return " ".join(docstring(figure).split("\n\n")[0].split())
 
 
 def served(figure: ModuleType, rows: pd.DataFrame) -> bool:

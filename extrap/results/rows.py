@@ -13,7 +13,7 @@ import pandas as pd
 from extrap.results import csv_table as sheet
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
 from extrap.utils import versions as schema
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, escaped
 
 SCHEMA = {
     "run": TEXT,
@@ -155,7 +155,7 @@ def open_study(results: Path | str, study: str) -> pd.DataFrame:
             if known
             else "none is there yet; train and evaluate one with `extrap`"
         )
-        raise UserError(f"STUDY={study}: no such study in {results}; {listed}")
+        raise UserError(f"STUDY={escaped(study)}: no such study in {results}; {listed}")
     rows = read(Path(results) / study)
     if rows.empty:
         raise UserError(

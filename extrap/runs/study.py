@@ -18,7 +18,7 @@ from typing import Any
 from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.layout import CURVE, DIRECT, RESULTS, RUNS, SAFE, ResultFile, of_note, of_rows
 from extrap.utils import files as atomic
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
 
 
@@ -200,7 +200,7 @@ def entries(study: str) -> list[Entry]:
         listed = (
             f"studies here: {', '.join(known)}" if known else "none is here yet; `extrap` makes one"
         )
-        raise UserError(f"STUDY={study}: no such study; {listed}")
+        raise UserError(f"STUDY={escaped(study)}: no such study; {listed}")
     found = {
         (e.run, e.extension): e
         for e in map(_read, sorted(_folder(study).glob("*.json")))

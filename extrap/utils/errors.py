@@ -3,6 +3,7 @@ nothing.
 """
 
 import errno
+import os
 import re
 from collections.abc import Callable
 
@@ -59,16 +60,38 @@ FAULTS = {
     errno.EROFS: "the file system is read-only; work in a folder that can be written to",
     errno.EACCES: "no permission; work in a folder that is yours",
     errno.EPERM: "not permitted; work in a folder that is yours",
+    errno.ENOTDIR: "a file where a folder should be; move it away",
+    errno.EEXIST: "a file where a folder should be; move it away",
+    errno.EISDIR: "a folder where a file should be; move it away",
+    errno.ENAMETOOLONG: "longer than names of files may be; give a shorter one",
+    errno.ELOOP: "a link, or links in a ring, where a file should be; remove it",
+    errno.ENXIO: "a pipe or a device where a file should be; move it away",
+    errno.EMFILE: "too many files are open (ulimit -n); raise the limit",
     errno.EIO: (
         "the disk fails; nothing half-written is kept, the same command goes on where it stopped"
     ),
 }
 
 
+GONE = "the folder that you work in has been removed; go into one that is there"
+
+
 def disk_fault(error: BaseException) -> str | None:
-    """The line about a full, read-only, foreign or broken disk, naming the file; None for every
-    other error.
+    """The line about a full, read-only, foreign or broken disk, or about what lies in the way,
+    naming the file; None for every other error.
     """
-    if not isinstance(error, OSError) or error.errno not in FAULTS:
+    if not isinstance(error, OSError):
         return None
-    return f"{error.filename or 'a temporary file'}: {FAULTS[error.errno]}"
+    if error.errno == errno.ENOENT and not _here():
+        return GONE
+    if error.errno not in FAULTS:
+        return None
+    return f"{error.filename or 'a temporary file, or what is printed'}: {FAULTS[error.errno]}"
+
+
+def _here() -> bool:
+    """Whether the folder that this process works in is still there."""
+    try:
+        return os.path.isdir(os.getcwd())
+    except FileNotFoundError:
+        return False

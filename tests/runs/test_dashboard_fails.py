@@ -1,5 +1,5 @@
-"""`extrap-dashboard` where W&B will not: one line, exit code 2, and no word of a traceback; a figure
-that cannot be shown costs a warning and nothing else.
+"""`extrap-dashboard` where W&B will not: one line and exit code 2; a figure that cannot be shown
+costs a warning and nothing else.
 """
 
 import os
@@ -90,11 +90,11 @@ class Taken(WandB):
     def log(self, task, found) -> None:
         self.pages[-1].append(task)
 
-    def draw_rows(self, frame) -> None:
+    def draw_rows(self, frame, plugins=()) -> None:
         self.pages[-1].append("figures")
         raise MemoryError
 
-    def draw(self, files) -> None:
+    def draw(self, files, plugins=()) -> None:
         self.draw_rows(None)
 
     def page(self, text: str) -> None:

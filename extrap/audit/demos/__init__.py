@@ -6,6 +6,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
+from extrap.utils.docs import docstring
+
 
 def available() -> dict[str, ModuleType]:
     """The demonstrations by name."""
@@ -17,7 +19,7 @@ def available() -> dict[str, ModuleType]:
 
 def caption(module: ModuleType) -> str:
     """What a demonstration shows, in one line."""
-    return " ".join(module.__doc__.strip().split("\n\n")[0].split())
+    return " ".join(docstring(module).split("\n\n")[0].split())
 
 
 def aligned(rows: list[list[str]]) -> str:

@@ -23,5 +23,5 @@ def join() -> None:
     )  # how a cluster warns: it reaches all processes, and who started this one answers it
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != int(sweep):  # it died before this process could ask to die with it
+        if sweep != str(os.getppid()):  # it died before this process could ask to die with it
             raise SystemExit(1)

@@ -98,7 +98,7 @@ def read(study: Path) -> list[Statement]:
         raise UserError(f"{path}: no statements here; declare some before the study is run")
     try:
         said = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = str(error).splitlines()[0]
         raise UserError(f"{path}: no YAML ({line}); mend the file") from None
     if not isinstance(said, dict) or not isinstance(said.get("statements"), list):
@@ -122,7 +122,11 @@ def _statement(path: Path, number: int, entry: Any, common: Selection) -> Statem
     for name in ("id", "says", "source"):
         if not isinstance(entry.get(name), str) or not entry[name].strip():
             raise UserError(f"{where}: {name}: text is needed")
-    for name in sorted({*entry} - FIELDS):
+        if not "".join(entry[name].split()).isprintable():
+            raise UserError(f"{where}: {name}: holds characters that cannot be printed")
+    if not isinstance(entry.get("learned", False), bool):
+        raise UserError(f"{where}: learned: true or false")
+    for name in sorted({*entry} - FIELDS, key=str):
         raise UserError(f"{where}: {name}: no such field; there are {', '.join(sorted(FIELDS))}")
     bounds = [name for name in ("above", "below") if name in entry]
     if len(bounds) != 1 or not _number(entry[bounds[0]]):
@@ -187,7 +191,7 @@ def _selection(where: str, given: Any) -> Selection:
         values = value if isinstance(value, list) else [value]
         if len(values) > MOST or not all(isinstance(one, str | int | float) for one in values):
             raise UserError(f"{where}: {name}: a value or a list of values")
-    for name in sorted({*(given or {})} - SELECTED):
+    for name in sorted({*(given or {})} - SELECTED, key=str):
         raise UserError(f"{where}: {name}: no column to select by; {', '.join(sorted(SELECTED))}")
     return dict(given or {})
 

@@ -1,0 +1,481 @@
+"""What lies in the way of a command: files where folders should be, folders where files should
+be, odd values in files of state, outputs that nobody takes. One line and exit code 2, or no word.
+
+Each case is prepared in a folder with a small study `s` of two runs; `...` stands for anything.
+"""
+
+import io
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from extrap import figures
+from extrap.cli import (
+    catalogue,
+    clean,
+    compare,
+    findings,
+    plot,
+    records,
+    report,
+    schemes,
+    status,
+    table,
+)
+from extrap.cli.app import reported
+from extrap.cli.program import Experiment
+from extrap.results import rows
+from extrap.runs.folder import write_json
+from extrap.runs.job import Job
+from extrap.utils import docs, lock
+from tests.support import jobs
+from tests.support.plausible import run_rows
+
+Prepare = Callable[[Path], object]
+Case = tuple[Callable, list[str], Prepare, str]
+
+FILE, FOLDER = "a file where a folder should be", "a folder where a file should be"
+NONE_YET = "STUDY=s: no such study"
+
+
+def study(folder: Path) -> None:
+    for name in ("rope", "alibi"):
+        found = run_rows(name)
+        stem = f"{found[0]['run']}__direct__nll.csv"
+        mine = [row for row in found if row["task"] == "nll"]
+        rows.write(folder / "results/s/rows" / stem, [row | {"study": "s"} for row in mine])
+
+
+def occupied(path: str) -> Prepare:
+    """A file lies there instead."""
+
+    def put(folder: Path) -> None:
+        shutil.rmtree(folder / path, ignore_errors=True)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("mine")
+
+    return put
+
+
+def folder_at(path: str) -> Prepare:
+    return lambda folder: (folder / path).mkdir(parents=True)
+
+
+def linked(path: str) -> Prepare:
+    def put(folder: Path) -> None:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).symlink_to(folder / path)
+
+    return put
+
+
+def declared(text: str | bytes) -> Prepare:
+    content = text.encode() if isinstance(text, str) else text
+    return lambda folder: (folder / "results/s/findings.yaml").write_bytes(content)
+
+
+def piped(path: str) -> Prepare:
+    return lambda folder: os.mkfifo(folder / path)
+
+
+def said(state: str, name: str = "state.json") -> Prepare:
+    """runs/rope-cafe0123-s0 with a file of this content."""
+
+    def put(folder: Path) -> None:
+        path = folder / "runs/rope-cafe0123-s0" / name
+        path.parent.mkdir(parents=True)
+        path.with_name("weights.pt").write_bytes(b"")
+        path.write_text(state)
+
+    return put
+
+
+def nothing(folder: Path) -> None:
+    pass
+
+
+STATEMENT = "{id: a, says: b, source: c, rows: {task: nll}, above: 1"
+CHARACTERS = "holds characters that cannot be printed"
+OUT = "--output=out: not a file; give the name of one"
+FINDINGS = "results/s/findings.yaml: "
+
+MISTAKES: dict[str, Case] = {
+    "plot: results is a file": (plot.main, ["s"], occupied("results"), NONE_YET),
+    "plot: the study is a file": (plot.main, ["s"], occupied("results/s"), NONE_YET),
+    "plot: rows are a file": (plot.main, ["s"], occupied("results/s/rows"), NONE_YET),
+    "plot: figures are a file": (
+        plot.main,
+        ["s", "loss_length"],
+        occupied("results/s/figures"),
+        f"results/s/figures/loss_length.svg: {FILE}; move it away",
+    ),
+    "plot: a figure is a folder": (
+        plot.main,
+        ["s", "loss_length"],
+        folder_at("results/s/figures/loss_length.svg"),
+        f"results/s/figures/loss_length.svg: {FOLDER}; move it away",
+    ),
+    "plot: paper is a file": (
+        plot.main,
+        ["s", "loss_length", "--width", "3in"],
+        occupied("results/s/figures/paper"),
+        f"results/s/figures/paper/loss_length.svg: {FILE}",
+    ),
+    "plot: analytic is a file": (
+        plot.main,
+        ["--analytic", "rope_base"],
+        occupied("results/analytic"),
+        f"results/analytic/figures/rope_base.svg: {FILE}",
+    ),
+    "plot: a study of five thousand letters": (
+        plot.main,
+        ["s" * 5000],
+        nothing,
+        "STUDY=sss... no such study",
+    ),
+    "plot: a study above": (plot.main, ["../s"], nothing, "STUDY=../s: no such study"),
+    "plot: a study on two lines": (plot.main, ["s\nt"], nothing, "STUDY=s\\nt: no such"),
+    "plot: no series": (plot.main, ["s", "--series", ""], nothing, "--series=: no such series"),
+    "plot: a width that is none": (
+        plot.main,
+        ["s", "--width", "nanin"],
+        nothing,
+        "--width=nanin: a width is a number with in, cm or mm",
+    ),
+    "plot: a width in digits of another script": (
+        plot.main,
+        ["s", "--width", "\u0663in"],
+        nothing,
+        "--width=\u0663in: a width is a number with in, cm or mm",
+    ),
+    "table: results elsewhere is a file": (
+        table.main,
+        ["s", "--results", "results/s/rows/rope-cafe0123-s0__direct__nll.csv"],
+        nothing,
+        "STUDY=s: no such study in results/s/rows/rope",
+    ),
+    "table: results of too long a name": (
+        table.main,
+        ["s", "--results", "a" * 5000],
+        nothing,
+        "aaa... longer than names of files may be",
+    ),
+    "report: the page is a folder": (
+        report.main,
+        ["s"],
+        folder_at("results/s/report.html"),
+        f"results/s/report.html: {FOLDER}",
+    ),
+    "report: to a folder": (report.main, ["s", "--output", "out"], folder_at("out"), OUT),
+    "report: to a pipe": (report.main, ["s", "--output", "out"], piped("out"), OUT),
+    "report: below a file": (
+        report.main,
+        ["s", "--output", "out/a.html"],
+        occupied("out"),
+        f"out/a.html: {FILE}",
+    ),
+    "report: to a name too long": (
+        report.main,
+        ["s", "--output", "a" * 300],
+        nothing,
+        "a...: longer than names of files may be",
+    ),
+    "report: through a link": (
+        report.main,
+        ["s"],
+        linked("results/s/report.html"),
+        "results/s/report.html: a link, and nothing is written through one",
+    ),
+    "records: to a pipe": (records.main, ["out"], piped("out"), "FILE=out: no file, but a device"),
+    "findings: a folder": (
+        findings.main,
+        ["s"],
+        folder_at("results/s/findings.yaml"),
+        f"{FINDINGS}no statements here",
+    ),
+    "findings: a pipe": (
+        findings.main,
+        ["s"],
+        piped("results/s/findings.yaml"),
+        f"{FINDINGS}no statements here",
+    ),
+    "findings: not UTF-8": (findings.main, ["s"], declared(b"\xff\xfe"), f"{FINDINGS}no YAML ("),
+    "findings: NUL": (findings.main, ["s"], declared("a: \0"), f"{FINDINGS}no YAML ("),
+    "findings: deep": (findings.main, ["s"], declared("[" * 9999), f"{FINDINGS}no YAML ("),
+    "findings: a day that is none": (
+        findings.main,
+        ["s"],
+        declared("declared: 2026-99-99"),
+        f"{FINDINGS}no YAML (",
+    ),
+    "findings: a number": (findings.main, ["s"], declared("3"), f"{FINDINGS}statements: a list"),
+    "findings: an escape": (
+        findings.main,
+        ["s"],
+        declared(f'statements: [{STATEMENT.replace("says: b", "says: " + chr(34))}\\e[2J"}}]'),
+        f"{FINDINGS}a: says: {CHARACTERS}",
+    ),
+    "findings: names of several kinds": (
+        findings.main,
+        ["s"],
+        declared(f"statements: [{STATEMENT}, 1: 2, foo: 3}}]"),
+        f"{FINDINGS}a: 1: no such field",
+    ),
+    "findings: a premise that is a list": (
+        findings.main,
+        ["s"],
+        declared(f"statements: [{STATEMENT}, learned: [1]}}]"),
+        f"{FINDINGS}a: learned: true or false",
+    ),
+    "findings: columns of several kinds": (
+        findings.main,
+        ["s"],
+        declared("common: {1: 2, foo: 3}\nstatements: [" + STATEMENT + "}]"),
+        f"{FINDINGS}a: 1: no column to select by",
+    ),
+    "findings: the table is a folder": (
+        findings.main,
+        ["--write"],
+        folder_at("results/README.md"),
+        "results/README.md: the lines <!-- findings --> and",
+    ),
+    "status: runs is a file": (status.main, ["t"], occupied("runs"), "STUDY=t: no such study"),
+    "compare: items are a folder": (
+        compare.main,
+        ["s", "rope", "alibi"],
+        folder_at("results/s/items/rope-cafe0123-s0__direct__nll.csv"),
+        "results/s/items/rope-cafe0123-s0__direct__nll.csv: not a file",
+    ),
+    "clean: a run that is a file": (
+        clean.main,
+        ["s", "--runs", "--yes"],
+        occupied("runs/rope-cafe0123-s0"),
+        "nothing to remove",
+    ),
+    "clean: rows behind a link": (
+        clean.main,
+        ["s", "--rows", "--yes"],
+        linked("results/s/items"),
+        "results/s/items: a link",
+    ),
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    study(tmp_path)
+    return tmp_path
+
+
+def outcome(call: Callable, words: list[str]) -> object:
+    try:
+        call(words)
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_what_lies_in_the_way_is_one_line(name: str, here: Path, capsys) -> None:
+    call, words, prepare, expected = MISTAKES[name]
+    prepare(here)
+    code = outcome(call, words)
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert (code, len(lines), out) == (0 if name.startswith("clean: a run") else 2, 1, ""), err
+    told = lines[0].partition(": ")[2]
+    patterns = [".*".join(map(re.escape, begin.split("..."))) for begin in expected.split("|")]
+    assert any(re.match(pattern, told) for pattern in patterns), told
+
+
+VALUES = ["Infinity", "-Infinity", "NaN", "1e999", "-3", "true", '"x"', "[]", "1" * 4000, "1e308"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("what", ["seconds of a run", "seconds of rows", "how far", "when it ends"])
+def test_a_number_that_is_none_is_left_out(what: str, value: str, here: Path, capsys) -> None:
+    if what == "seconds of a run":
+        said(f'{{"schema": 2, "state": "trained", "steps": 3, "files": {{}}, "seconds": {value}}}')(
+            here
+        )
+    elif what == "seconds of rows":
+        said(f'{{"config": "c", "rows": "r", "seconds": {value}}}', "done/s__direct__nll.json")(
+            here
+        )
+    else:
+        name = "left" if what == "when it ends" else "done"
+        said(f'{{"phase": "nll", "total": 5, "{name}": {value}}}', ".log.7.json")(here)
+    with lock.alone(here / "runs/rope-cafe0123-s0", "s__direct"):
+        for words in ([], ["s"], ["s", "--json"]):
+            assert outcome(status.main, words) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "rope-cafe0123-s0" in out
+    json.loads(out[out.index("{") :], parse_constant=pytest.fail)
+
+
+ENTRIES = {
+    "a list": "[]",
+    "nested deep": "[" * 99_999,
+    "not UTF-8": b"\xff",
+    "tasks that are a list": {"tasks": ["nll"]},
+    "a study that is a number": {"study": 3},
+    "a run above": {"run": "../x"},
+    "a task with a line end": {"tasks": {"n\nll": "c"}},
+    "a command that does not close": {"command": "extrap 'a"},
+    "a command with an escape": {"command": "extrap \x1b[2J"},
+    "a field too many": {"colour": "red"},
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_job_that_was_never_asked_for_so(name: str, here: Path, capsys) -> None:
+    path = here / "runs/.jobs/s/rope-cafe0123-s0__direct.json"
+    path.parent.mkdir(parents=True)
+    entry = ENTRIES[name]
+    if isinstance(entry, dict):
+        plain = {"study": "s", "run": "rope-cafe0123-s0", "extension": "direct"}
+        write_json(path, plain | {"tasks": {"nll": "c"}, "command": "extrap"} | entry)
+    else:
+        path.write_bytes(entry if isinstance(entry, bytes) else entry.encode())
+    assert outcome(status.main, ["s"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "\x1b" not in out and "rope-cafe0123-s0" in out
+
+
+def full() -> io.TextIOBase:
+    return open("/dev/full", "w", encoding="utf-8")
+
+
+def closed_pipe() -> io.TextIOBase:
+    near, far = os.pipe()
+    os.close(near)
+    return os.fdopen(far, "w", encoding="utf-8")
+
+
+def few_letters() -> io.TextIOBase:
+    return io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+
+
+PRINTING: dict[str, tuple[Callable, list[str]]] = {
+    "table": (table.main, ["s"]),
+    "table --json": (table.main, ["s", "--json"]),
+    "plot --list": (plot.main, ["--list"]),
+    "plot": (plot.main, ["s", "loss_length"]),
+    "status": (status.main, ["s"]),
+    "compare": (compare.main, ["s", "rope", "alibi"]),
+    "findings": (findings.main, ["s"]),
+    "schemes": (schemes.main, []),
+}
+FULL = "a temporary file, or what is printed: the disk is full"
+
+
+@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize(
+    ("make", "code", "line"),
+    [(full, 2, FULL), (closed_pipe, 141, ""), (few_letters, 0, ""), (lambda: None, 0, "")],
+    ids=["a full disk", "a closed pipe", "ASCII", "nothing"],
+)
+def test_what_is_printed_may_be_taken_by_nobody(
+    name: str, make: Callable, code: int, line: str, here: Path, monkeypatch, capsys
+) -> None:
+    declared(f"statements: [{STATEMENT.replace('says: b', 'says: ≤ ½')}}}]")(here)
+    monkeypatch.setattr(
+        catalogue, "schemes", lambda folder: pd.DataFrame({"a–b": [1], "source": [2]})
+    )
+    call, words = PRINTING[name]
+    stream = make()
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert outcome(call, words) == code
+    err = [one for one in capsys.readouterr().err.splitlines() if "scores of single" not in one]
+    assert [one.partition(": ")[2].startswith(line) for one in err] == [True] * bool(line)
+    (stream or sys.stdout).close()  # Python does so at its end, and must meet nothing either
+
+
+IN_A_RUN: dict[str, tuple[Callable[[str], Prepare], str]] = {
+    "runs is a file": (lambda run: occupied("runs"), FILE),
+    "jobs are a file": (lambda run: occupied("runs/.jobs"), FILE),
+    "jobs of the study are a file": (lambda run: occupied("runs/.jobs/t"), FILE),
+    "the run is a file": (lambda run: occupied(f"runs/{run}"), FILE),
+    "its lock is a folder": (lambda run: folder_at(f"runs/{run}/.lock-t__direct"), FOLDER),
+    "its lock is a link": (lambda run: linked(f"runs/{run}/.lock-t__direct"), "a link"),
+    "what was asked for is a folder": (
+        lambda run: folder_at(f"runs/.jobs/t/{run}__direct.json"),
+        FOLDER,
+    ),
+    "jobs are a link": (lambda run: linked("runs/.jobs"), "a link"),
+}
+
+
+@cache
+def options() -> tuple[dict, dict]:
+    return jobs.composed(*jobs.TINY, "study=t")
+
+
+@pytest.mark.parametrize("name", IN_A_RUN)
+def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> None:
+    this = Job(*deepcopy(options()))
+    prepare, line = IN_A_RUN[name]
+    prepare(this.run.name)(elsewhere)
+    (elsewhere / "results.csv").write_text("mine")
+    before = {path: path.lstat().st_mode for path in elsewhere.rglob("*") if path.is_file()}
+    with pytest.raises(SystemExit, match="2"), reported():
+        Experiment(this, in_sweep=False).run()
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith("extrap: runs") and line in told
+    assert before.items() <= {path: path.lstat().st_mode for path in elsewhere.rglob("*")}.items()
+    assert not list(elsewhere.rglob("weights.pt"))
+
+
+def test_an_interruption_is_one_line(here: Path, monkeypatch, capsys) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(table, "text", stopped)
+    assert outcome(table.main, ["s"]) == 130
+    assert capsys.readouterr().err == "extrap-table: interrupted\n"
+
+
+@pytest.mark.parametrize("call", [plot.main, table.main, status.main, report.main])
+def test_a_folder_that_is_gone_is_one_line(call: Callable, here: Path, capsys) -> None:
+    (here / "gone").mkdir()
+    os.chdir(here / "gone")
+    (here / "gone").rmdir()
+    assert outcome(call, ["s"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_captions_are_there_where_python_drops_docstrings(monkeypatch) -> None:
+    """PYTHONOPTIMIZE=2."""
+    module = figures.available()["kv_depth"]
+    kept, own = figures.caption(module), docs.docstring(Case0)
+    monkeypatch.setattr(module, "__doc__", None)
+    monkeypatch.setattr(Case0, "__doc__", None)
+    assert figures.caption(module) == kept != ""
+    assert docs.docstring(Case0) == own == "A class with a docstring.\n\nOf two parts."
+    assert docs.docstring(Silent) == ""
+
+
+class Case0:
+    """A class with a docstring.
+
+    Of two parts.
+    """
+
+
+class Silent:
+    pass
+
+
+def test_there_are_enough() -> None:
+    tables = (MISTAKES, VALUES * 4, ENTRIES, list(PRINTING) * 4)
+    assert sum(map(len, tables)) > 100
