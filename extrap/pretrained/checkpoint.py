@@ -21,6 +21,7 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained import families
 from extrap.pretrained.gguf import unpacked
+from extrap.pretrained.plain import Plain, PlainCheckpoint
 from extrap.pretrained.plan import Plan, Settings, Tensors
 from extrap.utils.errors import UserError
 
@@ -96,17 +97,29 @@ class Checkpoint:
         return Settings(values, self.place)
 
     @cached_property
-    def plan(self) -> Plan:
-        kind = self.settings.get("model_type")
-        known = by_model_type()
-        if kind not in known:
-            raise self.settings.refusal("model_type", kind, "one of " + ", ".join(sorted(known)))
+    def plain(self) -> PlainCheckpoint | None:
+        """The way through transformers, for a family that has no file here."""
+        kind, known = self.settings.get("model_type"), by_model_type()
+        if kind in known:
+            return None
+        if (self.folder / "adapter_config.json").exists():
+            raise UserError(f"{self.place}: adapter_config.json in it; merge the adapter first")
         self.settings.only("quantization_config")
-        return known[kind].plan(self.settings)
+        return PlainCheckpoint(self.folder, kind, self.place, ", ".join(sorted(known)))
+
+    @cached_property
+    def plan(self) -> Plan:
+        self.settings.only("quantization_config")
+        return by_model_type()[self.settings.get("model_type")].plan(self.settings)
+
+    @property
+    def vocab(self) -> int:
+        """Rows of its embedding."""
+        return (self.plain or self.plan).vocab
 
     def length(self, length: int | None = None) -> int:
         """The context that it was trained for, in tokens. Raises UserError where nobody says."""
-        found = length or self.plan.length
+        found = length or (self.plain or self.plan).length
         if not found:
             raise UserError(
                 f"{self.settings.place}: does not say for which context it was trained; give "
@@ -119,8 +132,12 @@ class Checkpoint:
         length: int | None = None,
         dtype: Literal["fp32", "bf16"] = "fp32",
         empty: bool = False,
-    ) -> GPT:
-        """The GPT in evaluation mode; without storage (device meta) if empty."""
+    ) -> GPT | Plain:
+        """The GPT in evaluation mode, or what transformers makes of the folder; without storage
+        (device meta) if empty.
+        """
+        if self.plain is not None:
+            return self._plain(self.plain, self.length(length), DTYPES[dtype], empty)
         plan = self.plan
         made = self._made(plan.options, length, "meta")
         if empty:
@@ -131,6 +148,10 @@ class Checkpoint:
         tensors.finish()
         made.load_state_dict(weights, assign=True)
         return made.requires_grad_(True).eval()
+
+    def _plain(self, plain: PlainCheckpoint, length: int, dtype: torch.dtype, empty: bool) -> Plain:
+        Safetensors(self.folder)  # says what is wrong with the weights, pickles among it
+        return plain.model(length, dtype, empty)
 
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT:
         """The same architecture with weights as drawn, of its own depth or another."""
@@ -212,7 +233,7 @@ def _from_hub(name: str) -> Path:
     except ImportError:
         raise UserError(f"{name}: needs the package huggingface_hub; {EXTRA}") from None
     try:
-        kinds = ["config.json", "*.safetensors", "tokenizer.json"]
+        kinds = ["config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json"]
         return Path(snapshot_download(name, allow_patterns=kinds, etag_timeout=10))
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         why = (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -9,7 +9,7 @@ says of the optimiser: it is tuned on windows of that text.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 import torch
 from annotated_types import Ge
@@ -116,7 +116,9 @@ class Published:
         settings, bos = self.checkpoint.settings, self.reading.bos
         for name in ("bos_token_id", "eos_token_id"):
             bos = settings.get(name) if bos is None else bos
-        size = self.checkpoint.plan.vocab
+        if isinstance(bos, list):  # several ends of a text
+            bos = bos[0] if bos else None
+        size = self.checkpoint.vocab
         return PublishedVocabulary(self.checkpoint.folder, size, bos or 0, settings.place)
 
     @property
@@ -134,9 +136,12 @@ class Published:
         return self.model("meta").scheme.shape
 
     def model(self, device: str = "cpu") -> GPT:
-        """The checkpoint's own weights; none on device meta."""
+        """The checkpoint's own weights; none on device meta. A model of transformers stands for a
+        GPT as far as it goes: it is called alike, and refuses to be asked for more.
+        """
         empty = device == "meta"
-        return self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
+        found = self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
+        return cast(GPT, found)
 
     def trained(self, run: Run) -> GPT:
         """The checkpoint itself, or with the weights of a run that was tuned from it."""
@@ -214,7 +219,14 @@ class Published:
         return {"train": train, "precision": devices.precision(self.trainer.get("precision"))}
 
     def check_tuned(self) -> None:
-        """Raises UserError for a training in other numbers than those it is read in."""
+        """Raises UserError for a model of transformers, and for a training in other numbers than
+        those it is read in.
+        """
+        if (plain := self.checkpoint.plain) is not None:
+            raise UserError(
+                f"finetune: model_type={plain.kind} is read through transformers, logits alone; "
+                "leave finetune=none"
+            )
         word = devices.precision(self.trainer.get("precision"))
         if devices.DTYPES[word] is not self.dtype:
             raise UserError(

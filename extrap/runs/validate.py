@@ -134,6 +134,11 @@ def _pair(job: "Job") -> None:
             f"extension={name}: {error.why}", partial(_instead, job, model)
         ) from None
     inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
+    if inside and not isinstance(model, GPT):
+        raise NotApplicable(
+            f"task={inside[0]}: looks inside a model, and this one is read through transformers, "
+            "logits alone; leave the task out"
+        )
     if inside and not isinstance(extended, GPT):
         raise NotApplicable(
             f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
@@ -142,8 +147,9 @@ def _pair(job: "Job") -> None:
 
 
 def _instead(job: "Job", model: GPT) -> str:
+    group = "model" if job.published else "scheme"
     return (
-        f"with scheme={job.choices['scheme']} work "
+        f"with {group}={job.choices[group]} work "
         f"{', '.join(applicable(model, job.config['plugins']))}"
     )
 

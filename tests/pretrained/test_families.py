@@ -132,7 +132,7 @@ SCALING = {"rope_type": "yarn", "factor": 4.0}
             },
             "one rotation for all layers is",
         ),
-        ("llama", {"model_type": "mamba"}, "model_type=mamba is not supported"),
+        ("llama", {"model_type": "spiral"}, "model_type=spiral is not supported"),
         ("llama", {"hidden_act": "xielu"}, "hidden_act=xielu is not supported"),
         ("llama", {"hidden_size": None}, "hidden_size is missing"),
         ("llama", {"hidden_size": "wide"}, "hidden_size=wide is not supported"),

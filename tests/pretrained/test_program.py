@@ -20,52 +20,21 @@ from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support import tiny_checkpoints as tiny
-from tests.support import tiny_gguf, word_tokenizer
-from tests.support.jobs import job
+from tests.support import word_tokenizer
+from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
-L = 32
-TINY = [
-    "logger=none",
-    "stage=evaluate",
-    "model=checkpoint",
-    "data/corpus=files",
-    "data.corpus.path=text",
-    "data.corpus.document_tokens=300",
-    "linear=torch",
-]
-NLL = ["task=[nll]", "task.nll.multiples=[0.5,1,2]", "task.nll.documents=4"]
 
 
 @pytest.fixture
 def place(elsewhere):
     """A GGUF file of a tiny Llama, and text beside it."""
-    model = tiny.made("llama", vocab_size=len(tiny_gguf.words()), **tiny.rope("default"))
-    (elsewhere / "text").mkdir()
-    words = np.array(["the", "an", "12", "123", "then", "that", "other", "7", "of"])
-    for n in range(12):
-        drawn = np.random.default_rng(n).choice(words, 2000)
-        (elsewhere / "text" / f"{n}.txt").write_text(" ".join(drawn))
-    tiny_gguf.written(elsewhere / "model.gguf", model)
-    return model
-
-
-def asked(*words: str):
-    tasks = [] if any(word.startswith("task=") for word in words) else NLL
-    return job("model.checkpoint=model.gguf", *tasks, *words, tiny=TINY)
+    return placed(elsewhere)
 
 
 TUNED = ["stage=all", "finetune=lora", "data=text", "data.text.size=4", "finetune.steps=6"]
 TUNED += ["finetune.warmup=1", "finetune.lr=.02", "finetune.factor=2", "finetune.rank=4"]
 TUNED += ["finetune.log_every=2", "finetune.save_every=2"]
-
-
-def measured(*words: str):
-    this = asked(*words)
-    validate.check(this)
-    evaluate(this)
-    this.dashboard.finish()
-    return this
 
 
 def test_losses_are_those_of_transformers(place):
@@ -273,10 +242,7 @@ def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
 
 def test_a_table_ends_where_it_ends(place, elsewhere):
     """GPT-2 past its rows: no rows there, and those within stay."""
-    gpt2 = tiny.made("gpt2", vocab_size=len(tiny_gguf.words()), n_positions=L)
-    gpt2.save_pretrained(elsewhere / "gpt2")
-    unpacked = asked().base.checkpoint.folder / "tokenizer.json"
-    (elsewhere / "gpt2" / "tokenizer.json").write_text(unpacked.read_text())
+    saved(elsewhere / "gpt2", "gpt2", n_positions=L)
     frame = rows.read(measured("model.checkpoint=gpt2", "model.bos=0").results)
     assert set(frame[frame.task == "nll"].length) == {16, L}
 

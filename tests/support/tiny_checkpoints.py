@@ -73,6 +73,21 @@ def made(kind: str, **options: Any):
         "qwen2": (t.Qwen2Config, t.Qwen2ForCausalLM, COMMON),
         "qwen3": (t.Qwen3Config, t.Qwen3ForCausalLM, COMMON | {"head_dim": 12}),
         "gemma": (t.GemmaConfig, t.GemmaForCausalLM, COMMON | {"head_dim": 12}),
+        "bert": (t.BertConfig, t.BertLMHeadModel, NEOX),
+        "gemma2": (t.Gemma2Config, t.Gemma2ForCausalLM, COMMON | {"head_dim": 12}),
+        "gpt_neo": (
+            t.GPTNeoConfig,
+            t.GPTNeoForCausalLM,
+            {
+                "vocab_size": 61,
+                "hidden_size": 32,
+                "num_layers": 2,
+                "attention_types": [[["global", "local"], 1]],
+                "num_heads": 4,
+                "window_size": 8,
+                "max_position_embeddings": 32,
+            },
+        ),
         "neox": (t.GPTNeoXConfig, t.GPTNeoXForCausalLM, NEOX),
         "gpt2": (
             t.GPT2Config,
@@ -109,6 +124,6 @@ def made(kind: str, **options: Any):
     for name, p in found.named_parameters():
         p.data = torch.randn_like(p) * (0.5 if p.dim() == 1 else 0.25)
         is_norm = p.dim() == 1 and ("norm" in name or "ln_" in name)
-        if is_norm and name.endswith("weight") and kind != "gemma":
+        if is_norm and name.endswith("weight") and "gemma" not in kind:
             p.data += 1.0
     return found

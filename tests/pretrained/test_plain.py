@@ -1,0 +1,128 @@
+"""Families that have no file here are read through transformers: logits alone, from safetensors
+alone, and everything that would act on positions is refused in a line.
+"""
+
+import json
+
+import pytest
+import torch
+
+from extrap.model.scheme import OutOfRange
+from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.plain import Plain
+from extrap.results import rows
+from extrap.runs import validate
+from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
+from tests.support.checkpoint_jobs import L, asked, measured, placed, saved
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+TOKENS = torch.randint(61, (2, 75), generator=torch.Generator().manual_seed(5))
+INSIDE = ["task=[diagnostics]", "task.diagnostics.multiples=[1]"]
+INSIDE += ["task.diagnostics.contents=[text]", "task.diagnostics.inputs=2"]
+CAPPED = {"attn_logit_softcapping": 3.0, "final_logit_softcapping": 2.0, "sliding_window": 9}
+
+
+@torch.no_grad()
+def test_logits_are_those_of_transformers(tmp_path):
+    """Gemma 2, whose soft caps the GPT has no form for: of all positions, and of the last ones."""
+    theirs = tiny.made("gemma2", **CAPPED)
+    theirs.save_pretrained(tmp_path)
+    ours = Checkpoint(str(tmp_path)).model()
+    assert isinstance(ours, Plain) and ours.length == 32
+    for n in (1, 13, 75):
+        expected = theirs(TOKENS[:, :n]).logits
+        assert expected.abs().max() > 0.3
+        torch.testing.assert_close(ours(TOKENS[:, :n]), expected, atol=1e-4, rtol=1e-4)
+        last = ours(TOKENS[:, :n], last=1)
+        torch.testing.assert_close(last, expected[:, -1:], atol=1e-4, rtol=1e-4)
+    assert Checkpoint(str(tmp_path)).model(dtype="bf16")(TOKENS).dtype is torch.bfloat16
+
+
+@torch.no_grad()
+def test_past_a_table_nothing_is_read(tmp_path):
+    tiny.made("gpt_neo").save_pretrained(tmp_path)
+    ours = Checkpoint(str(tmp_path)).model()
+    assert ours(TOKENS[:, :32]).shape == (2, 32, 61)
+    with pytest.raises(OutOfRange, match="75 tokens lie past a table of gpt_neo"):
+        ours(TOKENS)
+
+
+def test_a_model_of_another_family_is_measured(elsewhere):
+    """From the command line's options to rows; without storage it has the same parameters."""
+    placed(elsewhere)
+    theirs = saved(elsewhere / "gemma2", "gemma2", **CAPPED)
+    this = measured("model.checkpoint=gemma2")
+    assert this.params == sum(p.numel() for p in theirs.parameters())
+    frame = rows.read(this.results)
+    nll = frame[frame.metric == "nll"]
+    assert set(nll.length) == {L // 2, L, 2 * L} and set(frame.status) == {"ok"}
+    assert nll.value.notna().all() and set(frame.task) == {"nll"}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["extension=yarn"], "extension=yarn: model_type=gemma2 is read through transformers, log"),
+        (["extension=crop"], "with model=checkpoint work direct"),
+        (INSIDE, "task=diagnostics: looks inside a model, and this one is read through transf"),
+        (
+            ["finetune=lora", "data=text"],
+            "finetune: model_type=gemma2 is read through transformers, logits alone",
+        ),
+    ],
+)
+def test_what_would_act_on_positions_is_refused(words, expected, elsewhere):
+    placed(elsewhere)
+    saved(elsewhere / "gemma2", "gemma2", **CAPPED)
+    with pytest.raises(UserError) as error:
+        validate.check(asked("model.checkpoint=gemma2", *words))
+    assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+def deep(layers: int) -> dict:
+    return {"num_hidden_layers": layers, "layer_types": ["full_attention"] * layers}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"model_type": "spiral"}, "model_type=spiral is not supported; bloom, "),
+        ({"model_type": "bert"}, "missing tensors"),
+        ({"model_type": "clip"}, "model_type=clip is not supported"),
+        (deep(4), "11 missing tensors: model.layers.3."),
+        (deep(2), "11 unexpected tensors: model.layers.2."),
+        ({"intermediate_size": 40}, "transformers does not read it"),
+        ({"hidden_size": "wide"}, "transformers does not read it"),
+        ({"quantization_config": {"bits": 4}}, "quantization_config="),
+        ({"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}, "model_type=mine is not"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(changes, expected, tmp_path):
+    tiny.made("gemma2", **CAPPED).save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    (tmp_path / "mine.py").write_text("raise SystemExit('code of a checkpoint was run')")
+    with pytest.raises(UserError) as error:
+        Checkpoint(str(tmp_path)).model()
+    assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_model_that_sees_what_follows_is_refused(tmp_path):
+    """BERT has a head for causal modelling, and attention in both directions unless told."""
+    tiny.made("bert").save_pretrained(tmp_path / "both")
+    with pytest.raises(UserError, match="model_type=bert sees tokens that follow"):
+        Checkpoint(str(tmp_path / "both")).model()
+    tiny.made("bert", is_decoder=True).save_pretrained(tmp_path / "causal")
+    assert Checkpoint(str(tmp_path / "causal")).model()(TOKENS[:, :8]).shape == (2, 8, 61)
+
+
+def test_pickles_and_adapters_are_refused(tmp_path):
+    tiny.made("gemma2", **CAPPED).save_pretrained(tmp_path)
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(UserError, match="merge the adapter"):
+        Checkpoint(str(tmp_path)).model()
+    (tmp_path / "adapter_config.json").unlink()
+    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
+    with pytest.raises(UserError, match="a pickle, which runs code"):
+        Checkpoint(str(tmp_path)).model()
