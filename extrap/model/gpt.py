@@ -8,7 +8,7 @@ from math import inf
 from typing import Annotated, Literal
 
 import torch
-from annotated_types import Interval
+from annotated_types import Gt, Interval
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -44,7 +44,9 @@ BIASED = {
 
 
 class Block(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x)); both of the same x where they are parallel."""
+    """x + attention(norm(x)), then x + mlp(norm(x)); both of the same x where they are parallel,
+    normed again before they are added where there are post norms.
+    """
 
     def __init__(
         self,
@@ -59,11 +61,14 @@ class Block(nn.Module):
         biased: tuple[str, ...],
         qk_norm: str | None,
         residual: str | None,
+        post_norm: Callable[[int], nn.Module] | None,
     ):
         super().__init__()
         self.heads, self.kv_heads, self.head_dim = heads, kv_heads, head_dim
         self.parallel = residual == "parallel"
         self.norm1, self.norm2 = norm(dim), norm(dim)
+        self.post1 = None if post_norm is None else post_norm(dim)
+        self.post2 = None if post_norm is None else post_norm(dim)
         self.qkv = Linear(dim, (heads + 2 * kv_heads) * head_dim, bias="qkv" in biased)
         self.out = Linear(heads * head_dim, dim, bias="out" in biased)
         if qk_norm is not None:
@@ -93,8 +98,10 @@ class Block(nn.Module):
         """The MLP of norm(x), (B, T, C) -> (B, T, C)."""
         normed = self.norm2(x)
         if self.gate is None:
-            return self.down(self.act(self.up(normed)))
-        return self.down(self.act(self.gate(normed)) * self.up(normed))
+            fed = self.down(self.act(self.up(normed)))
+        else:
+            fed = self.down(self.act(self.gate(normed)) * self.up(normed))
+        return fed if self.post2 is None else self.post2(fed)
 
     def forward(
         self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
@@ -107,7 +114,8 @@ class Block(nn.Module):
         if last is not None:
             first = x.shape[1] - last
             x, o = x[:, first:], o[:, :, first:]
-        o = self.dropout(self.out(o.transpose(1, 2).flatten(2)))
+        o = self.out(o.transpose(1, 2).flatten(2))
+        o = self.dropout(o if self.post1 is None else self.post1(o))
         if self.parallel:
             return x + o + self.dropout(self.feed(x))
         x = x + o
@@ -131,7 +139,8 @@ class GPT(nn.Module):
     values, none, attention (the output as well), all (the MLP as well). eps: of the norms, that of
     torch by default. qk_norm: a norm over D of queries and keys before they turn. residual:
     parallel reads attention and MLP from one x (GPT-J, NeoX). embedding_norm: a norm of the token
-    embedding (BLOOM). embedding_scale: a factor on it (Gemma).
+    embedding (BLOOM). embedding_scale: a factor on it (Gemma). post_norm: a norm of what attention
+    and MLP add (Gemma 2). logit_cap: c of c tanh(logits / c) (Gemma 2).
 
     Raises ValueError where heads do not divide dim, or kv_heads not heads.
     """
@@ -156,6 +165,8 @@ class GPT(nn.Module):
         residual: Literal["parallel"] | None = None,
         embedding_norm: Literal["layer", "rms"] | None = None,
         embedding_scale: float | None = None,
+        post_norm: Literal["layer", "rms"] | None = None,
+        logit_cap: Annotated[float, Gt(0)] | None = None,
     ):
         super().__init__()
         check_heads(dim, heads, kv_heads, head_dim)
@@ -177,12 +188,14 @@ class GPT(nn.Module):
                 BIASED[bias],
                 qk_norm,
                 residual,
+                None if post_norm is None else norms[post_norm],
             )
             for _ in range(layers)
         )
         self.norm = norms[norm](dim)
         self.head = Linear(dim, vocab, bias=False) if head == "untied" else None
         self.head_scale = dim**-0.5 if head == "tied" else None
+        self.logit_cap = logit_cap
         self._initialise()
         self.scheme = scheme
 
@@ -236,6 +249,10 @@ class GPT(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
+        found = self._uncapped(hidden)
+        return found if self.logit_cap is None else (found / self.logit_cap).tanh() * self.logit_cap
+
+    def _uncapped(self, hidden: Tensor) -> Tensor:
         if self.head is not None:
             return self.head(hidden)
         found = linear(hidden, self.embedding.weight)

@@ -13,7 +13,8 @@ force.
 
 A scaling belongs to the checkpoint: it is built into the scheme, so that nothing can be set too
 late. Extensions act on the frequencies that are in force. A base that the config does not give
-beside a scaling is refused, not guessed; so are scalings that differ from layer to layer.
+beside a scaling is refused, not guessed; so are scalings that differ from layer to layer, but for
+Gemma 3 (extrap/pretrained/families/gemma.py).
 """
 
 from collections.abc import Mapping
@@ -185,6 +186,17 @@ def scaling(settings: Settings) -> Scaling:
 
 def turning(settings: Settings, shape: Shape, layout: Layout = "half") -> Scheme:
     """The rotation in force, with the windows of the layers that have one."""
+    parts = rotation(settings, shape, layout)
+    layers, window = windowed(settings, shape.layers)
+    if len(layers) == shape.layers:
+        parts.append(Window(shape, window))
+    elif layers:
+        parts.append(Only(shape, Window(shape, window), layers))
+    return parts[0] if len(parts) == 1 else Stack(shape, parts)
+
+
+def rotation(settings: Settings, shape: Shape, layout: Layout = "half") -> list[Scheme]:
+    """The parts that turn queries and keys."""
     values, own = parameters(settings), scaling(settings)
     fraction = float(values.get("partial_rotary_factor") or 1.0)
     base = float(values["rope_theta"])
@@ -200,12 +212,7 @@ def turning(settings: Settings, shape: Shape, layout: Layout = "half") -> Scheme
     parts: list[Scheme] = [rotary]
     if own.amplitude != 1.0:
         parts.append(Amplitude(shape, own.amplitude, width))
-    layers, window = windowed(settings, shape.layers)
-    if len(layers) == shape.layers:
-        parts.append(Window(shape, window))
-    elif layers:
-        parts.append(Only(shape, Window(shape, window), layers))
-    return rotary if len(parts) == 1 else Stack(shape, parts)
+    return parts
 
 
 def windowed(settings: Settings, layers: int) -> tuple[list[int], int]:
@@ -216,6 +223,11 @@ def windowed(settings: Settings, layers: int) -> tuple[list[int], int]:
     width = settings.size("sliding_window")
     kinds = settings.get("layer_types")
     if kinds is not None:
+        known = ("sliding_attention", "full_attention")
+        if len(kinds) != layers or not set(kinds) <= set(known):
+            shown = ", ".join(map(str, dict.fromkeys(kinds)))
+            allowed = f"{layers} times one of {', '.join(known)}"
+            raise settings.refusal("layer_types", f"{len(kinds)} times {shown}", allowed)
         return [n for n, kind in enumerate(kinds) if kind == "sliding_attention"], width
     first = settings.get("max_window_layers", 0)
     return list(range(first, layers)), width

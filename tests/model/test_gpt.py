@@ -153,6 +153,32 @@ def test_the_embedding_is_scaled_then_normed():
     torch.testing.assert_close(made.embed(TOKENS), expected, atol=1e-12, rtol=1e-12)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("residual", [None, "parallel"])
+def test_what_is_added_is_normed_by_post_norms(residual):
+    made = model(post_norm="rms", residual=residual)
+    block = made.blocks[0]
+    at, x = made.where(TOKENS), made.embed(TOKENS)
+    found = block(x, made.scheme, at, 0)
+    norm1, norm2 = block.post1, block.post2
+    block.post1 = block.post2 = torch.nn.Identity()
+    fed = block.feed
+    block.feed = torch.zeros_like
+    o = norm1(block(x, made.scheme, at, 0) - x)
+    expected = x + o + norm2(fed(x if residual else x + o))
+    torch.testing.assert_close(found, expected, atol=1e-12, rtol=1e-12)
+
+
+@torch.no_grad()
+def test_logits_are_capped_wherever_they_are_asked_for():
+    made, plain = model(logit_cap=2.0), model()
+    expected = 2 * (plain(TOKENS) / 2).tanh()
+    assert expected.abs().max() > 1.5
+    torch.testing.assert_close(made(TOKENS), expected, atol=1e-12, rtol=1e-12)
+    losses = F.cross_entropy(expected.flatten(0, 1), TOKENS.flatten(), reduction="none")
+    torch.testing.assert_close(made.losses(TOKENS, TOKENS).flatten(), losses)
+
+
 def test_epsilon_is_that_of_every_norm():
     made = model(eps=0.25, qk_norm="head", embedding_norm="rms")
     assert {m.eps for m in made.modules() if isinstance(m, torch.nn.RMSNorm)} == {0.25}
@@ -165,6 +191,8 @@ def test_epsilon_is_that_of_every_norm():
         ("model.kv_heads=0", "model.kv_heads=0: expected"),
         ("model.head_dim=0", "model.head_dim=0: expected"),
         ("model.head_dim=99999999", "model.head_dim=99999999: expected"),
+        ("model.post_norm=batch", "model.post_norm=batch: expected one of layer, rms or null"),
+        ("model.logit_cap=0", "model.logit_cap=0: expected a number above 0 or null"),
         ("model.bias=qkv", "model.bias=qkv: expected one of none, attention, all or null"),
     ],
 )

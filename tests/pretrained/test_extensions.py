@@ -52,6 +52,35 @@ def test_extensions_act_beside_a_scaling(kind, name, tmp_path):
 
 
 @torch.no_grad()
+def test_of_two_rotations_the_one_that_sees_everything_is_interpolated(tmp_path):
+    """Gemma 3: layers in windows see no new distance, and turn as they did."""
+    model = saved(tmp_path, "gemma3", layer_types=["sliding_attention", "full_attention"] * 2,
+                  num_hidden_layers=4)  # fmt: skip
+    slowed = extended(model, "pi", factor=4.0)
+    at = model.where(TOKENS)
+    q = torch.ones(1, 4, 75, 12)
+    for layer, same in enumerate([True, False, True, False]):
+        before, after = (
+            m.scheme.rotate(q, q, m.where(TOKENS).at_layer(layer, q))[0] for m in (model, slowed)
+        )
+        assert torch.allclose(before, after) is same, at
+    assert (slowed(TOKENS) - model(TOKENS)).abs().max() > 1e-3
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", ["ntk", "yarn", "self-extend", "rerope", "dual-chunk"])
+def test_soft_caps_stay_under_an_extension(name, tmp_path):
+    """Gemma 2 whose cap leaves next to nothing of a score: no method changes much, each of which
+    does without the cap.
+    """
+    changed = []
+    for cap in (1e-5, None):
+        model = saved(tmp_path, "gemma2", attn_logit_softcapping=cap)
+        changed.append(float((extended(model, name)(TOKENS) - model(TOKENS)).abs().max()))
+    assert changed[0] < 1e-3 < 0.5 < changed[1]
+
+
+@torch.no_grad()
 @pytest.mark.parametrize("kind", ["bloom", "mpt"])
 def test_biases_are_interpolated(kind, tmp_path):
     model = saved(tmp_path, kind, **({"max_seq_len": 32} if kind == "mpt" else {}))

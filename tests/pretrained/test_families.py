@@ -19,6 +19,13 @@ ROPE = [
     *((kind, tiny.rope(name)) for kind in ("llama", "qwen2", "mistral") for name in tiny.SCALED),
     *(("neox", tiny.rope(name, pairs=2, partial_rotary_factor=0.5)) for name in tiny.SCALED),
 ]
+KINDS = ["sliding_attention", "full_attention", "sliding_attention"]
+TWO = {
+    "rope_parameters": {
+        "full_attention": {"rope_type": "linear", "factor": 3.0, "rope_theta": 900.0},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 50.0},
+    }
+}
 OTHERS = [
     ("llama", {"attention_bias": True, "tie_word_embeddings": True, "rms_norm_eps": 0.1}),
     ("llama", {"num_key_value_heads": 4, "head_dim": 16}),
@@ -36,6 +43,12 @@ OTHERS = [
     ("qwen3", {"attention_bias": True}),
     ("gemma", tiny.rope("default")),
     ("gemma", {"num_key_value_heads": 1}),
+    ("gemma2", {"attn_logit_softcapping": 1.5, "final_logit_softcapping": 3.0}),
+    ("gemma2", {"attn_logit_softcapping": None, "final_logit_softcapping": None}),
+    ("gemma2", {"attention_bias": True} | tiny.rope("yarn", pairs=6)),
+    ("gemma3", {}),
+    ("gemma3", TWO | {"layer_types": KINDS}),
+    ("gemma3", {"final_logit_softcapping": 3.0, "layer_types": ["full_attention"] * 3} | TWO),
     ("neox", {"use_parallel_residual": False}),
     ("neox", {"hidden_act": "gelu_new", "tie_word_embeddings": True}),
     ("gpt2", {}),
@@ -100,6 +113,21 @@ def test_files_of_transformers_4_say_the_same(tmp_path):
     torch.testing.assert_close(Checkpoint(str(tmp_path)).model()(TOKENS), expected)
 
 
+@torch.no_grad()
+def test_files_of_transformers_4_say_the_same_of_two_rotations(tmp_path):
+    """Gemma 3: bases side by side, a pattern in place of a list, a scaling of the full layers."""
+    theirs = tiny.made("gemma3", num_hidden_layers=4, layer_types=[*KINDS, KINDS[1]], **TWO)
+    theirs.save_pretrained(tmp_path)
+    expected = Checkpoint(str(tmp_path)).model()(TOKENS)
+    config = json.loads((tmp_path / "config.json").read_text())
+    for name in ("rope_parameters", "layer_types"):
+        del config[name]
+    config |= {"rope_theta": 900.0, "rope_local_base_freq": 50.0, "sliding_window_pattern": 2}
+    config["rope_scaling"] = {"rope_type": "linear", "factor": 3.0}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    torch.testing.assert_close(Checkpoint(str(tmp_path)).model()(TOKENS), expected)
+
+
 def rewritten(tmp_path, kind="llama", options=None, **changes) -> Checkpoint:
     """A saved model whose config.json is changed; None removes an entry."""
     tiny.made(kind, **(options or {})).save_pretrained(tmp_path)
@@ -133,6 +161,13 @@ SCALING = {"rope_type": "yarn", "factor": 4.0}
             "one rotation for all layers is",
         ),
         ("llama", {"model_type": "spiral"}, "model_type=spiral is not supported"),
+        ("gemma3", {"rope_parameters": SCALING}, "a table by full_attention and sliding_attention"),
+        (
+            "gemma2",
+            {"layer_types": ["full_attention"]},
+            "layer_types=1 times full_attention is",
+        ),
+        ("gemma2", {"attn_logit_softcapping": -1.0}, "attn_logit_softcapping=-1.0: above 0"),
         ("llama", {"hidden_act": "xielu"}, "hidden_act=xielu is not supported"),
         ("llama", {"hidden_size": None}, "hidden_size is missing"),
         ("llama", {"hidden_size": "wide"}, "hidden_size=wide is not supported"),

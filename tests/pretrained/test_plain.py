@@ -20,13 +20,12 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 TOKENS = torch.randint(61, (2, 75), generator=torch.Generator().manual_seed(5))
 INSIDE = ["task=[diagnostics]", "task.diagnostics.multiples=[1]"]
 INSIDE += ["task.diagnostics.contents=[text]", "task.diagnostics.inputs=2"]
-CAPPED = {"attn_logit_softcapping": 3.0, "final_logit_softcapping": 2.0, "sliding_window": 9}
 
 
 @torch.no_grad()
 def test_logits_are_those_of_transformers(tmp_path):
-    """Gemma 2, whose soft caps the GPT has no form for: of all positions, and of the last ones."""
-    theirs = tiny.made("gemma2", **CAPPED)
+    """OLMo 2, which norms whole queries: of all positions, and of the last ones."""
+    theirs = tiny.made("olmo2")
     theirs.save_pretrained(tmp_path)
     ours = Checkpoint(str(tmp_path)).model()
     assert isinstance(ours, Plain) and ours.length == 32
@@ -51,8 +50,8 @@ def test_past_a_table_nothing_is_read(tmp_path):
 def test_a_model_of_another_family_is_measured(elsewhere):
     """From the command line's options to rows; without storage it has the same parameters."""
     placed(elsewhere)
-    theirs = saved(elsewhere / "gemma2", "gemma2", **CAPPED)
-    this = measured("model.checkpoint=gemma2")
+    theirs = saved(elsewhere / "olmo2", "olmo2")
+    this = measured("model.checkpoint=olmo2")
     assert this.params == sum(p.numel() for p in theirs.parameters())
     frame = rows.read(this.results)
     nll = frame[frame.metric == "nll"]
@@ -63,25 +62,25 @@ def test_a_model_of_another_family_is_measured(elsewhere):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["extension=yarn"], "extension=yarn: model_type=gemma2 is read through transformers, log"),
+        (["extension=yarn"], "extension=yarn: model_type=olmo2 is read through transformers, log"),
         (["extension=crop"], "with model=checkpoint work direct"),
         (INSIDE, "task=diagnostics: looks inside a model, and this one is read through transf"),
         (
             ["finetune=lora", "data=text"],
-            "finetune: model_type=gemma2 is read through transformers, logits alone",
+            "finetune: model_type=olmo2 is read through transformers, logits alone",
         ),
     ],
 )
 def test_what_would_act_on_positions_is_refused(words, expected, elsewhere):
     placed(elsewhere)
-    saved(elsewhere / "gemma2", "gemma2", **CAPPED)
+    saved(elsewhere / "olmo2", "olmo2")
     with pytest.raises(UserError) as error:
-        validate.check(asked("model.checkpoint=gemma2", *words))
+        validate.check(asked("model.checkpoint=olmo2", *words))
     assert expected in str(error.value) and "\n" not in str(error.value)
 
 
 def deep(layers: int) -> dict:
-    return {"num_hidden_layers": layers, "layer_types": ["full_attention"] * layers}
+    return {"num_hidden_layers": layers}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +98,7 @@ def deep(layers: int) -> dict:
     ],
 )
 def test_what_cannot_be_read_is_one_line(changes, expected, tmp_path):
-    tiny.made("gemma2", **CAPPED).save_pretrained(tmp_path)
+    tiny.made("olmo2").save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     (tmp_path / "mine.py").write_text("raise SystemExit('code of a checkpoint was run')")
@@ -118,7 +117,7 @@ def test_a_model_that_sees_what_follows_is_refused(tmp_path):
 
 
 def test_pickles_and_adapters_are_refused(tmp_path):
-    tiny.made("gemma2", **CAPPED).save_pretrained(tmp_path)
+    tiny.made("olmo2").save_pretrained(tmp_path)
     (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(UserError, match="merge the adapter"):
         Checkpoint(str(tmp_path)).model()

@@ -74,7 +74,17 @@ def made(kind: str, **options: Any):
         "qwen3": (t.Qwen3Config, t.Qwen3ForCausalLM, COMMON | {"head_dim": 12}),
         "gemma": (t.GemmaConfig, t.GemmaForCausalLM, COMMON | {"head_dim": 12}),
         "bert": (t.BertConfig, t.BertLMHeadModel, NEOX),
-        "gemma2": (t.Gemma2Config, t.Gemma2ForCausalLM, COMMON | {"head_dim": 12}),
+        "gemma2": (
+            t.Gemma2Config,
+            t.Gemma2ForCausalLM,
+            COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 9},
+        ),
+        "gemma3": (
+            t.Gemma3TextConfig,
+            t.Gemma3ForCausalLM,
+            COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 9},
+        ),
+        "olmo2": (t.Olmo2Config, t.Olmo2ForCausalLM, COMMON | {"eos_token_id": 0}),
         "gpt_neo": (
             t.GPTNeoConfig,
             t.GPTNeoForCausalLM,

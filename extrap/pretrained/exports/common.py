@@ -42,6 +42,8 @@ def check(
     else:
         require(model.embedding_norm is None, "model.embedding_norm=null", architecture)
     require(model.embedding_scale is None, "model.embedding_scale=null", architecture)
+    require(block.post1 is None, "model.post_norm=null", architecture)
+    require(model.logit_cap is None, "model.logit_cap=null", architecture)
     if not groups:
         require(block.kv_heads == block.heads, "model.kv_heads=null", architecture)
         require(block.heads * block.head_dim == C, "model.head_dim=null", architecture)

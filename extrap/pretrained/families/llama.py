@@ -1,9 +1,11 @@
 """Llama and its relatives: RMS norms, RoPE on all channels of a head, grouped keys, a gated MLP.
 
-Mistral adds a window, Qwen2 biases of queries, keys and values, Qwen3 norms of queries and keys,
-Gemma a scaled embedding, norms of 1 + w and a GELU gate. SmolLM and most others call themselves
-llama.
+Mistral adds a window, Qwen2 biases of queries, keys and values, Qwen3 norms of queries and keys.
+SmolLM and most others call themselves llama.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,18 +13,18 @@ from torch import Tensor
 from extrap.pretrained.plan import GATED, Plan, Settings, Tensors, head
 from extrap.pretrained.rope import turning
 
-MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3", "gemma")
+MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
+NORMS = {"norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
 
 
 def plan(settings: Settings) -> Plan:
     kind = settings.get("model_type")
-    gemma, qwen3 = kind == "gemma", kind == "qwen3"
     settings.only("use_bidirectional_attention", False)
     settings.only("pretraining_tp", 1)
     settings.only("mlp_bias", False)
     dim, heads = settings.size("hidden_size"), settings.size("num_attention_heads")
     head_dim = settings.size("head_dim", default=max(1, dim // heads))
-    tied = bool(settings.get("tie_word_embeddings", gemma))
+    tied = bool(settings.get("tie_word_embeddings", False))
     bias = "none"
     if kind != "qwen2" and settings.get("attention_bias", False):
         bias = "attention"
@@ -36,35 +38,35 @@ def plan(settings: Settings) -> Plan:
         "head_dim": None if head_dim * heads == dim else head_dim,
         "norm": "rms",
         "eps": settings.number("rms_norm_eps", 1e-6),
-        "mlp": settings.one_of(
-            "hidden_activation" if gemma and settings.get("hidden_activation") else "hidden_act",
-            GATED,
-            "gelu_pytorch_tanh" if gemma else "silu",
-        ),
+        "mlp": settings.one_of("hidden_act", GATED, "silu"),
         "ratio": settings.size("intermediate_size") / dim,
         "head": "shared" if tied else "untied",
         "bias": bias,
-        "qk_norm": "head" if qwen3 else None,
-        "embedding_scale": dim**0.5 if gemma else None,
+        "qk_norm": "head" if kind == "qwen3" else None,
     }
     layout = settings.get("extrap_layout", "half")
-
-    def weights(tensors: Tensors) -> dict[str, Tensor]:
-        return _weights(tensors, settings, options, head_dim, float(gemma), tied)
 
     return Plan(
         options,
         settings.size("vocab_size"),
         settings.size("max_position_embeddings"),
         lambda shape: turning(settings, shape, layout),
-        weights,
+        lambda tensors: read(tensors, settings, options, head_dim),
     )
 
 
-def _weights(
-    tensors: Tensors, settings: Settings, options: dict, D: int, shift: float, tied: bool
+def read(
+    tensors: Tensors,
+    settings: Settings,
+    options: dict[str, Any],
+    D: int,
+    norms: Mapping[str, str] = NORMS,
+    shift: float = 0.0,
 ) -> dict[str, Tensor]:
-    """shift: what a norm adds to its weight, 1 in Gemma."""
+    """The state dict of a GPT with these options. norms: names of those of a block; shift: what a
+    norm adds to its weight, 1 in Gemma.
+    """
+    tied = options["head"] == "shared"
     C, vocab = options["dim"], settings.size("vocab_size")
     hidden = settings.size("intermediate_size")
     rows = {"q": options["heads"] * D, "k": options["kv_heads"] * D, "v": options["kv_heads"] * D}
@@ -87,9 +89,10 @@ def _weights(
             found[f"{ours}.out.bias"] = tensors.take(f"{attention}.o_proj.bias", C)
         if options["qk_norm"]:
             for x in "qk":
-                found[f"{ours}.norm_{x}.weight"] = tensors.take(f"{attention}.{x}_norm.weight", D)
+                weight = tensors.take(f"{attention}.{x}_norm.weight", D)
+                found[f"{ours}.norm_{x}.weight"] = weight + shift
         for name, size in (("gate", (hidden, C)), ("up", (hidden, C)), ("down", (C, hidden))):
             found[f"{ours}.{name}.weight"] = tensors.take(f"{mlp}.{name}_proj.weight", *size)
-        for x, name in (("1", "input_layernorm"), ("2", "post_attention_layernorm")):
-            found[f"{ours}.norm{x}.weight"] = tensors.take(f"{theirs}.{name}.weight", C) + shift
+        for own, name in norms.items():
+            found[f"{ours}.{own}.weight"] = tensors.take(f"{theirs}.{name}.weight", C) + shift
     return found
