@@ -105,8 +105,11 @@ torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it ag
 test: $(STAMP)  ## run the tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
 
-test-fast: $(STAMP)  ## run the tests of names, bounds, statistics and files
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not subprocess" tests/results tests/runs/test_hints.py tests/runs/test_identity.py tests/utils
+FAST := results utils runs/test_hints.py runs/test_identity.py contracts/test_class_names.py contracts/test_tasks.py \
+	"contracts/test_parts.py::test_what_was_trained_can_be_drawn_and_tabled[mixture]"
+
+test-fast: $(STAMP)  ## names, bounds, statistics, files, and one run from its training to its figures
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not subprocess" $(addprefix tests/,$(FAST))
 
 lint: $(STAMP)  ## style, imports, who may import whom, types
 	$(BIN)/ruff check extrap tests benchmarks

@@ -8,7 +8,6 @@ A form says what records and questions look like; how they stand in a sequence i
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from extrap.data.curriculum import Graded, counts
 from extrap.data.text import windows
-from extrap.data.trials.base import Form, Questions
+from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
@@ -36,11 +35,8 @@ class Scene:
 
 
 class SceneForm(Form):
-    """A form whose records have `width` tokens, queries `asking` and answers `saying`; `code` keeps
-    the random draws of forms apart.
-    """
+    """A form whose records have `width` tokens, queries `asking` and answers `saying`."""
 
-    code: ClassVar[int]
     width: ClassVar[int]
     asking: ClassVar[int] = 1
     saying: ClassVar[int] = 1
@@ -82,32 +78,24 @@ class SceneForm(Form):
                 f"for {n} records in {length} tokens; raise it, or use shorter lengths"
             )
 
-    def questions(
+    def question(
         self,
+        rng: np.random.Generator,
         vocabulary: Vocabulary,
         stream: np.ndarray,
-        seed: int,
         length: int,
         depth: float,
-        items: Iterable[int],
-    ) -> Questions:
+    ) -> OneQuestion:
         n = self.records(length)
-        filler = length - self.asking - self.saying - self.width * n
-        rows, scenes = [], []
-        for i in items:
-            rng = np.random.default_rng((seed, self.code, length, i))
-            text = windows(rng, stream, 1, filler)[0]
-            scene = self.tested(rng, vocabulary, n, depth)
-            asked = scene.queries[0], scene.answers[0, :-1]
-            rows.append(np.concatenate([[vocabulary.bos], text, scene.records.ravel(), *asked]))
-            scenes.append(scene)
-        index = scenes[0].index
-        return Questions(
-            np.stack(rows),
-            np.stack([scene.answers[0] for scene in scenes]),
-            np.stack([scene.values for scene in scenes]),
-            index,
-            distance=self.width * (n - index) + self.asking - 1 - len(self.layout.between),
+        text = windows(rng, stream, 1, length - self.asking - self.saying - self.width * n)[0]
+        scene = self.tested(rng, vocabulary, n, depth)
+        asked = scene.queries[0], scene.answers[0, :-1]
+        return OneQuestion(
+            np.concatenate([[vocabulary.bos], text, scene.records.ravel(), *asked]),
+            scene.answers[0],
+            scene.values,
+            scene.index,
+            self.width * (n - scene.index) + self.asking - 1 - len(self.layout.between),
         )
 
 

@@ -11,20 +11,19 @@ one id for each is what makes retrieval easy to learn. One sequence of 24 tokens
     <bos> k5 k13 v40 v5 k7 k2 v11 v47 k9 k0 v3 v43 k7 k2 v11 v47 k9 k0 v3 v43 k9 k0 v3
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from extrap.data.curriculum import Graded, counts
 from extrap.data.text import windows
-from extrap.data.trials.base import Form, Questions
+from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 WIDEST = 8
 MOST = 2**20  # keys that are shuffled for every sequence
-CODE = 3  # keeps the random draws apart from those of other layouts
 
 
 def draw_records(
@@ -45,6 +44,8 @@ class WideForm(Form):
     """width: tokens of a key and of a value; pool: key ids that keys are made of. Text stands in
     front where the length has room.
     """
+
+    code: ClassVar[int] = 3
 
     width: int
     pool: int
@@ -74,27 +75,25 @@ class WideForm(Form):
                 "shorter lengths"
             )
 
-    def questions(
+    def question(
         self,
+        rng: np.random.Generator,
         vocabulary: Vocabulary,
         stream: np.ndarray,
-        seed: int,
         length: int,
         depth: float,
-        items: Iterable[int],
-    ) -> Questions:
-        n, index, w = self.records(length), round(depth * (self.records(length) - 1)), self.width
-        rows, answers, values = [], [], []
-        for i in items:
-            rng = np.random.default_rng((seed, CODE, length, i))
-            records = draw_records(rng, vocabulary, n, w, self.pool)
-            text = windows(rng, stream, 1, length - 2 * w * (n + 1))[0]
-            body = np.insert(records[1:], index, records[0], 0).ravel()
-            rows.append(np.concatenate([[vocabulary.bos], text, body, records[0, :-1]]))
-            answers.append(records[0, w:])
-            values.append(records[:, w:])
-        return Questions(
-            np.array(rows), np.array(answers), np.array(values), index, distance=2 * w * (n - index)
+    ) -> OneQuestion:
+        n, w = self.records(length), self.width
+        index = round(depth * (n - 1))
+        records = draw_records(rng, vocabulary, n, w, self.pool)
+        text = windows(rng, stream, 1, length - 2 * w * (n + 1))[0]
+        body = np.insert(records[1:], index, records[0], 0).ravel()
+        return OneQuestion(
+            np.concatenate([[vocabulary.bos], text, body, records[0, :-1]]),
+            records[0, w:],
+            records[:, w:],
+            index,
+            2 * w * (n - index),
         )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:

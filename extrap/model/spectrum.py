@@ -17,8 +17,7 @@ from torch import Tensor
 
 from extrap.model.card import parts
 from extrap.model.scheme import Scheme, even_spacing
-from extrap.model.stack import Stack
-from extrap.model.wrapper import Wrapper
+from extrap.model.stack import parts_in_layer
 
 
 @dataclass(frozen=True)
@@ -102,11 +101,7 @@ def _changed(
 
 def turning_parts(scheme: Scheme, layer: int) -> list[Scheme]:
     """The single parts that turn pairs of channels in one layer."""
-    if isinstance(scheme, Stack):
-        return [single for part in scheme.parts for single in turning_parts(part, layer)]
-    if isinstance(scheme, Wrapper):
-        return turning_parts(scheme.in_layer(layer), layer)
-    return [scheme] if turns_pairs(scheme) else []
+    return [part for part in parts_in_layer(scheme, layer) if turns_pairs(part)]
 
 
 def turning_layers(scheme: Scheme) -> set[int]:

@@ -148,13 +148,19 @@ def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
     return set(range(count)) - set(picked) if pattern != layers else set(picked)
 
 
+def parts_in_layer(scheme: Scheme, layer: int) -> list[Scheme]:
+    """The single parts that a scheme is made of in one layer."""
+    if isinstance(scheme, Stack):
+        return [single for part in scheme.parts for single in parts_in_layer(part, layer)]
+    if isinstance(scheme, Wrapper):
+        return parts_in_layer(scheme.in_layer(layer), layer)
+    return [scheme]
+
+
 def _turns(part: Scheme, layer: int) -> bool:
     """Whether some single part in it turns queries and keys by phase in this layer."""
-    if isinstance(part, Stack):
-        return any(_turns(p, layer) for p in part.parts)
-    if isinstance(part, Wrapper):
-        return _turns(part.in_layer(layer), layer)
-    return part.uses("rotate") and hasattr(part, "spectrum")
+    single = parts_in_layer(part, layer)
+    return any(p.uses("rotate") and hasattr(p, "spectrum") for p in single)
 
 
 def _one(what: str, parts: list[Scheme]) -> None:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,23 @@ class Questions:
         }
 
 
+class OneQuestion(NamedTuple):
+    """One of Questions: tokens (length,), answer (a,), values (records, w), and index and distance,
+    which are the same for all questions of a length and a depth.
+    """
+
+    tokens: np.ndarray
+    answer: np.ndarray
+    values: np.ndarray
+    index: int
+    distance: float
+
+
 class Form(ABC):
     """A way to write records and to ask for one of them."""
+
+    code: ClassVar[int]
+    """Keeps the random draws of forms apart."""
 
     @abstractmethod
     def records(self, length: int) -> int:
@@ -54,6 +70,18 @@ class Form(ABC):
         """
 
     @abstractmethod
+    def question(
+        self,
+        rng: np.random.Generator,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        length: int,
+        depth: float,
+    ) -> OneQuestion:
+        """A question at a depth in [0, 1]. What is drawn is the same at every depth: the other
+        records and the filler, token for token.
+        """
+
     def questions(
         self,
         vocabulary: Vocabulary,
@@ -63,11 +91,23 @@ class Form(ABC):
         depth: float,
         items: Iterable[int],
     ) -> Questions:
-        """The questions numbered `items` at a length and a depth in [0, 1]: a pure function of the
-        arguments.
-
-        The other records and the filler are the same at every depth, token for token.
+        """The questions numbered `items` at a length and a depth: a pure function of the arguments,
+        each the same whatever others are asked for.
         """
+        made = [
+            self.question(
+                np.random.default_rng((seed, self.code, length, i)),
+                vocabulary,
+                stream,
+                length,
+                depth,
+            )
+            for i in items
+        ]
+        tokens, answers, values, index, distance = zip(*made, strict=True)
+        return Questions(
+            np.stack(tokens), np.stack(answers), np.stack(values), index[0], distance[0]
+        )
 
     def written(self, layout: RecordLayout) -> "Form":
         """The same form in another layout of records; what has none is as it was."""

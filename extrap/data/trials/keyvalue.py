@@ -13,26 +13,23 @@ asked for. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded)
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from extrap.data.keyvalue import check_keys
 from extrap.data.text import windows
-from extrap.data.trials.base import Form, Questions
+from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True)
 class PairForm(Form):
-    """Records and filler; `code` keeps the random draws of forms apart."""
+    """Records and filler."""
 
     layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
-
-    code: ClassVar[int]
 
     def written(self, layout: RecordLayout) -> Self:
         return replace(self, layout=layout)
@@ -52,55 +49,35 @@ class PairForm(Form):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, self.records(length), length)
 
-    def questions(
-        self,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        seed: int,
-        length: int,
-        depth: float,
-        items: Iterable[int],
-    ) -> Questions:
-        n = self.records(length)
-        slots = self.distractors(length)
-        at = self.gold(length, depth)
-        drawn = [
-            self._draw(
-                np.random.default_rng((seed, self.code, length, i)), vocabulary, stream, length, n
-            )
-            for i in items
-        ]
-        keys, values, filler = (np.stack(arrays) for arrays in zip(*drawn, strict=True))
-        records = self.layout.records(keys, values)  # (trials, n, width)
-        room = self.body(length)
-        body = np.empty((len(keys), room), np.int64)
-        taken = (slots[:, None] + np.arange(self.layout.width)).ravel()
-        body[:, taken] = records[:, 1:].reshape(len(keys), -1)
-        body[:, np.delete(np.arange(room), taken)] = filler
-        bos = np.full((len(body), 1), vocabulary.bos)
-        query = self.layout.queries(keys[:, 0])
-        tokens = np.concatenate([bos, body[:, :at], records[:, 0], body[:, at:], query], axis=1)
-        return Questions(
-            tokens,
-            values[:, :1],
-            values[:, :, None],
-            index=int((slots < at).sum()),
-            distance=length - self.layout.query_width - 1 - at,
-        )
-
-    def _draw(
+    def question(
         self,
         rng: np.random.Generator,
         vocabulary: Vocabulary,
         stream: np.ndarray,
         length: int,
-        n: int,
-    ) -> tuple[np.ndarray, ...]:
-        """Keys and values, gold first, and all of the filler."""
+        depth: float,
+    ) -> OneQuestion:
+        n = self.records(length)
+        slots = self.distractors(length)
+        at = self.gold(length, depth)
         keys = vocabulary.key(rng.permutation(vocabulary.keys)[:n])
         values = vocabulary.value(rng.integers(vocabulary.values, size=n))
+        records = self.layout.records(keys, values)  # (n, width), gold first
         filler = length - 1 - self.layout.query_width - self.layout.width * n
-        return keys, values, windows(rng, stream, 1, filler)[0]
+        body = np.empty(self.body(length), np.int64)
+        text = np.ones(len(body), bool)
+        taken = slots[:, None] + np.arange(self.layout.width)
+        text[taken] = False
+        body[taken] = records[1:]
+        body[text] = windows(rng, stream, 1, filler)[0]
+        query = self.layout.queries(keys[0])
+        return OneQuestion(
+            np.concatenate([[vocabulary.bos], body[:at], records[0], body[at:], query]),
+            values[:1],
+            values[:, None],
+            int((slots < at).sum()),
+            length - self.layout.query_width - 1 - at,
+        )
 
 
 @dataclass(frozen=True)

@@ -11,25 +11,26 @@ forms are compared question by question. Source: arXiv 2307.03172, sections 3.1 
 (both). The training data: extrap.data.query.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from extrap.data.keyvalue import check_keys
 from extrap.data.query import most_asked_first
 from extrap.data.text import windows
-from extrap.data.trials.base import Form, Questions
+from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 FORMS = ("last", "both", "first")
-CODE = 2  # keeps the random draws apart from those of the forms in extrap.data.trials.keyvalue
 
 
 @dataclass(frozen=True)
 class QueryForm(Form):
     """Raises ValueError for a form that is none of last, both, first."""
+
+    code: ClassVar[int] = 2
 
     form: str
 
@@ -48,41 +49,30 @@ class QueryForm(Form):
             )
         check_keys(vocabulary, self.records(length), length)
 
-    def questions(
+    def question(
         self,
+        rng: np.random.Generator,
         vocabulary: Vocabulary,
         stream: np.ndarray,
-        seed: int,
         length: int,
         depth: float,
-        items: Iterable[int],
-    ) -> Questions:
-        n, index = self.records(length), round(depth * (self.records(length) - 1))
-        rows, answers, all_values = [], [], []
-        for i in items:
-            rng = np.random.default_rng((seed, CODE, length, i))
-            keys = vocabulary.key(rng.permutation(vocabulary.keys)[:n])
-            values = vocabulary.value(rng.integers(vocabulary.values, size=n))
-            text = windows(rng, stream, 1, 3)[0]
-            asked, others = (
-                np.array([keys[0], values[0]]),
-                np.stack([keys[1:], values[1:]], 1).ravel(),
-            )
-            front = text[0] if self.form == "last" else keys[0]
-            end = vocabulary.bos if self.form == "first" else text[1]
-            head, body = (
-                [vocabulary.bos, front, *text[2 : 2 + length % 2]],
-                np.insert(others, 2 * index, asked),
-            )
-            rows.append([*head, *body, end, keys[0]])
-            answers.append(asked if self.form == "first" else asked[1:])
-            all_values.append(values[:, None])
-        return Questions(
-            np.array(rows),
-            np.array(answers),
-            np.array(all_values),
+    ) -> OneQuestion:
+        n = self.records(length)
+        index = round(depth * (n - 1))
+        keys = vocabulary.key(rng.permutation(vocabulary.keys)[:n])
+        values = vocabulary.value(rng.integers(vocabulary.values, size=n))
+        text = windows(rng, stream, 1, 3)[0]
+        asked = np.array([keys[0], values[0]])
+        others = np.stack([keys[1:], values[1:]], 1).ravel()
+        front = text[0] if self.form == "last" else keys[0]
+        end = vocabulary.bos if self.form == "first" else text[1]
+        head = [vocabulary.bos, front, *text[2 : 2 + length % 2]]
+        return OneQuestion(
+            np.array([*head, *np.insert(others, 2 * index, asked), end, keys[0]]),
+            asked if self.form == "first" else asked[1:],
+            values[:, None],
             index,
-            distance=2 * (n - index) + 1,
+            2 * (n - index) + 1,
         )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
