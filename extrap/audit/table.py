@@ -18,8 +18,8 @@ def cells(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
 
 def verdicts(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
     """Whether a property holds: True, False or None."""
-    told = {c.head: [c.verdict(value) for value in frame[c.name].tolist()] for c in columns}
-    return pd.DataFrame(told, index=frame.index, dtype=object)
+    held = {c.head: [c.verdict(value) for value in frame[c.name].tolist()] for c in columns}
+    return pd.DataFrame(held, index=frame.index, dtype=object)
 
 
 def text(frame: pd.DataFrame, columns: list[Column]) -> str:

@@ -38,6 +38,6 @@ def trained(name: str) -> GPT:
     return found.double().eval()
 
 
-def told(model: GPT) -> str:
+def describe(model: GPT) -> str:
     """Its scheme in words."""
     return " and ".join(type(part).__name__ for part in parts(model.scheme))

@@ -135,8 +135,8 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
         """What the cards of the parts say, each text once. Parts without a position are left out
         where others have one.
         """
-        heard = [c[field] for c in cards if c["Kind"] != "none" or len(cards) == 1]
-        return "; ".join(dict.fromkeys(text for text in heard if text != "-")) or "-"
+        texts = [c[field] for c in cards if c["Kind"] != "none" or len(cards) == 1]
+        return "; ".join(dict.fromkeys(text for text in texts if text != "-")) or "-"
 
     acts_at = ", ".join(hook.acts_at for name, hook in HOOKS.items() if scheme.uses(name))
     return {

@@ -201,12 +201,12 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
     count = sum(map(len, pairs)) if declared else len(pairs)
     if declared or max(map(len, pairs)) == 1:
         return f"; p adjusted by Holm over {count} contrasts" if count > 1 else ""
-    said = (
+    adjusted = (
         f"adjusted by Holm over {count} contrasts in each cell, not over cells"
         if count > 1
         else "of each cell by itself"
     )
-    return f"; p {said}: declare cells with --cell to adjust over them"
+    return f"; p {adjusted}: declare cells with --cell to adjust over them"
 
 
 def _unlike(tasks: list[str]) -> str:

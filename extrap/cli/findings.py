@@ -56,9 +56,9 @@ def text(results: Path, study: str) -> str:
 def summary(found: list[Finding]) -> str:
     """How many statements came to which verdict, and what their intervals are."""
     count = Counter(one.verdict for one in found)
-    said = ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict])
+    counts = ", ".join(f"{count[verdict]} {verdict}" for verdict in VERDICTS if count[verdict])
     return (
-        f"{len(found)} statements: {said}. Intervals of 95 %, each by itself, not adjusted for "
+        f"{len(found)} statements: {counts}. Intervals of 95 %, each by itself, not adjusted for "
         "their number; over seeds, of the documents and trials that were read."
     )
 
@@ -135,10 +135,10 @@ def _number(value: float) -> str:
 
 
 def _reason(one: Finding) -> str:
-    said = [one.reason] if one.reason else []
+    remarks = [one.reason] if one.reason else []
     if one.statement.badly_put:
-        said.append(f"badly put: {one.statement.badly_put}")
-    return "; ".join(said)
+        remarks.append(f"badly put: {one.statement.badly_put}")
+    return "; ".join(remarks)
 
 
 def _markdown(found: list[Finding]) -> str:

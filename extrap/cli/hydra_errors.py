@@ -88,9 +88,9 @@ def _first(error: BaseException) -> str:
 
 
 def _unreadable(error: OverrideParseException) -> str:
-    said = printable(error.override)
-    if "=" not in said:
-        return f"{said}: not of the form option=value; see extrap --help"
+    override = printable(error.override)
+    if "=" not in override:
+        return f"{override}: not of the form option=value; see extrap --help"
     why = next(
         (
             line
@@ -100,7 +100,7 @@ def _unreadable(error: OverrideParseException) -> str:
         "",
     )
     return (
-        f"{said}: cannot be read ({printable(why.strip())}); brackets and quotes must close, "
+        f"{override}: cannot be read ({printable(why.strip())}); brackets and quotes must close, "
         f"special characters need '...' around the value{_as_typed(error.override)}"
     )
 
@@ -131,7 +131,7 @@ def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str
     options = error.options or [file.stem for file in Path(conf, group).glob("*.yaml")]
     if not options:
         return _first(error)
-    asked = next(
+    choice = next(
         (
             word
             for word in overrides
@@ -139,7 +139,7 @@ def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str
         ),
         f"{group}={name}",
     )
-    return f"{asked}: no such {group.rpartition('/')[2]}; {choose(name, list(options))}"
+    return f"{choice}: no such {group.rpartition('/')[2]}; {choose(name, list(options))}"
 
 
 def _no_name(overrides: list[str], conf: str) -> str:
@@ -187,10 +187,10 @@ def _no_such_key(override: str, cause: Any, conf: str) -> str:
 
 
 def _in_file(file: str, error: Any) -> str:
-    asked = f"{file}: {error.full_key}" + (f"={error.value}" if error.value is not None else "")
+    option = f"{file}: {error.full_key}" + (f"={error.value}" if error.value is not None else "")
     if isinstance(error, ConfigAttributeError | ConfigKeyError):
-        return f"{asked}: {_keys(error)}"
-    return _value(error, asked)
+        return f"{option}: {_keys(error)}"
+    return _value(error, option)
 
 
 def _keys(cause: Any) -> str:
@@ -202,16 +202,16 @@ def _keys(cause: Any) -> str:
     return f"no such option{f' in {level}' if level else ''}; {choose(name, keys)}"
 
 
-def _value(error: OmegaConfBaseException, asked: str) -> str:
+def _value(error: OmegaConfBaseException, option: str) -> str:
     text = _first(error)
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key}=???: needs a value; give {error.full_key}=..."
     if found := re.search(r"could not be converted to (\w+)", text):
-        return f"{asked}: must be {KINDS.get(found[1], found[1])}"
+        return f"{option}: must be {KINDS.get(found[1], found[1])}"
     if "is not a valid bool" in text:
-        return f"{asked}: must be true or false"
+        return f"{option}: must be true or false"
     if "is not Optional" in text:
-        return f"{asked}: must not be empty"
+        return f"{option}: must not be empty"
     if found := re.search(r"expected one of \[(.*)\]", text):
-        return f"{asked}: choose one of {found[1]}"
-    return asked if asked == text else f"{asked}: {text}"
+        return f"{option}: choose one of {found[1]}"
+    return option if option == text else f"{option}: {text}"

@@ -83,11 +83,11 @@ def text(study: str, jobs: list[Standing]) -> str:
 
 def counts(jobs: list[Standing]) -> str:
     """`14 jobs: 9 done, 2 running, 3 missing`"""
-    said = Counter(job.state for job in jobs)
+    count = Counter(job.state for job in jobs)
     parts = [
-        f"{said[state]} {state}"
+        f"{count[state]} {state}"
         for state in (*ENDED, *(s for s in State if s not in ENDED))
-        if said[state]
+        if count[state]
     ]
     return f"{len(jobs)} job{'s' * (len(jobs) != 1)}: {', '.join(parts) or 'none'}"
 
@@ -120,9 +120,9 @@ def _left(jobs: list[Standing]) -> list[str]:
         else ""
     )
     commands = [escaped(shlex.join(command)) for command in _commands(jobs)]
-    asked = f"; asked for, as runs/.jobs/{waiting[0].entry.study} has it, by" if commands else ""
+    source = f"; asked for, as runs/.jobs/{waiting[0].entry.study} has it, by" if commands else ""
     return [
-        f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}{asked}",
+        f"left to run: {len(waiting)} job{'s' * (len(waiting) != 1)}{guess}{source}",
         *(f"  {command}" for command in commands),
     ]
 

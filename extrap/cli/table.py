@@ -117,13 +117,13 @@ def text(rows: pd.DataFrame) -> str:
         )
         columns = [[name, *curves[name]] for name in shown]
         sections.append([title, *wrapped(["series", *curves.index], columns)])
-    if len(used := _in_force(rows)):
+    if len(frequencies := _in_force(rows)):
         title = (
             "Frequencies in force beside those of training: pairs that turn otherwise, the slowest "
             "over its own as trained"
         )
-        columns = [[name, *used[name]] for name in used.columns]
-        sections.append([title, *wrapped(["series", *used.index], columns)])
+        columns = [[name, *frequencies[name]] for name in frequencies.columns]
+        sections.append([title, *wrapped(["series", *frequencies.index], columns)])
     if len(inborn := agreement(rows)):
         title = (
             "Influence of positions before training: rank correlation with theory (arXiv "

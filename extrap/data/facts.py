@@ -86,21 +86,21 @@ class Template:
         """In the tokens of a vocabulary; of relations of different widths, as many tokens as the
         shortest has. Raises UserError where a sentence would be cut.
         """
-        said = ENGLISH if vocabulary.layout.between else OWN
+        wording = ENGLISH if vocabulary.layout.between else OWN
 
         def ids(text: str) -> np.ndarray:
             return vocabulary.encoder(text.encode())[0].astype(np.int64)
 
-        encoded = [ids(word) for word in said.relations]
+        encoded = [ids(word) for word in wording.relations]
         width = min(map(len, encoded))
-        if said is ENGLISH and any(len(word) != width for word in encoded):
+        if wording is ENGLISH and any(len(word) != width for word in encoded):
             raise UserError(
                 "task.multidoc: the tokenizer writes its relations, such as 'The color of', in "
                 "different numbers of tokens; leave the task out"
             )
         words = np.stack([word[:width] for word in encoded])
-        stop, ask = (int(ids(mark)[0]) for mark in (said.stop, said.ask))
-        return cls(words, ids(said.after), stop, ask, facts)
+        stop, ask = (int(ids(mark)[0]) for mark in (wording.stop, wording.ask))
+        return cls(words, ids(wording.after), stop, ask, facts)
 
     @property
     def each(self) -> int:
@@ -132,10 +132,10 @@ class Template:
         words = self.words[facts.relations]
         subjects = np.broadcast_to(facts.subjects[..., None], facts.objects.shape)
         after = np.broadcast_to(self.after, (*facts.objects.shape, len(self.after)))
-        said = [words, subjects[..., None], after, facts.objects[..., None]]
-        said = np.concatenate(said, axis=-1)
-        said = said.reshape(*facts.subjects.shape, self.width - 1)
-        return np.concatenate([said, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
+        tokens = [words, subjects[..., None], after, facts.objects[..., None]]
+        tokens = np.concatenate(tokens, axis=-1)
+        tokens = tokens.reshape(*facts.subjects.shape, self.width - 1)
+        return np.concatenate([tokens, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
 
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
         """(..., question_width) int64."""

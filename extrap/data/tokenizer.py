@@ -66,10 +66,10 @@ class Pieces:
         self.name = f"tokenizer {hashlib.sha256(source.encode()).hexdigest()}, {self.dtype}"
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
-        said = text.decode("utf-8", "ignore")
+        decoded = text.decode("utf-8", "ignore")
         with _withheld():
-            made = self._tokenizer.encode(said, add_special_tokens=False)
-        points = np.frombuffer(said.encode("utf-32-le"), "<u4")
+            made = self._tokenizer.encode(decoded, add_special_tokens=False)
+        points = np.frombuffer(decoded.encode("utf-32-le"), "<u4")
         width = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
         ends = np.concatenate([[0], width.cumsum()])[
             np.array([end for _, end in made.offsets], np.int64)

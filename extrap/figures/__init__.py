@@ -96,10 +96,10 @@ def with_beside(
 
 def needed(figure: ModuleType) -> str:
     """Which rows a figure draws, in words."""
-    said = ", ".join(
+    columns = ", ".join(
         f"{column}={value}" for column, value in figure.NEEDS.items() if column != "seen"
     )
-    return said + getattr(figure, "OF", "")
+    return columns + getattr(figure, "OF", "")
 
 
 def command(figure: ModuleType, study: str) -> str:

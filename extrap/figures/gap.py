@@ -27,7 +27,7 @@ def draw(rows):
     mark_training(panel, lengths)
     panel.set(xlabel="the second half begins at", ylabel="nats per token above no jump")
     label_ends(panel, ends)
-    said = "dashed: without the first half, mean of the series"
+    dashed = "dashed: without the first half, mean of the series"
     interval = spread_note(rows, "bands: 95 % bootstrap over documents")
-    entitle(figure, "Loss after a jump of the coordinates", f"{interval} · {said}")
+    entitle(figure, "Loss after a jump of the coordinates", f"{interval} · {dashed}")
     return figure

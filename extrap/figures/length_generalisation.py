@@ -54,10 +54,10 @@ def draw(rows):
         panel.tick_params(labelleft=k % columns == 0)
         if k == columns - 1:
             label_ends(panel, ends)
-    said = "thin: seeds, thick: their mean · shaded: trained lengths; dotted: chance"
+    marks = "thin: seeds, thick: their mean · shaded: trained lengths; dotted: chance"
     lost = below(rows)
     entitle(
-        figure, "Length generalisation", f"{note(rows)} · {said}" + (f" · {lost}" if lost else "")
+        figure, "Length generalisation", f"{note(rows)} · {marks}" + (f" · {lost}" if lost else "")
     )
     return figure
 

@@ -70,12 +70,12 @@ def draw(rows):
         panel.set_xlabel("evaluation length (tokens)" if i == len(shown) - 1 else "")
         panel.set_ylabel(f"perplexity, {PROTOCOLS[shown[i]]}" if j == 0 else "")
         label_ends(panel, [replace(end, y=min(end.y, floor * CUT)) for end in ends])
-    said = (
+    below = (
         f"{note(rows)}, but where a label counts them · set for {target(rows):g}x where a factor "
         f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
         f"above {CUT * floor:.3g} is cut off{in_force_note(every, rows['method'])}"
     )
-    entitle(figure, "Perplexity by method of reading further", said)
+    entitle(figure, "Perplexity by method of reading further", below)
     return figure
 
 

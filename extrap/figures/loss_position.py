@@ -51,11 +51,11 @@ def draw(rows):
     panel.set_xlabel("position (tokens)")
     panel.set_ylabel("change of loss (nats per token)")
     label_ends(panel, ends)
-    said = (
+    below = (
         f"{note(rows)} · thin: seeds, thick: their mean; band: 95 % t-interval over seeds from 3 "
         f"on · medians of {SMOOTH} bins · above {CUT:g} is cut off"
     )
-    entitle(figure, "What text further back than L is worth", said)
+    entitle(figure, "What text further back than L is worth", below)
     return figure
 
 

@@ -66,8 +66,8 @@ def draw(rows):
         if panel is axes[0, -1]:
             label_ends(panel, ends)
     axes[0, 0].set_ylabel("accuracy")
-    said = spread_note(rows, "95 % Wilson") + f" · {POOLED} distances each · dotted: L"
-    entitle(figure, "Passkey: how far back it is found", said)
+    below = spread_note(rows, "95 % Wilson") + f" · {POOLED} distances each · dotted: L"
+    entitle(figure, "Passkey: how far back it is found", below)
     return figure
 
 

@@ -49,12 +49,12 @@ def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figu
         )
     for i in range(0, len(cells) + 1, 5):
         axes.axhline(i, color="#cccccc", linewidth=0.4)
-    for n, (head, said) in enumerate(zip(cells, notes, strict=True)):
+    for n, (head, meaning) in enumerate(zip(cells, notes, strict=True)):
         x, y = (
             (0.12 + n // lines * (across - 0.2) / NOTE_COLUMNS) / across,
             (bottom - 0.1 - NOTE_LINE * (1 + n % lines)) / down,
         )
-        figure.text(x, y, f"{head}: {said}", fontsize=6, color="#444444", va="bottom")
+        figure.text(x, y, f"{head}: {meaning}", fontsize=6, color="#444444", va="bottom")
     entitle(
         figure,
         "Properties of positional schemes, measured",

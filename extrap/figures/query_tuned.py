@@ -45,7 +45,7 @@ def enough(rows) -> bool:
     return rows["scheme"].str.extract(f"^{TUNED}$")["rest"].str.extract(FORM)[0].notna().any()
 
 
-def told(rows) -> pd.DataFrame:
+def with_changes(rows) -> pd.DataFrame:
     """Rows of accuracy with the columns parent and tuned (a form, or nothing); every model in its
     own form.
     """
@@ -62,7 +62,7 @@ def told(rows) -> pd.DataFrame:
 
 
 def draw(rows):
-    rows = told(rows)
+    rows = with_changes(rows)
     parents, multiples = (
         sorted(rows["parent"].unique()),
         [m for m in MULTIPLES if m in set(rows["multiple"])],
@@ -122,12 +122,12 @@ def _note(rows) -> str:
         f"{parent} {LINES[form][0] if form else 'base'} {count}"
         for (parent, form), count in lost.items()
     ]
-    said = (
+    shown = (
         "accuracy, asked as tuned, less that of the base with the query last, paired by seed; "
         "thin: seeds, bars: 95 % t-interval over seeds from 3 on"
     )
     below = f" · seeds below the gate, in all means: {', '.join(words)}" if words else ""
-    return f"{note(rows)} · {said}{below}"
+    return f"{note(rows)} · {shown}{below}"
 
 
 def _line(panel, table: pd.DataFrame, name: str, style: Style) -> End:

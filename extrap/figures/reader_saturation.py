@@ -47,10 +47,12 @@ def draw(rows):
     panel.set(ylim=(-0.03, 1.05), xlabel="documents handed over", ylabel="accuracy")
     label_ends(panel, ends)
     longest = rows.loc[rows["at"] == counts[-1], "length"].max()
-    said = f"dashed: the right one is among them · {counts[-1]:g} documents are {longest:g} tokens"
+    dashed = (
+        f"dashed: the right one is among them · {counts[-1]:g} documents are {longest:g} tokens"
+    )
     entitle(
         figure,
         "Reading what a weak retriever found",
-        f"{spread_note(rows, 'bands: 95 % Wilson')} · {said}",
+        f"{spread_note(rows, 'bands: 95 % Wilson')} · {dashed}",
     )
     return figure

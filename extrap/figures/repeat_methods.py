@@ -73,11 +73,11 @@ def draw(rows):
         f"{scheme} ({data}): {part['value'].mean():+.3f}"
         for (scheme, data), part in gains.groupby(["scheme", "data"])
     )
-    said = (
+    below = (
         f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: "
         f"{gained}{in_force_note(every, rows['method'])}"
     )
-    entitle(figure, "Repeated and non-repeated text", said)
+    entitle(figure, "Repeated and non-repeated text", below)
     return figure
 
 

@@ -31,9 +31,9 @@ def _windows(rows):
     """
     rows = methods(rows)
     rows = rows[rows["method"] == "rerope"]
-    said = rows["options"].str.extract(r"^(?:first\.)?width=(\d+)$")[0].astype(float)
-    rows = rows[(rows["options"] == "") | said.notna()]
-    return rows.assign(width=(said / rows["train_length"].astype(float)).fillna(0.5))
+    width = rows["options"].str.extract(r"^(?:first\.)?width=(\d+)$")[0].astype(float)
+    rows = rows[(rows["options"] == "") | width.notna()]
+    return rows.assign(width=(width / rows["train_length"].astype(float)).fillna(0.5))
 
 
 def draw(rows):

@@ -112,8 +112,8 @@ def agreement(part: pd.DataFrame) -> str:
     if not larger:
         return ""
     numbers = [spearman(means[least], means[size]) for size in larger]
-    said = ", ".join("-" if np.isnan(number) else f"{number:.2f}" for number in numbers)
-    return f"ρ = {said}"
+    text = ", ".join("-" if np.isnan(number) else f"{number:.2f}" for number in numbers)
+    return f"ρ = {text}"
 
 
 def _line(panel, scheme: str, rows: pd.DataFrame) -> End:

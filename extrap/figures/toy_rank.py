@@ -63,6 +63,8 @@ def draw(rows):
     panel.set_ylabel("nats per token that a jump to 8 L costs")
     label_ends(panel, ends)
     rho = spearman(across.loc[shown, "value"], up.loc[shown, "value"])
-    said = f"{note(real)} · beside study {BESIDE} · bars: 95 % bootstrap over documents"
-    entitle(figure, f"Methods on a small model and on a real one: rank correlation {rho:.2f}", said)
+    below = f"{note(real)} · beside study {BESIDE} · bars: 95 % bootstrap over documents"
+    entitle(
+        figure, f"Methods on a small model and on a real one: rank correlation {rho:.2f}", below
+    )
     return figure

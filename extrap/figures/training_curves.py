@@ -67,8 +67,8 @@ def _labels(found) -> list[str]:
 
 def _diverged(rows: pd.DataFrame) -> str:
     ends = rows[rows["metric"] == "diverged_at"].drop_duplicates("run").sort_values("run")
-    said = [f"{row.scheme} (seed {row.seed}) at step {row.value:g}" for row in ends.itertuples()]
-    return f" · diverged: {', '.join(said)}" if said else ""
+    ended = [f"{row.scheme} (seed {row.seed}) at step {row.value:g}" for row in ends.itertuples()]
+    return f" · diverged: {', '.join(ended)}" if ended else ""
 
 
 def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -28,8 +28,10 @@ def draw(rows):
     rows = rows[
         (rows["method"] == "yarn") & rows["tuned"].isna() & (rows["set_for"] == target(rows))
     ]
-    said = rows["options"].str.extract(r"^slope=([\d.]+)$")[0].astype(float)
-    rows = rows.assign(slope=said)[said.notna() | (rows["options"] == "")].fillna({"slope": PAPER})
+    slope = rows["options"].str.extract(r"^slope=([\d.]+)$")[0].astype(float)
+    rows = rows.assign(slope=slope)[slope.notna() | (rows["options"] == "")].fillna(
+        {"slope": PAPER}
+    )
     rows = rows[rows["parent"] == sorted(rows["parent"].unique())[0]]
     rows = rows[rows["seed"] == rows["seed"].min()]
     lengths = sorted(rows["length"].unique())

@@ -135,8 +135,8 @@ def shapes(rows: pd.DataFrame) -> pd.DataFrame:
             low, high = (curve[name].to_numpy(float) for name in ("low", "high"))
             name = f"kv {protocol} {length / part['train_length'].iloc[0]:g}x"
             known = np.isfinite(low).all()
-            told = shape(curve["value"].to_numpy(float), low, high) if known else "-"
-            out.setdefault(name, {})[s.label] = told
+            kind = shape(curve["value"].to_numpy(float), low, high) if known else "-"
+            out.setdefault(name, {})[s.label] = kind
     order = sorted(
         out, key=lambda name: (name.split()[1] != "records", float(name.split()[2][:-1]))
     )

@@ -24,7 +24,7 @@ from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.training.devices import DTYPES
 from extrap.tasks.base import Diagnostic, Result, Task
-from extrap.tasks.diagnosis.effective import used
+from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils import files as atomic
 from extrap.utils import lock
 from extrap.utils import versions as schema
@@ -259,7 +259,7 @@ class _Reader:
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:
     """A reader that is no model puts nothing in force."""
-    return used(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
+    return frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
 
 
 def _curve_rows(job: Job) -> list[dict]:

@@ -144,18 +144,18 @@ class FineTuned:
             if name not in ("data", "factor", "log_every", "save_every")
         }
         own = changed(options, node("finetune", self.choices["finetune"]), self.config["plugins"])
-        said = [
+        changes = [
             self.choices["finetune"],
             *(f"{key}-{value}" for key, value in own.items()),
             self.choices.get(DATA) or "",
         ]
-        said = [
+        names = [
             self.parent.label,
-            *filter(None, said),
+            *filter(None, changes),
             self.extension_name,
             f"x{self.factor:g}",
         ]
-        label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(said))
+        label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(names))
         if len(label) > 80:
             raise UserError(
                 f"label={self.parent.label}: the tuned run {label} has more than 80 characters; "
@@ -164,15 +164,17 @@ class FineTuned:
         return label
 
     @property
-    def _said(self) -> dict[str, Any]:
+    def _recipe(self) -> dict[str, Any]:
         """What no other part of the identity says."""
         elsewhere = ("data", "factor", "batch", "log_every", "save_every")
         return {name: value for name, value in self.options.items() if name not in elsewhere}
 
     @cached_property
     def run(self) -> Run:
-        said = {"parent": self.parent.run.identity, "finetune": self._said, "factor": self.factor}
-        identity = said | {
+        identity = {
+            "parent": self.parent.run.identity,
+            "finetune": self._recipe,
+            "factor": self.factor,
             "extension": self.extension_options,
             "data": describe_data(self.data),
             **self.parent.about_tuning,
@@ -193,7 +195,7 @@ class FineTuned:
                 f"{self.choice}: {self.parent.run.name} diverged, there is nothing to tune; train "
                 "it with other options"
             )
-        extended, _ = self._in_place(self.parent.trained(self.parent.run))
+        extended, _ = self._extended(self.parent.trained(self.parent.run))
         torch.manual_seed(self.parent.seed + 2_000_003)
         self.tuning.adapt(extended)
         return extended
@@ -201,26 +203,26 @@ class FineTuned:
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The weights of the plain model from those that were tuned."""
         plain = self.parent.model("meta")
-        names, tuned = self._in_place(plain)[1], self.tuning.merge(weights)
+        names, tuned = self._extended(plain)[1], self.tuning.merge(weights)
         return self.parent.weights(self.parent.run, plain) | {
             names[name]: tensor for name, tensor in tuned.items() if name in names
         }
 
-    def _in_place(self, model: GPT) -> tuple[GPT, dict[str, str]]:
+    def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
         """The extended model, and the name that each of its parameters has in the plain one."""
         extension = build(self.extension_options, "extension", self.config["plugins"], Extension)
         names = shared(model)
         extended = extension(model)
-        asked = f"extension={self.choices['extension']} {self.choice}"
+        which = f"extension={self.choices['extension']} {self.choice}"
         if not isinstance(extended, GPT):
             raise NotApplicable(
-                f"{asked}: it is a way of reading, not a model to tune; evaluate it on "
+                f"{which}: it is a way of reading, not a model to tune; evaluate it on "
                 "finetune=none"
             )
         found = {name: names.get(id(p)) for name, p in extended.named_parameters()}
         if None in found.values():
             raise NotApplicable(
-                f"{asked}: it brings parameters of its own, for which the plain model has no place"
+                f"{which}: it brings parameters of its own, for which the plain model has no place"
             )
         return extended, found  # type: ignore[return-value]
 
@@ -230,7 +232,7 @@ class FineTuned:
         """
         self.parent.check_tuned()
         _ = self.run, self.batches
-        extended, _ = self._in_place(self.parent.model("meta"))
+        extended, _ = self._extended(self.parent.model("meta"))
         try:
             extended.where(torch.zeros(1, self.length, dtype=torch.long))
             self.tuning.adapt(extended)

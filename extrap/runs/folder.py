@@ -167,14 +167,14 @@ class Folder:
         disk before.
         """
         files = {path.name: digest(path) for path in (self.weights, self.curve)}
-        said = {
+        content = {
             "schema": schema.RUN,
             "state": state,
             "steps": steps,
             "seconds": round(seconds, 1),
             "files": files,
         }
-        write_json(self.folder / "state.json", said)
+        write_json(self.folder / "state.json", content)
 
     def unmark(self) -> None:
         """Takes back what `mark` said: training begins again, because weights that it spoke for are
@@ -259,13 +259,13 @@ class Run(Folder):
         where there is another.
         """
         self.check()
-        said = {
+        options = {
             "schema": schema.RUN,
             "label": self.label,
             "seed": self.seed,
             "identity": self.identity,
         }
-        write_json(self.folder / "config.json", self.about | machine | said)
+        write_json(self.folder / "config.json", self.about | machine | options)
 
 
 @dataclass(frozen=True)

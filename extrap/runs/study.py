@@ -161,17 +161,17 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         and folder.failure(entry.extension) is None
         and all(entry.file(task).rows.exists() for task in entry.tasks)
     ):
-        return _told(entry), "rows without their run folder"
+        return _outcome(entry), "rows without their run folder"
     if left:
         if (reason := folder.failure(entry.extension)) is not None:
             return State.FAILED, reason
         return (
             State.RESUMABLE if folder.trained or folder.checkpoint.exists() else State.MISSING
         ), ""
-    return (State.DIVERGED if folder.state.get("state") == "diverged" else _told(entry)), ""
+    return (State.DIVERGED if folder.state.get("state") == "diverged" else _outcome(entry)), ""
 
 
-def _told(entry: Entry) -> State:
+def _outcome(entry: Entry) -> State:
     """What the rows of a finished job say of it."""
     rows = [row for task in entry.tasks for row in _table(entry.file(task).rows)]
     if any(row.get("status") == State.DIVERGED for row in rows):
@@ -186,8 +186,8 @@ def _told(entry: Entry) -> State:
 
 def studies() -> list[str]:
     """Names of all studies that were asked for or have rows."""
-    asked = [folder.name for folder in (RUNS / ".jobs").glob("*") if folder.is_dir()]
-    return sorted({*asked, *(file.parent.parent.name for file in RESULTS.glob("*/rows/*.csv"))})
+    names = [folder.name for folder in (RUNS / ".jobs").glob("*") if folder.is_dir()]
+    return sorted({*names, *(file.parent.parent.name for file in RESULTS.glob("*/rows/*.csv"))})
 
 
 def entries(study: str) -> list[Entry]:
@@ -206,9 +206,9 @@ def entries(study: str) -> list[Entry]:
         for e in map(_read, sorted(_folder(study).glob("*.json")))
         if e and e.study == study
     }
-    asked = {run for run, _ in found}
+    runs = {run for run, _ in found}
     for run, extension, task, config in (*_noted(study), *_measured(study)):
-        if (task, extension) == (CURVE, DIRECT) and run in asked:
+        if (task, extension) == (CURVE, DIRECT) and run in runs:
             continue
         if (run, extension) not in found:
             found[run, extension] = Entry(study, run, extension, {})
@@ -219,8 +219,8 @@ def entries(study: str) -> list[Entry]:
 
 def uses(run: str) -> set[str]:
     """The studies that asked for a run or have rows of it."""
-    asked = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
-    return asked | {file.parent.parent.name for file in RESULTS.glob(f"*/rows/{run}__*.csv")}
+    names = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
+    return names | {file.parent.parent.name for file in RESULTS.glob(f"*/rows/{run}__*.csv")}
 
 
 def _folder(study: str) -> Path:

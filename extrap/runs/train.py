@@ -204,7 +204,7 @@ def _trainer(
             default_root_dir=course.run.folder,
         )
     except (ValueError, TypeError, RuntimeError, MisconfigurationException) as error:
-        said = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
+        options = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
         raise UserError(
-            f"{said}: {' '.join(str(error).split())}; trainer=cpu works everywhere"
+            f"{options}: {' '.join(str(error).split())}; trainer=cpu works everywhere"
         ) from None

@@ -41,5 +41,5 @@ def imported(module: str, option: str) -> ModuleType | None:
     else:
         frame = traceback.extract_tb(inside.__traceback__)[-1]
         place = f"{frame.filename}, line {frame.lineno}"
-    said = " ".join(str(inside).split())
-    raise UserError(f"{option}: {type(inside).__name__} in {place}: {said}") from inside
+    message = " ".join(str(inside).split())
+    raise UserError(f"{option}: {type(inside).__name__} in {place}: {message}") from inside

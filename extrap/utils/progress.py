@@ -96,10 +96,10 @@ class Line:
     def show(self, done: int, total: int | None, note: str) -> None:
         self._done = done
         left = self._pace.left(done, total)
-        said = {"phase": self._label, "done": done, "total": total, "note": note, "left": left}
+        state = {"phase": self._label, "done": done, "total": total, "note": note, "left": left}
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + MINUTE
-            print(", ".join(words(said)), file=sys.stderr, flush=True)
+            print(", ".join(words(state)), file=sys.stderr, flush=True)
 
     def close(self) -> None:
         print(
@@ -109,27 +109,27 @@ class Line:
         )
 
 
-def words(said: Mapping[str, Any]) -> list[str]:
+def words(state: Mapping[str, Any]) -> list[str]:
     """`train 45 %`, `3:10 left`, `loss 2.31` of what a progress file holds, as far as it does."""
-    share, left = share_of(said), seconds_left(said)
+    share, left = share_of(state), seconds_left(state)
     return [
-        str(said.get("phase")) + ("" if share is None else f" {int(100 * share)} %"),
+        str(state.get("phase")) + ("" if share is None else f" {int(100 * share)} %"),
         *([] if left is None else [f"{clock(left)} left"]),
-        *([str(said["note"])] if said.get("note") else []),
+        *([str(state["note"])] if state.get("note") else []),
     ]
 
 
-def share_of(said: Mapping[str, Any]) -> float | None:
+def share_of(state: Mapping[str, Any]) -> float | None:
     """How much of its phase is done, 0 to 1; None where that is not known."""
-    done, total = said.get("done"), said.get("total")
+    done, total = state.get("done"), state.get("total")
     if type(done) is int and type(total) is int and 0 <= done <= total and total > 0:
         return done / total
     return None
 
 
-def seconds_left(said: Mapping[str, Any]) -> float | None:
+def seconds_left(state: Mapping[str, Any]) -> float | None:
     """Seconds that the phase goes on, where the file holds a number of them."""
-    left: Any = said.get("left")
+    left: Any = state.get("left")
     return float(left) if type(left) in (int, float) and 0 <= left < MOST else None
 
 
@@ -204,10 +204,10 @@ def write(phase: str, done: int, total: int | None, note: str, left: float | Non
     path = _file()
     if path is None:
         return
-    said = {"phase": phase, "done": done, "total": total, "note": note}
+    state = {"phase": phase, "done": done, "total": total, "note": note}
     draft = path.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
-        draft.write_text(json.dumps(said | {"left": left and round(left, 1)}), encoding="utf-8")
+        draft.write_text(json.dumps(state | {"left": left and round(left, 1)}), encoding="utf-8")
         os.replace(draft, path)
 
 

@@ -90,7 +90,7 @@ def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(
     tmp_path: Path, capsys
 ) -> None:
     looks = iter([State.HELD, State.HELD, State.SKIPPED])
-    held = job(tmp_path, "exit 1", look=lambda: next(looks))
+    held = job(tmp_path, "exit 1", readiness=lambda: next(looks))
     free = Process("b", ["true"], tmp_path / "b.txt", State.WAITING)
     run(held, free)
     assert (held.state, free.state) == (State.SKIPPED, State.DONE)

@@ -26,7 +26,7 @@ from extrap.schemes.delta_rule import GatedDeltaRule
 from extrap.schemes.rope import RoPE
 from extrap.schemes.t5 import T5
 from extrap.schemes.window import Window
-from extrap.tasks.diagnosis.effective import used
+from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import gpt, names, node
 
@@ -149,7 +149,7 @@ def test_windows_of_every_pattern_stay(name, extension):
 
 def test_rows_tell_the_frequencies_of_each_layer():
     plain = windowed(RoPE(SHAPE))
-    rows = used(plain, NTK(4.0).applied(copy.deepcopy(plain)), doublings=1)
+    rows = frequency_rows(plain, NTK(4.0).applied(copy.deepcopy(plain)), doublings=1)
     theta = [r for r in rows if r["metric"] == "theta"]
     trained = [r for r in theta if r["protocol"] == "trained"]
     assert [r.get("layer") for r in trained] == [None] * 4  # all layers alike: said once

@@ -23,7 +23,7 @@ from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
-from extrap.tasks.diagnosis.effective import used
+from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import scheme
 from tests.support.extension_case import close, rope, row
@@ -130,7 +130,7 @@ class Squared(Scheme):
 
 def test_rows_of_what_is_in_force():
     model = gpt(RoPE(SHAPE))
-    rows = used(model.scheme, NTK(4.0)(model).scheme)
+    rows = frequency_rows(model.scheme, NTK(4.0)(model).scheme)
     assert {(r["protocol"], r["metric"], r["length"]) for r in rows} == {
         (p, m, 64) for p in ("trained", "used") for m in ("theta", "turns")
     }
@@ -142,7 +142,7 @@ def test_rows_of_an_adaptive_factor_say_from_which_length():
     model = gpt(RoPE(SHAPE))
     rows = [
         r
-        for r in used(model.scheme, NTK(None)(model).scheme, doublings=2)
+        for r in frequency_rows(model.scheme, NTK(None)(model).scheme, doublings=2)
         if (r["protocol"], r["metric"]) == ("used", "turns")
     ]
     assert sorted({r["length"] for r in rows}) == [64, 128, 256]
@@ -152,7 +152,7 @@ def test_rows_of_an_adaptive_factor_say_from_which_length():
 
 def test_rows_of_a_bias():
     s = scheme("alibi", SHAPE)
-    rows = [r for r in used(s, s, doublings=1) if r["protocol"] == "used"]
+    rows = [r for r in frequency_rows(s, s, doublings=1) if r["protocol"] == "used"]
     assert {r["axis"] for r in rows} == {"distance"} and len(rows) == 3 * 2 * 9
     assert {(r["head"], r["value"]) for r in rows if r["at"] == 128 and r["layer"] == 1} == {
         (0, -8.0),

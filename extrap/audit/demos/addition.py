@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from extrap.audit.demos import aligned
 from extrap.audit.subject import DEFAULT_SHAPE, gpt
-from extrap.audit.trained import told, trained
+from extrap.audit.trained import describe, trained
 from extrap.model import gpt as text_source
 from extrap.model.gpt import GPT
 from extrap.schemes.sinusoidal import Sinusoidal
@@ -29,7 +29,7 @@ TEXTS, GROUPS = 16, 8
 def show(run: str | None = None) -> str:
     model = gpt(Sinusoidal(DEFAULT_SHAPE)).double() if run is None else trained(run)
     check(model, run)
-    whose = "sinusoids, as constructed" if run is None else f"{told(model)}, trained: {run}"
+    whose = "sinusoids, as constructed" if run is None else f"{describe(model)}, trained: {run}"
     return "\n\n".join(
         [
             (
@@ -60,7 +60,7 @@ def check(model: GPT, run: str | None) -> None:
         or not torch.allclose(scheme.embed(x, at) - zero, x)
     ):
         raise UserError(
-            f"--run {run}: {told(model)} does not only add positions to tokens; take a run of "
+            f"--run {run}: {describe(model)} does not only add positions to tokens; take a run of "
             "sinusoidal or learned"
         )
 

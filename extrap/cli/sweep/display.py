@@ -39,8 +39,8 @@ class Lines:
         self._say(job, "start", f"log: {job.log}")
 
     def ended(self, job: Process) -> None:
-        said = "another process works on it" if job.state is State.HELD else clock(job.seconds)
-        self._say(job, job.state.value, said + (f": {job.reason}" if job.reason else ""))
+        detail = "another process works on it" if job.state is State.HELD else clock(job.seconds)
+        self._say(job, job.state.value, detail + (f": {job.reason}" if job.reason else ""))
 
     def tick(self) -> None:
         if time.monotonic() >= self._next:
@@ -115,11 +115,15 @@ def line(jobs: list[Process], n_jobs: int) -> str:
 
 
 def _doing(job: Process) -> str:
-    said = job.progress()
-    if not said:
+    progress = job.progress()
+    if not progress:
         return "starting"
-    share = share_of(said)
-    words = [said.get("phase"), share is not None and f"{int(100 * share)} %", said.get("note")]
+    share = share_of(progress)
+    words = [
+        progress.get("phase"),
+        share is not None and f"{int(100 * share)} %",
+        progress.get("note"),
+    ]
     return " ".join(str(word) for word in words if word)
 
 

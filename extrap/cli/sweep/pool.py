@@ -41,7 +41,7 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
                     status.started(job)  # before it can say anything, or end
                     job.start()
                     running.append(job)
-                running = _look(running, status)
+                running = _poll(running, status)
                 time.sleep(TICK)
             if stop.asked:
                 _wind_down(running, stop, status)
@@ -58,7 +58,7 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
     """
     for _ in range(len(waiting)):
         job = waiting.popleft()
-        before, job.state = job.state, job.look()
+        before, job.state = job.state, job.readiness()
         if job.state is State.WAITING:
             return job
         if job.state is State.HELD:
@@ -68,7 +68,7 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
     return None
 
 
-def _look(running: list[Process], status: Status) -> list[Process]:
+def _poll(running: list[Process], status: Status) -> list[Process]:
     still = []
     for job in running:
         job.hurry()

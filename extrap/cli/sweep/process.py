@@ -37,10 +37,10 @@ class Process:
     """`command` is run with its output added to `log`; `label` is how people tell it from the other
     jobs.
 
-    look     asked right before the start: WAITING to start, HELD to wait for another process,
-             SKIPPED when nothing is left to do
-    failed   told the reason when the job fails
-    limit    seconds after which it is stopped; None: never
+    readiness  asked right before the start: WAITING to start, HELD to wait for another process,
+               SKIPPED when nothing is left to do
+    failed     called with the reason when the job fails
+    limit      seconds after which it is stopped; None: never
     """
 
     label: str
@@ -50,7 +50,7 @@ class Process:
     reason: str = ""
     began: float = 0.0
     seconds: float = 0.0
-    look: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
+    readiness: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
     failed: Callable[[str], None] = field(default=lambda reason: None, repr=False)
     limit: float | None = None
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
@@ -137,22 +137,22 @@ class Process:
             os.killpg(self._process.pid, number)
 
     def _conclude(self, code: int) -> None:
-        said = self.progress()
+        report = self.progress()
         self.seconds = time.monotonic() - self.began
         if code == 0:
-            self.state = State.SKIPPED if said.get("phase") == "skipped" else State.DONE
+            self.state = State.SKIPPED if report.get("phase") == "skipped" else State.DONE
         else:
-            self.state, self.reason = State.FAILED, self._why(code, said)
+            self.state, self.reason = State.FAILED, self._why(code, report)
         self._report.unlink(missing_ok=True)
 
-    def _why(self, code: int, said: dict[str, Any]) -> str:
+    def _why(self, code: int, report: dict[str, Any]) -> str:
         if self._stopped and self.limit is not None:
             return (
                 f"stopped after {self.limit / 60:g} min (hydra.launcher.timeout_min); the same "
                 "command continues"
             )
-        if said.get("phase") == "failed" and said["note"]:
-            return str(said["note"]).splitlines()[0]
+        if report.get("phase") == "failed" and report["note"]:
+            return str(report["note"]).splitlines()[0]
         if -code == signal.SIGKILL and kills() > self._kills:
             return (
                 "out of memory: the system killed it; run fewer side by side "

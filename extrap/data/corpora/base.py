@@ -172,8 +172,8 @@ class Source(ABC):
     def _fingerprint(self, encoder: Encoder) -> str | None:
         if (state := self.state()) is None:
             return None
-        said = [encoder.name, type(self).__qualname__, asdict(self), state]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        identity = [encoder.name, type(self).__qualname__, asdict(self), state]
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
 def split_of(name: str, validation: float) -> str:

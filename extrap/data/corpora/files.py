@@ -122,9 +122,9 @@ class Files(Source):
                 if not any(part.startswith(".") for part in Path(name).parts)
             }
         if not named:
-            said = "empty" if path.exists() else "no such file or folder"
+            why = "empty" if path.exists() else "no such file or folder"
             raise UserError(
-                f"{self.option}: {said}; give an existing text file, a folder of text files or a "
+                f"{self.option}: {why}; give an existing text file, a folder of text files or a "
                 "pattern such as 'folder/**/*.txt'"
             )
         if not self.links and not path.is_file():

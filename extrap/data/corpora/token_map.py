@@ -236,9 +236,9 @@ def _same(ours: Path, theirs: Path) -> bool:
     try:
         if not all(path.is_file() for path in theirs.iterdir()):
             return False
-        said = (theirs / "about.json").read_bytes()
-        hashes = {name: _digest(theirs / name) for name in json.loads(said)["files"]}
-        return said == (ours / "about.json").read_bytes() and hashes == json.loads(said)["files"]
+        about = (theirs / "about.json").read_bytes()
+        hashes = {name: _digest(theirs / name) for name in json.loads(about)["files"]}
+        return about == (ours / "about.json").read_bytes() and hashes == json.loads(about)["files"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return False
 

@@ -71,10 +71,10 @@ def chart(view: View, names: Sequence[str], looks, train_lengths: Sequence[int])
     body += [_group(view, curve, names[curve.series], looks[curve.series], x, y)
              for curve in view.curves]  # fmt: skip
     what = f"{view.score} by {view.kind}" + (f", {view.length} tokens" if view.length else "")
-    said = f"{what}; {len(view.curves)} series; arrow keys read the points"
+    label = f"{what}; {len(view.curves)} series; arrow keys read the points"
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" tabindex="0" '
-        f'aria-label="{escape(said)}">{"".join(body)}</svg>'
+        f'aria-label="{escape(label)}">{"".join(body)}</svg>'
     )
 
 
@@ -141,8 +141,8 @@ def _training(x: float) -> str:
     )
 
 
-def _group(view: View, curve: Curve, name: str, look, x: Axis, y: Axis) -> str:
-    colour, marker, condition = look
+def _group(view: View, curve: Curve, name: str, style, x: Axis, y: Axis) -> str:
+    colour, marker, condition = style
     places = [(x(p.x), y(p.value)) for p in curve.points]
     line = "L".join(f"{a:.1f},{b:.1f}" for a, b in places)
     banded = [p for p in curve.points if math.isfinite(p.low) and math.isfinite(p.high)]
@@ -155,7 +155,7 @@ def _group(view: View, curve: Curve, name: str, look, x: Axis, y: Axis) -> str:
     hollow = " hollow" if curve.below else ""
     marks = "".join(
         f'<use href="#m{mark(marker)}" x="{a:.1f}" y="{b:.1f}">'
-        f"<title>{escape(told(view, curve, name, point))}</title></use>"
+        f"<title>{escape(point_title(view, curve, name, point))}</title></use>"
         for point, (a, b) in zip(curve.points, places, strict=True)
     )
     return (
@@ -164,7 +164,7 @@ def _group(view: View, curve: Curve, name: str, look, x: Axis, y: Axis) -> str:
     )
 
 
-def told(view: View, curve: Curve, name: str, point: Point) -> str:
+def point_title(view: View, curve: Curve, name: str, point: Point) -> str:
     """What a point is, in words: series, place, value, interval, seeds."""
     where = f"{point.x:g} tokens" if view.kind == "length" else f"depth {point.x:g}"
     value = number(point.value)

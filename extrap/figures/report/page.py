@@ -47,7 +47,7 @@ def page(
     rows = rows.sort_values(list(KEY), kind="stable")
     all_series = known(rows)
     shown = views(all_series)
-    looks = [_look(s) for s in all_series]
+    styles = [_style(s) for s in all_series]
     names = [s.label for s in all_series]
     lengths = sorted(int(n) for n in rows["train_length"].unique())
     parts = {
@@ -55,10 +55,10 @@ def page(
         "style": _file("style.css"),
         "script": _file("script.js"),
         "symbols": symbols(),
-        "asked": sections.asked(rows),
+        "overview": sections.overview(rows),
         "leaderboard": leaderboard(shown, all_series),
-        "switches": _switches(all_series, looks),
-        "charts": "".join(_chart(view, names, looks, lengths) for view in shown),
+        "switches": _switches(all_series, styles),
+        "charts": "".join(_chart(view, names, styles, lengths) for view in shown),
         "heatmaps": _heatmaps(shown, names),
         "findings": sections.findings(found),
         "failures": sections.failures(rows),
@@ -76,31 +76,31 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _look(s: Series) -> tuple[str, str, int]:
+def _style(s: Series) -> tuple[str, str, int]:
     """(name of the colour, marker, condition): those of the figures."""
     colour, marker = colour_and_marker(s.scheme)
     return NAMES[colour], marker, s.condition
 
 
-def _switches(found: Sequence[Series], looks) -> str:
+def _switches(found: Sequence[Series], styles) -> str:
     """A check box per series, with a sample of its colour and mark."""
     boxes = [
         f'<label class="c-{colour}"><input type="checkbox" checked data-s="{i}">'
         f'<svg viewBox="-9 -6 18 12" width="18" height="12" aria-hidden="true">'
         f'<path class="line" d="M-9,0H9"/><use href="#m{mark(marker)}"/></svg>'
         f"<span>{escape(s.label)}</span></label>"
-        for i, (s, (colour, marker, _)) in enumerate(zip(found, looks, strict=True))
+        for i, (s, (colour, marker, _)) in enumerate(zip(found, styles, strict=True))
     ]
     return "".join(boxes)
 
 
-def _chart(view: View, names, looks, lengths) -> str:
+def _chart(view: View, names, styles, lengths) -> str:
     where = "" if view.length is None else f" at {view.length} tokens"
-    told = escape(f"{view.score}{where}")
+    caption = escape(f"{view.score}{where}")
     return (
         f'<figure class="view" data-kind="{view.kind}" data-score="{escape(view.score)}" '
-        f'data-length="{view.length or ""}">{chart(view, names, looks, lengths)}'
-        f"<figcaption>{told}, by {view.kind}</figcaption></figure>"
+        f'data-length="{view.length or ""}">{chart(view, names, styles, lengths)}'
+        f"<figcaption>{caption}, by {view.kind}</figcaption></figure>"
     )
 
 

@@ -15,7 +15,7 @@ from extrap.results.series import status_name
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not measured": "–"}
 
 
-def asked(rows: pd.DataFrame) -> str:
+def overview(rows: pd.DataFrame) -> str:
     """In words: schemes, seeds, lengths, tasks; then a command that asks the same."""
     tasks = _tasks(rows)
     lengths = ", ".join(map(str, sorted(rows["train_length"].unique())))
@@ -24,8 +24,8 @@ def asked(rows: pd.DataFrame) -> str:
         (rows["extension"].nunique(), "way of reading"),
         (rows["seed"].nunique(), "seed"),
     ]
-    said = ", ".join(f"{n} {name if n == 1 else _plural(name)}" for n, name in counts)
-    words = f"{said}, trained at {lengths} tokens; asked: {', '.join(tasks) or 'nothing'}."
+    counted = ", ".join(f"{n} {name if n == 1 else _plural(name)}" for n, name in counts)
+    words = f"{counted}, trained at {lengths} tokens; asked: {', '.join(tasks) or 'nothing'}."
     return f"<p>{escape(words)}</p><pre><code>{escape(command(rows))}</code></pre>"
 
 
@@ -38,8 +38,10 @@ def command(rows: pd.DataFrame) -> str:
         words["extension"] = rows["extension"].str.partition(",")[0]
     if set(rows["data"]) != {"mixture"}:
         words["data"] = rows["data"]
-    said = [f"{name}={','.join(sorted(map(str, set(values))))}" for name, values in words.items()]
-    return f"extrap -m {' '.join(said)} task=[{','.join(_tasks(rows))}]"
+    options = [
+        f"{name}={','.join(sorted(map(str, set(values))))}" for name, values in words.items()
+    ]
+    return f"extrap -m {' '.join(options)} task=[{','.join(_tasks(rows))}]"
 
 
 def findings(found: Sequence[Finding]) -> str:

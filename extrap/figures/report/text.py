@@ -30,8 +30,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
     )
-    said = f"<caption>{escape(caption)}</caption>" if caption else ""
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
     return (
-        f'<div class="scroll"><table>{said}<thead><tr>{cells}</tr></thead>'
+        f'<div class="scroll"><table>{above}<thead><tr>{cells}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )

@@ -103,16 +103,16 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
     """({cell: {seed: its items}}, tasks whose items are not on this disk). Raises UserError for
     items that are not those of the rows.
     """
-    said, out, lacking = measured(found), {}, set()
+    values, out, lacking = measured(found), {}, set()
     for (file, task, seed), _ in found.rows.groupby(["file", "task", "seed"]):
         path = study / "items" / f"{file}.csv"
-        if not any(cell.task == task for cell in said):
+        if not any(cell.task == task for cell in values):
             continue
         if not path.exists():
             lacking.add(task)
             continue
         for cell, scores in _cells(task, rows.read_items(path)).items():
-            value = said.get(cell, {}).get(seed)
+            value = values.get(cell, {}).get(seed)
             if value is None:
                 continue
             if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
@@ -126,7 +126,7 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
 
 def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
     out, scores = {}, scores.assign(length=scores["length"].fillna(0))
-    asked = (
+    digests = (
         scores[scores["metric"] == DRAWN]
         .sort_values(["depth", "item"])
         .groupby(["protocol", "length"])["value"]
@@ -135,7 +135,7 @@ def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
     for (protocol, length), part in scores[
         (scores["item"] != "all") & (scores["metric"] != DRAWN)
     ].groupby(["protocol", "length"]):
-        at, drawn = (task, protocol, int(length)), asked.get((protocol, length))
+        at, drawn = (task, protocol, int(length)), digests.get((protocol, length))
         plain = _trials(part[part["depth"].isna()])
         for metric, column in plain.items():
             values = column.dropna()

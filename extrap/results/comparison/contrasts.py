@@ -89,5 +89,5 @@ def _same(x: Items, y: Items) -> bool:
     """Names of items are numbers, so that what was asked shows in digests alone, where both files
     have them.
     """
-    asked = None in (x.drawn, y.drawn) or x.drawn == y.drawn
-    return asked and x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)
+    same = None in (x.drawn, y.drawn) or x.drawn == y.drawn
+    return same and x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)

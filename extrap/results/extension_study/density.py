@@ -25,9 +25,9 @@ def costs(rows: pd.DataFrame) -> pd.DataFrame:
     extension=pi-pair. Raises UserError for mixed corpora.
     """
     rows, found = one_corpus(rows), []
-    said = rows["extension"].str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
+    pair = rows["extension"].str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
     probes = rows[rows["extension"].str.startswith("pi-pair")].assign(
-        pair=said.replace("null", str(ALL)).fillna("0").astype(int)
+        pair=pair.replace("null", str(ALL)).fillna("0").astype(int)
     )
     for metric, asked in ASKED.items():
         part = select(probes, **asked)

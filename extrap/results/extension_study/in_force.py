@@ -27,19 +27,19 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for key, part in rows.assign(factor=rows["factor"].fillna(1.0)).groupby(KEY):
         trained = part[part["protocol"] == "trained"].set_index(pair)["value"]
-        used = part[part["protocol"] == "used"]
-        if len(trained) != len(used.drop_duplicates(pair)) and used["layer"].notna().any():
-            trained = _in_layers(trained, used)
-        before = trained.reindex(pd.MultiIndex.from_frame(used[pair])).to_numpy()
-        share = used["value"].to_numpy() / np.where(before > 0, before, np.nan)
-        other = ~np.isclose(used["value"], before, rtol=1e-9, atol=0)
-        changed = used[other].drop_duplicates(pair)
-        runs = max(1, used["run"].nunique())
-        layers = changed["layer"].dropna().unique() if used["layer"].notna().any() else []
+        active = part[part["protocol"] == "used"]
+        if len(trained) != len(active.drop_duplicates(pair)) and active["layer"].notna().any():
+            trained = _in_layers(trained, active)
+        before = trained.reindex(pd.MultiIndex.from_frame(active[pair])).to_numpy()
+        share = active["value"].to_numpy() / np.where(before > 0, before, np.nan)
+        other = ~np.isclose(active["value"], before, rtol=1e-9, atol=0)
+        changed = active[other].drop_duplicates(pair)
+        runs = max(1, active["run"].nunique())
+        layers = changed["layer"].dropna().unique() if active["layer"].notna().any() else []
         found.append(
             [
                 *key,
-                len(used.drop_duplicates(pair)) // runs,
+                len(active.drop_duplicates(pair)) // runs,
                 len(changed) // runs,
                 np.nanmax(share),
                 np.nanmin(share),
@@ -50,10 +50,10 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=columns).set_index(KEY)
 
 
-def _in_layers(trained: pd.Series, used: pd.DataFrame) -> pd.Series:
+def _in_layers(trained: pd.Series, active: pd.DataFrame) -> pd.Series:
     """Frequencies as trained, which all layers share, for each layer that the rows tell apart."""
     shared = trained.reset_index().drop(columns="layer")
-    return shared.merge(used[["run", "layer"]].drop_duplicates(), on="run").set_index(
+    return shared.merge(active[["run", "layer"]].drop_duplicates(), on="run").set_index(
         ["run", "layer", "at"]
     )["value"]
 
@@ -69,17 +69,17 @@ def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
     """For the line under a figure: of the methods that are drawn in it, the slowest pair in force
     over that as trained. Nothing where no rows tell.
     """
-    if (used := select(rows, task="used", metric="theta")).empty:
+    if (active := select(rows, task="used", metric="theta")).empty:
         return ""
-    used = compared(methods(used))
-    used = used[used["method"].isin({*drawn} - {"direct"})]
+    active = compared(methods(active))
+    active = active[active["method"].isin({*drawn} - {"direct"})]
     by_share: dict[str, list[str]] = {}
-    for method in order(used["method"]):
-        part = used[used["method"] == method]
+    for method in order(active["method"]):
+        part = active[active["method"] == method]
         slowest = share_words(float(in_force(part)["slowest"].min()))
         by_share.setdefault(slowest, []).append(method)
-    told = [
+    phrases = [
         f"{share} as trained in {', '.join(names)}" if share != "1" else f"1 in {', '.join(names)}"
         for share, names in sorted(by_share.items())
     ]
-    return f" · slowest pair in force: {'; '.join(told)}" if told else ""
+    return f" · slowest pair in force: {'; '.join(phrases)}" if phrases else ""

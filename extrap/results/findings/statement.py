@@ -97,15 +97,15 @@ def read(study: Path) -> list[Statement]:
     if not path.is_file():
         raise UserError(f"{path}: no statements here; declare some before the study is run")
     try:
-        said = yaml.safe_load(path.read_text())
+        parsed = yaml.safe_load(path.read_text())
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         line = str(error).splitlines()[0]
         raise UserError(f"{path}: no YAML ({line}); mend the file") from None
-    if not isinstance(said, dict) or not isinstance(said.get("statements"), list):
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("statements"), list):
         raise UserError(f"{path}: statements: a list is needed")
-    common = said.get("common") or {}
+    common = parsed.get("common") or {}
     found = [
-        _statement(path, number, entry, common) for number, entry in enumerate(said["statements"])
+        _statement(path, number, entry, common) for number, entry in enumerate(parsed["statements"])
     ]
     ids = [statement.id for statement in found]
     for name in ids:

@@ -48,14 +48,14 @@ class Page:
 
     @property
     def tags(self) -> list[str]:
-        said = [
+        tags = [
             self.scheme,
             self.data,
             *self.tasks,
             f"L{self.train_length}",
             *([] if self.extension == "direct" else [self.extension]),
         ]
-        return [tag[:LONGEST_TAG] for tag in dict.fromkeys(said)]
+        return [tag[:LONGEST_TAG] for tag in dict.fromkeys(tags)]
 
     @property
     def config(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from extrap.model.spectrum import frequencies_used
 from extrap.tasks.scoring.recorder import Recorder
 
 
-def used(trained: Scheme, extended: Scheme, doublings: int = 4) -> list[dict]:
+def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> list[dict]:
     """Rows of both schemes up to L * 2**doublings tokens; [] where there are neither pairs that
     turn nor a bias of the distance.
     """

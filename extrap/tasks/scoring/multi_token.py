@@ -35,8 +35,8 @@ def exact(
     ):
         right = np.stack([answers[i] for i in rows])
         tokens = np.concatenate([np.stack([prompts[i] for i in rows]), right[:, :-1]], axis=1)
-        said = model(torch.from_numpy(tokens), last=right.shape[1]).argmax(-1)
-        found[rows] = (said.cpu().numpy() == right).all(1)
+        predicted = model(torch.from_numpy(tokens), last=right.shape[1]).argmax(-1)
+        found[rows] = (predicted.cpu().numpy() == right).all(1)
     return found
 
 
@@ -65,9 +65,9 @@ def greedy(
                     for i, text in zip(left, texts, strict=True)
                 ]
             )
-            said = model(torch.from_numpy(read[:, :-1]), last=count).argmax(-1).cpu().numpy()
-            agreed = (said == read[:, -count:]).cumprod(1).sum(1)
-            out[left] = said
+            predicted = model(torch.from_numpy(read[:, :-1]), last=count).argmax(-1).cpu().numpy()
+            agreed = (predicted == read[:, -count:]).cumprod(1).sum(1)
+            out[left] = predicted
             known |= {i: min(int(n) + 1, count) for i, n in zip(left, agreed, strict=True)}
     return out
 

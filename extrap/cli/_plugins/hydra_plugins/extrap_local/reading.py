@@ -110,7 +110,7 @@ class Reader:
                 log,
                 job.state,
                 job.reason,
-                look=partial(self._look, job),
+                readiness=partial(self._readiness, job),
                 limit=limit,
             )
             if job.entry:
@@ -118,7 +118,7 @@ class Reader:
             out.append((job, process))
         return out
 
-    def _look(self, job: Read) -> State:
+    def _readiness(self, job: Read) -> State:
         """What is true of a job right before it starts, when other sweeps may have got to it."""
         if job.entry is None:
             return State.WAITING
