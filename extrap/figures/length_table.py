@@ -38,65 +38,60 @@ def draw(rows):
     learned = {task for _, task in trained} or {*TASKS}
     tables = {s.label: scores(s.rows, learned) for s in found}
     lengths = sorted({n for table in tables.values() for n in table.columns})
-    blocks = [
-        "mean",
-        *(task for task in TASKS if any(task in table.index for table in tables.values())),
-    ]
-    columns, left = len(blocks) * (len(lengths) + 0.5), 0.3 + 0.062 * max(map(len, tables))
+    shown = [task for task in TASKS if any(task in table.index for table in tables.values())]
+    counted = {"mean": learned} | {task: {task} for task in shown}
+    figure, panel = _paper(len(counted) * (len(lengths) + 0.5), [*tables])
+    for b, (block, tasks) in enumerate(counted.items()):
+        passed = {label for label, task in trained if task in tasks}
+        _block(panel, b * (len(lengths) + 0.5), block, tables, lengths, passed)
+    _effective(panel, found, tables)
+    left_out = ", ".join(task for task in TASKS if task not in learned)
+    marks = (
+        f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the "
+        "mean is; grey: below the gate"
+    ) + (f", left out of the mean: {left_out}" if left_out else "")
+    entitle(figure, "Needles by length (tokens)", f"{note(rows)} · means over seeds · {marks}")
+    return figure
+
+
+def _paper(columns: float, labels: list[str]):
+    """A figure and its one panel, without axes: a unit is a cell, lines count from the top."""
     figure, axes = panels(
         (1, 1),
-        (CELL * columns, LINE * len(found)),
+        (CELL * columns, LINE * len(labels)),
         right=0.95,
         gap=0,
-        left=left,
+        left=0.3 + 0.062 * max(map(len, labels)),
         top=0.8,
         least=0.27 * columns,
     )
     panel = axes[0, 0]
-    panel.set(xlim=(0, columns), ylim=(len(found), 0), xticks=[], yticks=[])
+    panel.set(xlim=(0, columns), ylim=(len(labels), 0), xticks=[], yticks=[])
     panel.grid(visible=False)
     panel.spines[:].set_visible(False)
-    for b, block in enumerate(blocks):
-        x = b * (len(lengths) + 0.5)
-        _text(panel, x + len(lengths) / 2, -1.5, block, fontweight="bold")
-        for j, length in enumerate(lengths):
-            _text(panel, x + j + 0.5, -0.5, f"{length:g}", fontsize=6.5)
-            for i, s in enumerate(found):
-                table = tables[s.label]
-                if (
-                    block in table.index
-                    and length in table.columns
-                    and not np.isnan(table.loc[block, length])
-                ):
-                    counted = learned if block == "mean" else {block}
-                    _cell(
-                        panel,
-                        x + j,
-                        i,
-                        float(table.loc[block, length]),
-                        any((s.label, task) in trained for task in counted),
-                    )
-    _text(panel, columns + 0.6, -0.5, "effective", fontsize=6.5)
+    return figure, panel
+
+
+def _block(panel, x: float, name: str, tables, lengths, passed) -> None:
+    """The scores of one task from x on, a column per length; passed: labels that learned it."""
+    _text(panel, x + len(lengths) / 2, -1.5, name, fontweight="bold")
+    for j, length in enumerate(lengths):
+        _text(panel, x + j + 0.5, -0.5, f"{length:g}", fontsize=6.5)
+        for i, (label, table) in enumerate(tables.items()):
+            known = name in table.index and length in table.columns
+            if known and not np.isnan(value := float(table.loc[name, length])):
+                _cell(panel, x + j, i, value, label in passed)
+
+
+def _effective(panel, found, tables) -> None:
+    """Labels on the left, effective lengths on the right."""
+    right = panel.get_xlim()[1] + 0.6
+    _text(panel, right, -0.5, "effective", fontsize=6.5)
     for i, s in enumerate(found):
         panel.text(
             -0.3, i + 0.5, s.label, ha="right", va="center", fontsize=7.5, color=style_of(s).text
         )
-        _text(
-            panel, columns + 0.6, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold"
-        )
-    marks = (
-        f"underlined: at least {100 * THRESHOLD:g} %; effective: longest length up to which the "
-        "mean is; grey: below the gate"
-    )
-    left_out = (
-        f", left out of the mean: {', '.join(task for task in TASKS if task not in learned)}"
-        if len(learned) < len(TASKS)
-        else ""
-    )
-    entitle(
-        figure, "Needles by length (tokens)", f"{note(rows)} · means over seeds · {marks}{left_out}"
-    )
-    return figure
+        _text(panel, right, i + 0.5, effective(tables[s.label].loc["mean"]), fontweight="bold")
 
 
 def scores(rows, counted=frozenset(TASKS)):
