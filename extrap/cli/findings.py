@@ -1,7 +1,8 @@
 """`extrap-findings STUDY`: what was declared of a study before it ran, and what its rows say.
 
     extrap-findings extension           every statement with its verdict, effect, interval and seeds
-    extrap-findings --write             the tables of all studies, into results/README.md
+    extrap-findings --write             the tables of all studies, into results/README.md, and the
+                                        numbers in their texts (extrap.results.findings.numbers)
 
 Statements stand in `results/<study>/findings.yaml` (extrap.results.findings.statement); how they
 are judged: extrap.results.findings.verdict. A finding that does not come again is a result.
@@ -18,6 +19,7 @@ from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
 from extrap.results import rows as table
 from extrap.results.extension_study import density
+from extrap.results.findings import numbers
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.utils import files as atomic
@@ -83,6 +85,16 @@ def written(results: Path) -> str:
     return old[: old.index(BEGIN)] + f"{BEGIN}\n{markdown(results)}{old[old.index(END) :]}"
 
 
+def texts(results: Path) -> dict[Path, str]:
+    """READMEs of the studies whose numbers are declared, with those of today's rows."""
+    return {
+        folder / README: numbers.filled(
+            (folder / README).read_text(encoding="utf-8"), folder, table.read(folder)
+        )
+        for folder in sorted(path.parent for path in results.glob(f"*/{numbers.FILE}"))
+    }
+
+
 def values(results: Path, study: str) -> dict:
     """All of it as JSON has it."""
     return plain(
@@ -108,14 +120,17 @@ def main(argv: list[str] | None = None) -> None:
         json=True,
     )
     command.add_argument(
-        "--write", action="store_true", help="write the tables of all studies into DIR/README.md"
+        "--write",
+        action="store_true",
+        help="write the tables of all studies into DIR/README.md, and the numbers in their texts",
     )
     args = command.parse_args(argv)
     with reported(command.prog):
         if args.write:
-            path = args.results / README
-            atomic.replace(path, written(args.results).encode())
-            print(path)
+            whole = {args.results / README: written(args.results)} | texts(args.results)
+            for path, content in whole.items():
+                atomic.replace(path, content.encode())
+                print(path)
             return
         if args.study is None:
             listed = ", ".join(declared(args.results)) or "none yet"

@@ -105,16 +105,17 @@ def read(study: Path) -> list[Statement]:
         raise UserError(f"{path}: statements: a list is needed")
     common = parsed.get("common") or {}
     found = [
-        _statement(path, number, entry, common) for number, entry in enumerate(parsed["statements"])
+        statement(path, number, entry, common) for number, entry in enumerate(parsed["statements"])
     ]
-    ids = [statement.id for statement in found]
+    ids = [one.id for one in found]
     for name in ids:
         if ids.count(name) > 1:
             raise UserError(f"{path}: id={name}: stands there twice; give each statement its own")
     return found
 
 
-def _statement(path: Path, number: int, entry: Any, common: Selection) -> Statement:
+def statement(path: Path, number: int, entry: Any, common: Selection) -> Statement:
+    """One entry of the list as a Statement. Raises UserError naming the entry and the field."""
     where = f"{path}: statement {number + 1}"
     if not isinstance(entry, dict):
         raise UserError(f"{where}: a mapping with id, says, source, rows and above or below")

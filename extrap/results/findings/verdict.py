@@ -56,8 +56,13 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     statements = read(study)
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
-    table = prepared(one_corpus(rows).assign(status=judged(rows)))
-    return [judge(one, table) for one in statements]
+    read_from = table(rows)
+    return [judge(one, read_from) for one in statements]
+
+
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows as `judge` reads them. Raises UserError for mixed corpora."""
+    return prepared(one_corpus(rows).assign(status=judged(rows)))
 
 
 def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
