@@ -48,7 +48,7 @@ SKIPPED = (
 
 
 def declared(folder: Path) -> dict[str, Any]:
-    """The declarations of a folder; empty where it has none. Raises UserError for a damaged file."""
+    """The declarations of a folder, none without a file. Raises UserError for a damaged one."""
     path = folder / FILE
     empty = {"common": {}, "numbers": [], "not_measured": []}
     try:
