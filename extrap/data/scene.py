@@ -96,6 +96,7 @@ class SceneForm(Form):
             scene.values,
             scene.index,
             self.width * (n - scene.index) + self.asking - 1 - len(self.layout.between),
+            self.asking + self.saying - 1,
         )
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from extrap.data.encoder import BYTES, Encoder
+from extrap.data.turns import Turns
 
 Ids = TypeVar("Ids", int, np.ndarray)
 
@@ -77,6 +78,11 @@ class Vocabulary:
     @property
     def bos(self) -> int:
         return self.text
+
+    @property
+    def turns(self) -> Turns:
+        """What the text of a task stands between: BOS and nothing."""
+        return Turns((self.bos,))
 
     @property
     def size(self) -> int:

@@ -20,6 +20,7 @@ from torch import Tensor
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained import families
+from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.plain import Plain, PlainCheckpoint
 from extrap.pretrained.plan import Plan, Settings, Tensors
@@ -234,6 +235,7 @@ def _from_hub(name: str) -> Path:
         raise UserError(f"{name}: needs the package huggingface_hub; {EXTRA}") from None
     try:
         kinds = ["config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json"]
+        kinds += FILES
         return Path(snapshot_download(name, allow_patterns=kinds, etag_timeout=10))
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         why = (str(error).strip() or type(error).__name__).splitlines()[0]

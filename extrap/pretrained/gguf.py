@@ -1,5 +1,5 @@
 """GGUF, the single-file format of llama.cpp, unpacked once into a folder as transformers has it:
-config.json, model.safetensors, tokenizer.json.
+config.json, model.safetensors, tokenizer.json, tokenizer_config.json.
 
 Quantised weights become float32 by the package gguf. The folder is named by the hash of the file
 and appears under its name when it is whole: it is written beside it and renamed, and what an
@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from extrap.pretrained.gguf_tokenizer import tokenizer
+from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -45,6 +45,8 @@ IN_LAYER = {
 }
 SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
 DIVISORS = "rope_freqs.weight"
+VERSION = 2
+"""Of what is in a folder; one of before is made again."""
 
 
 def unpacked(path: Path, cache: Path) -> Path:
@@ -56,7 +58,7 @@ def unpacked(path: Path, cache: Path) -> Path:
             raise UserError(f"{path}: does not begin as a GGUF file does")
         file.seek(0)
         name = hashlib.file_digest(file, "sha256").hexdigest()
-    folder = cache / name[:16]
+    folder = cache / f"{name[:16]}-{VERSION}"
     atomic.check_way(folder)
     if folder.is_dir():
         return folder
@@ -113,6 +115,8 @@ def _unpack(path: Path, folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
     made = tokenizer(path, fields)
     (folder / "tokenizer.json").write_text(made.to_str(), encoding="utf-8")
+    more = json.dumps(chat_entries(fields), indent=1)
+    (folder / "tokenizer_config.json").write_text(more, encoding="utf-8")
     save_file(named, folder / "model.safetensors")
 
 

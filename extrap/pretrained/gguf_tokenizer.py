@@ -47,6 +47,16 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
     return made
 
 
+def chat_entries(fields: dict[str, Any]) -> dict[str, Any]:
+    """tokenizer_config.json: the chat template, and the tokens that it may name."""
+    words = fields.get("tokenizer.ggml.tokens") or []
+    found = {"chat_template": fields.get("tokenizer.chat_template")}
+    for name in ("bos", "eos"):
+        i = fields.get(f"tokenizer.ggml.{name}_token_id")
+        found[f"{name}_token"] = words[i] if i is not None and i < len(words) else None
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _cut(path: Path, pre: str | None) -> Any:
     from tokenizers import Regex, pre_tokenizers
 

@@ -6,7 +6,9 @@ from typing import NoReturn
 
 from extrap.data.encoder import Encoder
 from extrap.data.tokenizer import encoder
+from extrap.data.turns import Turns
 from extrap.data.vocabulary import Vocabulary
+from extrap.pretrained.chat import turns
 from extrap.pretrained.words import WordVocabulary
 from extrap.utils.errors import UserError
 
@@ -16,10 +18,11 @@ class PublishedVocabulary(Vocabulary):
 
     folder: holds tokenizer.json. Raises UserError where it is missing or has more tokens than the
     model. Keys and values have no ids of their own: tasks that can ask in words are handed `words`,
-    others that want them are refused.
+    others that want them are refused. chat: whether the text of a task stands in the turns of the
+    checkpoint's chat template.
     """
 
-    def __init__(self, folder: Path, size: int, bos: int, place: str):
+    def __init__(self, folder: Path, size: int, bos: int, place: str, chat: bool = False):
         if not (folder / "tokenizer.json").is_file():
             raise UserError(f"{place}: no tokenizer.json in it, which text is read with")
         if not 0 <= bos < size:
@@ -28,6 +31,7 @@ class PublishedVocabulary(Vocabulary):
         if made.ids > size:
             raise UserError(f"{place}: a tokenizer of {made.ids} ids, a model of {size}")
         known = {"_encoder": made, "_size": size, "_bos": bos, "_place": place}
+        known["_turns"] = turns(folder, made, place) if chat else Turns((bos,))
         for name, value in known.items():
             object.__setattr__(self, name, value)  # the parent is frozen
 
@@ -46,6 +50,10 @@ class PublishedVocabulary(Vocabulary):
     @property
     def bos(self) -> int:
         return self._bos
+
+    @property
+    def turns(self) -> Turns:
+        return self._turns
 
     @cached_property
     def words(self) -> WordVocabulary:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from extrap.data.turns import Turns
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
@@ -88,6 +89,10 @@ class WordVocabulary(Vocabulary):
     @property
     def bos(self) -> int:
         return self.tokens.bos
+
+    @property
+    def turns(self) -> Turns:
+        return self.tokens.turns
 
     @cached_property
     def key_ids(self) -> Sequence[int]:  # type: ignore[override]

@@ -61,6 +61,8 @@ class Job:
         self.data_name: str = choices["data"]
         self.published = Published.meant(config)
         label = config["label"] or choices["model" if self.published else "scheme"]
+        if self.published and config["model"].get("chat") is True and not config["label"]:
+            label += "-chat"  # a series of its own
         self.base = (Published if self.published else Pretraining)(config, label, opened)
         for option, value in (("study", self.study), ("label", self.base.label)):
             if not NAME.fullmatch(value):

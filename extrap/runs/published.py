@@ -42,13 +42,16 @@ class Reading:
 
     checkpoint: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of
     the hub. train_length: L in tokens; null is what the config says. dtype: of the weights. bos: id
-    that a window of text begins with; null is what the config says.
+    that a window of text begins with; null is what the config says. chat: retrieval is asked in the
+    turns of the checkpoint's chat template: the context is the text of a user, and the query opens
+    the answer; running text stays as it is.
     """
 
     checkpoint: str
     train_length: Annotated[int, Ge(2)] | None = None
     dtype: Literal["fp32", "bf16"] = "fp32"
     bos: Annotated[int, Ge(0)] | None = None
+    chat: bool = False
 
 
 class PublishedRun(Run):
@@ -119,7 +122,8 @@ class Published:
         if isinstance(bos, list):  # several ends of a text
             bos = bos[0] if bos else None
         size = self.checkpoint.vocab
-        return PublishedVocabulary(self.checkpoint.folder, size, bos or 0, settings.place)
+        folder, chat = self.checkpoint.folder, self.reading.chat
+        return PublishedVocabulary(folder, size, bos or 0, settings.place, chat)
 
     @property
     def length(self) -> int:
@@ -181,13 +185,16 @@ class Published:
 
     @cached_property
     def run(self) -> Run:
-        identity = {
+        identity: dict[str, Any] = {
             "checkpoint": self.checkpoint.sha256,
             "train_length": self.length,
             "dtype": self.reading.dtype,
             "bos": self.vocabulary.bos,
             "corpus": self.corpus.sha256,
         }
+        if self.reading.chat:
+            turns = self.vocabulary.turns
+            identity["turns"] = [list(turns.before), list(turns.behind)]
         return PublishedRun(self.label, identity, self.seed)
 
     steps = 1

@@ -28,6 +28,7 @@ import torch
 from annotated_types import Ge
 
 from extrap.data.trials.base import DEPTHS, guess_in_turn
+from extrap.data.trials.dialogue import in_turns
 from extrap.data.trials.keyvalue import Padded
 from extrap.data.trials.needles import (
     Needles,
@@ -93,9 +94,9 @@ class Haystack(AtLengths):
         super().check(corpus, vocabulary, train_length)
         check_depths(self.option("depths"), self.depths)
         ns = self.lengths(train_length)
-        needed = least(self.needles, self.needles, vocabulary.layout)
+        needed = least(self.needles, self.needles, vocabulary.layout) + vocabulary.turns.extra
         if needed > ns[0] or self.needles > min(vocabulary.keys, vocabulary.values):
-            most = ns[0] // (2 * vocabulary.layout.width)
+            most = max(0, ns[0] - vocabulary.turns.extra) // (2 * vocabulary.layout.width)
             raise UserError(
                 f"{self.option('needles')}: {ns[0]} tokens hold at most {most} needles and "
                 f"their queries, each with one of data.vocabulary.keys={vocabulary.keys} and "
@@ -138,7 +139,8 @@ class Haystack(AtLengths):
         vocabulary: Vocabulary,
     ) -> np.ndarray:
         """(trials, depths): which answers are right; so do the other protocols."""
-        form, correct = Padded(pairs, layout=vocabulary.layout), []
+        form = in_turns(Padded(pairs, layout=vocabulary.layout), vocabulary.turns)
+        correct = []
         for depth in self.depths:
             questions = form.questions(vocabulary, stream, SEED, length, depth, range(self.trials))
             scores = score(model, questions, vocabulary, self.batch_tokens)
@@ -198,8 +200,10 @@ class Haystack(AtLengths):
     def _passkey(
         self, cells: Recorder, length: int, model: Model, vocabulary: Vocabulary
     ) -> np.ndarray:
-        form = Padded(1, layout=vocabulary.layout)
-        nearest, farthest = form.layout.width, length - 1 - form.layout.query_width
+        layout, turns = vocabulary.layout, vocabulary.turns
+        form = in_turns(Padded(1, layout=layout), turns)
+        nearest = layout.width + len(turns.behind)
+        farthest = length - len(turns.before) - layout.query_width
         at = passkey_distances(nearest, farthest, self.distances)
         stream = noise(vocabulary, length)
         correct = []

@@ -213,8 +213,9 @@ class LostInTheMiddle(Task):
         them.
         """
         text, at = example.prompt(index, query == "both")
-        ids = _ids(text, vocabulary)
-        return np.concatenate([[vocabulary.bos], ids]), len(_ids(text[at:], vocabulary)) - 1
+        before, behind = vocabulary.turns.before, vocabulary.turns.behind
+        ids = np.concatenate([before, _ids(text, vocabulary), behind]).astype(np.int64)
+        return ids, len(_ids(text[at:], vocabulary)) - 1 + len(behind)
 
     def _decoded(
         self,
@@ -241,9 +242,13 @@ def _where(examples: Sequence[Example], query: str, vocabulary: Vocabulary) -> d
     """Coordinates of one form and number of records. In bytes, moving a record moves no length; a
     tokenizer may make a token more or less of another place.
     """
-    length = 1 + max(
-        len(_ids(example.prompt(0, query == "both")[0] + OPENING + example.value, vocabulary))
-        for example in examples
+    length = (
+        1
+        + vocabulary.turns.extra
+        + max(
+            len(_ids(example.prompt(0, query == "both")[0] + OPENING + example.value, vocabulary))
+            for example in examples
+        )
     )
     return {"protocol": query, "length": length, "axis": "records", "at": len(examples[0].values)}
 

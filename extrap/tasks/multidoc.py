@@ -75,16 +75,17 @@ class MultiDoc(AtLengths):
                 f"{self.option('top')}: numbers of documents below "
                 f"data.vocabulary.keys={vocabulary.keys}; give smaller ones"
             )
-        ns, template = self.lengths(train_length), Template.of(vocabulary, self.facts)
-        if template.most(ns[0]) < 2:
-            needed = 1 + 2 * template.width + template.question_width
+        template, extra = Template.of(vocabulary, self.facts), vocabulary.turns.extra
+        ns = self.lengths(train_length)
+        if template.most(ns[0] - extra) < 2:
+            needed = 1 + 2 * template.width + template.question_width + extra
             raise UserError(
                 f"{self.option('facts')}: two documents and a question need {needed} tokens; "
                 "train with a longer length, or leave the smallest multiple out"
             )
-        if template.most(ns[-1]) > vocabulary.keys:
+        if (most := template.most(ns[-1] - extra)) > vocabulary.keys:
             raise UserError(
-                f"{self.option('multiples')}: {ns[-1]} tokens hold {template.most(ns[-1])} "
+                f"{self.option('multiples')}: {ns[-1]} tokens hold {most} "
                 "documents, each with a subject of its own, but "
                 f"data.vocabulary.keys={vocabulary.keys}; give smaller multiples, or train with "
                 "more keys"
@@ -133,7 +134,7 @@ class MultiDoc(AtLengths):
         recorder: Recorder,
         scores: Score,
     ) -> None:
-        K, correct = documents.template.most(length), []
+        K, correct = documents.most(length), []
         asked = [
             documents.moved(length, depth, ORDERS[protocol], range(self.trials))
             for depth in self.depths

@@ -21,7 +21,8 @@ class Questions:
     so that the last a predictions are the answer; answers (n, a); values (n, records, w): those of
     all records, w tokens each, the last w of an answer being one; index: of the gold record among
     the records, from 0; distance: tokens from the gold record to the last query, their mean where
-    it differs by question.
+    it differs by question; tail: tokens at the end that ask and answer, in a dialogue the beginning
+    of the next turn.
     """
 
     tokens: np.ndarray
@@ -29,6 +30,7 @@ class Questions:
     values: np.ndarray
     index: int
     distance: float
+    tail: int = 0
 
     @property
     def places(self) -> dict[str, float]:
@@ -41,8 +43,8 @@ class Questions:
 
 
 class OneQuestion(NamedTuple):
-    """One of Questions: tokens (length,), answer (a,), values (records, w), and index and distance,
-    which are the same for all questions of a length and a depth.
+    """One of Questions: tokens (length,), answer (a,), values (records, w), and index, distance and
+    tail, which are the same for all questions of a length and a depth.
     """
 
     tokens: np.ndarray
@@ -50,6 +52,7 @@ class OneQuestion(NamedTuple):
     values: np.ndarray
     index: int
     distance: float
+    tail: int = 0
 
 
 class Form(ABC):
@@ -104,9 +107,10 @@ class Form(ABC):
             )
             for i in items
         ]
-        tokens, answers, values, index, distance = zip(*made, strict=True)
+        tokens, answers, values, *places = zip(*made, strict=True)
+        index, distance, tail = (same[0] for same in places)
         return Questions(
-            np.stack(tokens), np.stack(answers), np.stack(values), index[0], distance[0]
+            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, tail
         )
 
     def written(self, layout: RecordLayout) -> "Form":

@@ -77,6 +77,7 @@ class PairForm(Form):
             values[:, None],
             int((slots < at).sum()),
             length - self.layout.query_width - 1 - at,
+            self.layout.query_width,
         )
 
 

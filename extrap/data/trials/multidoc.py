@@ -19,6 +19,7 @@ import numpy as np
 from extrap.data.facts import Facts, Template
 from extrap.data.text import windows
 from extrap.data.trials.base import Questions
+from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
@@ -59,8 +60,13 @@ class Documents:
     def template(self) -> Template:
         return Template.of(self.vocabulary, self.facts)
 
+    def most(self, length: int) -> int:
+        """The most documents that `length` tokens hold, next to what else is read."""
+        return self.template.most(length - self.vocabulary.turns.extra)
+
     def moved(self, length: int, depth: float, ordered: bool, items: Iterable[int]) -> Questions:
         """As many documents as fit into `length` tokens, gold at index round(depth (K - 1))."""
+        length -= self.vocabulary.turns.extra
         documents = self.template.most(length)
         at = round(depth * (documents - 1))
         made = []
@@ -71,6 +77,7 @@ class Documents:
 
     def oracle(self, length: int, items: Iterable[int]) -> Questions:
         """The gold document of the same questions, alone."""
+        length -= self.vocabulary.turns.extra
         template, documents = self.template, self.template.most(length)
         alone = [
             (question, np.array([0])) for question in self._questions(length, documents, items)
@@ -79,6 +86,7 @@ class Documents:
 
     def closed_book(self, length: int, items: Iterable[int]) -> Questions:
         """The same questions, with nothing to read."""
+        length -= self.vocabulary.turns.extra
         template, documents = self.template, self.template.most(length)
         none = [
             (question, np.array([], int)) for question in self._questions(length, documents, items)
@@ -118,7 +126,7 @@ class Documents:
 
     def _written(self, made: list[tuple[Question, np.ndarray]], length: int, at: int) -> Questions:
         """made: questions, and the documents to read in order. Filler in front makes up
-        the length.
+        the length, that of turns of a dialogue not counted.
         """
         template, rows, values, behind = self.template, [], [], []
         for question, order in made:
@@ -129,10 +137,12 @@ class Documents:
             values.append(question.facts.objects[order].ravel())
             behind.append(template.distance(len(order) - at, question.fact))
         answers = np.array([question.facts.objects[0, question.fact] for question, _ in made])
-        return Questions(
+        plain = Questions(
             np.stack(rows),
             answers[:, None],
             np.stack(values)[:, :, None],
             at,
             float(np.mean(behind)),
+            template.question_width,
         )
+        return laid(plain, self.vocabulary.turns)

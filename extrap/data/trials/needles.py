@@ -30,7 +30,7 @@ class Needles:
     """n trials. tokens (n, length); answers (n, m) value ids, of the needles in the order of their
     places; distances (m,): tokens from the key of each needle to the query that asks for it, on
     average where the order is random; asked (n, m): which needle each query asks, empty where one
-    query wants all.
+    query wants all. Lengths are those of what is read, turns of a dialogue among it.
     """
 
     tokens: np.ndarray
@@ -68,7 +68,8 @@ def several_values(
     """One key with m different values. Trial i of a length is the same whatever other trials are
     asked for.
     """
-    layout = vocabulary.layout
+    layout, turns = vocabulary.layout, vocabulary.turns
+    length -= turns.extra
     at, rows, answers = places(length, m, 1, layout), [], []
     for i in items:
         rng = np.random.default_rng((seed, VALUES, length, i))
@@ -88,9 +89,9 @@ def several_values(
         )
         answers.append(values)
     return Needles(
-        np.stack(rows),
+        turns.laid(np.stack(rows), layout.query_width),
         np.stack(answers),
-        length - layout.query_width - at,
+        length - layout.query_width - at + len(turns.behind),
         np.empty((len(rows), 0), int),
     )
 
@@ -101,7 +102,8 @@ def several_queries(
     """m keys with a value each, asked in a random order; the answers of all but the last query
     stand in the context.
     """
-    layout = vocabulary.layout
+    layout, turns = vocabulary.layout, vocabulary.turns
+    length -= turns.extra
     at, rows, answers, order = places(length, m, m, layout), [], [], []
     for i in items:
         rng = np.random.default_rng((seed, QUERIES, length, i))
@@ -113,8 +115,9 @@ def several_queries(
         answers.append(values)
         order.append(asked)
     # tokens behind the query of a needle: 0, 2, ... 2 (m - 1), each as often
-    behind = layout.query_width + layout.width * (m - 1) // 2
-    return Needles(np.stack(rows), np.stack(answers), length - at - behind, np.stack(order))
+    behind = layout.query_width + layout.width * (m - 1) // 2 - len(turns.behind)
+    tokens = turns.laid(np.stack(rows), asking(m, layout))
+    return Needles(tokens, np.stack(answers), length - at - behind, np.stack(order))
 
 
 def _context(rng, vocabulary, stream, length, at, keys, values, queries) -> np.ndarray:

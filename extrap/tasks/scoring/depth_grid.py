@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.trials.base import DEPTHS, Form
+from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
@@ -43,7 +44,10 @@ class Grid(AtLengths):
         """The contexts that are asked about, by protocol."""
 
     def _written(self, vocabulary: Vocabulary) -> dict[str, Form]:
-        return {name: form.written(vocabulary.layout) for name, form in self.forms().items()}
+        return {
+            name: in_turns(form.written(vocabulary.layout), vocabulary.turns)
+            for name, form in self.forms().items()
+        }
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)

@@ -1,0 +1,67 @@
+"""Test contexts in the turns of a chat template, which lengths count with the rest."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from extrap.data.trials.base import Form, OneQuestion, Questions
+from extrap.data.turns import Turns
+from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
+
+
+def in_turns(form: Form, turns: Turns) -> Form:
+    """The same form as part of a dialogue; itself where there is none."""
+    return InTurns(form, turns) if turns.extra else form
+
+
+def laid(questions: Questions, turns: Turns) -> Questions:
+    """The same questions, of `turns.extra` tokens more."""
+    return replace(
+        questions,
+        tokens=turns.laid(questions.tokens, questions.tail),
+        distance=questions.distance + len(turns.behind),
+    )
+
+
+@dataclass(frozen=True)
+class InTurns(Form):
+    """form: of shorter contexts, for which the turns leave room."""
+
+    form: Form
+    turns: Turns
+
+    @property
+    def code(self) -> int:  # type: ignore[override]
+        return self.form.code
+
+    def records(self, length: int) -> int:
+        return self.form.records(length - self.turns.extra)
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        if self.records(length) < 1:
+            raise UserError(
+                f"{option}: {length} tokens hold no record beside the {self.turns.extra} of the "
+                "chat template; give larger multiples, or model.chat=false"
+            )
+        self.form.check(option, vocabulary, length - self.turns.extra)
+
+    def question(
+        self,
+        rng: np.random.Generator,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        length: int,
+        depth: float,
+    ) -> OneQuestion:
+        one = self.form.question(rng, vocabulary, stream, length - self.turns.extra, depth)
+        return one._replace(
+            tokens=self.turns.laid(one.tokens[None], one.tail)[0],
+            distance=one.distance + len(self.turns.behind),
+        )
+
+    def guess(self, vocabulary: Vocabulary, length: int) -> float:
+        return self.form.guess(vocabulary, length - self.turns.extra)
+
+    def chance(self, vocabulary: Vocabulary) -> float:
+        return self.form.chance(vocabulary)

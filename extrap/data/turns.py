@@ -1,0 +1,31 @@
+"""The turns of a dialogue: ids in front of a text, and ids between it and the answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Where a task's text stands: in the turn of who asks, while the query opens the answer.
+
+    before: ids in front of the text, BOS alone without a dialogue; behind: ids that end that turn
+    and begin the next, none without.
+    """
+
+    before: tuple[int, ...]
+    behind: tuple[int, ...] = ()
+
+    @property
+    def extra(self) -> int:
+        """Tokens beside BOS."""
+        return len(self.before) - 1 + len(self.behind)
+
+    def laid(self, tokens: np.ndarray, tail: int) -> np.ndarray:
+        """(n, T) that begin with BOS -> (n, T + extra); the last `tail` tokens open the answer."""
+        end = tokens.shape[1] - tail
+        before, behind = (
+            np.broadcast_to(np.array(ids, np.int64), (len(tokens), len(ids)))
+            for ids in (self.before, self.behind)
+        )
+        return np.concatenate([before, tokens[:, 1:end], behind, tokens[:, end:]], 1)

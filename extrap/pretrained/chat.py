@@ -1,0 +1,95 @@
+"""The chat template of a checkpoint: what stands in front of the text of a user and between it and
+the beginning of the answer.
+
+A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
+immutable data: it has text to work on and no way to Python, to files or to the network. It may
+still take long; it is rendered where model.chat=true asks for it alone.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extrap.data.encoder import Encoder
+from extrap.data.turns import Turns
+from extrap.utils.errors import UserError
+
+MARK = "TEXT-OF-A-USER"
+FILES = ("chat_template.jinja", "tokenizer_config.json")
+
+
+def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
+    """Those around the text of one user. Raises UserError where there is no template, or it cannot
+    be rendered, or does not hold the text once.
+    """
+    config = _config(folder, place)
+    template = _template(folder, config, place)
+    before, *behind = _rendered(template, config, place).split(MARK)
+    if len(behind) != 1:
+        raise UserError(
+            f"{place}: the chat template holds the text of a user {len(behind)} times, not once; "
+            "give model.chat=false"
+        )
+
+    def ids(text: str) -> tuple[int, ...]:
+        return tuple(np.asarray(encoder(text.encode())[0]).tolist())
+
+    if not (first := ids(before)):
+        raise UserError(
+            f"{place}: the chat template has nothing in front of a text; give model.chat=false"
+        )
+    return Turns(first, ids(behind[0]))
+
+
+def _config(folder: Path, place: str) -> dict[str, Any]:
+    path = folder / "tokenizer_config.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not a config ({str(error)[:80]})") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{path}: not a config but {type(found).__name__}")
+    return found
+
+
+def _template(folder: Path, config: dict[str, Any], place: str) -> str:
+    path = folder / "chat_template.jinja"
+    found = path.read_text(encoding="utf-8") if path.is_file() else config.get("chat_template")
+    if isinstance(found, list):  # several by name
+        named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
+        found = named.get("default")
+    if not isinstance(found, str):
+        raise UserError(
+            f"{place}: no chat template in it ({' or '.join(FILES)}); give model.chat=false"
+        )
+    return found
+
+
+def _rendered(template: str, config: dict[str, Any], place: str) -> str:
+    try:
+        from transformers.utils.chat_template_utils import render_jinja_template
+    except ImportError:
+        raise UserError(
+            f"{place}: model.chat=true needs the package transformers; "
+            "pip install 'extrap[pretrained]'"
+        ) from None
+    special = {
+        name: value["content"] if isinstance(value, dict) and "content" in value else value
+        for name, value in config.items()
+        if name.endswith("_token") and isinstance(value, str | dict)
+    }
+    try:
+        (text,), _ = render_jinja_template(
+            conversations=[[{"role": "user", "content": MARK}]],
+            chat_template=template,
+            add_generation_prompt=True,
+            **special,
+        )
+    except Exception as error:  # of jinja, and whatever an operation inside raises
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise UserError(
+            f"{place}: its chat template cannot be rendered ({why:.100}); give model.chat=false"
+        ) from None
+    return text

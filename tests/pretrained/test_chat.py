@@ -1,0 +1,192 @@
+"""Retrieval in the turns of a chat template: token for token what transformers renders, and of the
+length that is asked for.
+"""
+
+import json
+
+import numpy as np
+import pytest
+
+from extrap.data.nth import NthForm
+from extrap.data.trials.dialogue import in_turns
+from extrap.data.trials.json_prompt import generate
+from extrap.data.trials.keyvalue import Padded, Records
+from extrap.data.trials.multidoc import Documents
+from extrap.data.trials.needles import several_queries, several_values
+from extrap.pretrained.vocabulary import PublishedVocabulary
+from extrap.results import rows
+from extrap.tasks.lost_in_the_middle import LostInTheMiddle
+from extrap.utils.errors import UserError
+from tests.support import tiny_checkpoints as tiny
+from tests.support import tiny_gguf, word_tokenizer
+from tests.support.checkpoint_jobs import asked, measured, placed
+from tests.support.hand import Texts
+
+CHAT = (
+    "{{ bos_token }}{% for m in messages %}{% if loop.first and m['role'] != 'system' %}"
+    "{{ '<|im_start|>system\nBe brief.<|im_end|>\n' }}{% endif %}"
+    "{{ '<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>' + '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+
+
+def written(folder, template=CHAT):
+    """tokenizer.json and tokenizer_config.json, as transformers has them."""
+    from tokenizers import Tokenizer
+
+    word_tokenizer.written(folder)
+    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    made.add_special_tokens(["<|im_start|>", "<|im_end|>"])
+    made.save(str(folder / "tokenizer.json"))
+    config = {"bos_token": {"content": "<bos>"}, "chat_template": template}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return written(tmp_path_factory.mktemp("chat"))
+
+
+@pytest.fixture(scope="module")
+def theirs(folder):
+    from transformers import PreTrainedTokenizerFast
+
+    file = str(folder / "tokenizer.json")
+    return PreTrainedTokenizerFast(tokenizer_file=file, chat_template=CHAT, bos_token="<bos>")
+
+
+@pytest.fixture(scope="module")
+def plain(folder):
+    return PublishedVocabulary(folder, 1000, 0, "here")
+
+
+@pytest.fixture(scope="module")
+def spoken(folder):
+    return PublishedVocabulary(folder, 1000, 0, "here", chat=True)
+
+
+@pytest.fixture(scope="module")
+def stream(plain):
+    ids = plain.encoder(b"x y z, 1 2 3. " * 200)[0]
+    return Texts([ids, ids[::-1]]).stream("validation")
+
+
+def ids_of(theirs, text: str) -> list[int]:
+    said = [{"role": "user", "content": text}]
+    return theirs.apply_chat_template(said, add_generation_prompt=True, return_dict=False)
+
+
+def same(theirs, plain, before: np.ndarray, after: np.ndarray, tail: int) -> None:
+    """Rows without a dialogue, and in one."""
+    for row, turned in zip(before, after, strict=True):
+        end = len(row) - tail
+        text = plain.encoder.decode(row[1:end].tolist())
+        assert turned.tolist() == [*ids_of(theirs, text), *row[end:].tolist()]
+
+
+FORMS = {"records": Records(), "padded": Padded(2), "nth": NthForm(3)}
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("depth", [0, 0.5, 1])
+def test_questions_are_rendered_as_transformers_does(name, depth, theirs, plain, spoken, stream):
+    form, n = FORMS[name].written(plain.words.layout), 90
+    short = n - spoken.turns.extra
+    draws = [np.random.default_rng((0, form.code, n, i)) for i in range(3)]
+    before = [form.question(rng, plain.words, stream, short, depth) for rng in draws]
+    after = in_turns(form, spoken.turns)
+    found = after.questions(spoken.words, stream, 0, n, depth, range(3))
+    assert found.tokens.shape == (3, n)
+    assert np.array_equal([one.answer for one in before], found.answers)
+    same(theirs, plain, np.stack([one.tokens for one in before]), found.tokens, before[0].tail)
+    key = found.tokens[0, -2]
+    if name != "nth":
+        gold = np.flatnonzero(found.tokens[0] == key)[0]
+        assert found.distance == n - 2 - gold
+    assert after.records(n) == form.records(n - spoken.turns.extra)
+
+
+@pytest.mark.parametrize("made", [several_values, several_queries])
+def test_needles_are_rendered_as_transformers_does(made, theirs, plain, spoken, stream):
+    before = made(plain.words, stream, 0, 90 - spoken.turns.extra, 3, range(2))
+    after = made(spoken.words, stream, 0, 90, 3, range(2))
+    tail = 2 if made is several_values else 10
+    same(theirs, plain, before.tokens, after.tokens, tail)
+    assert set(after.distances - before.distances) == {len(spoken.turns.behind)}
+
+
+def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stream):
+    before, after = (Documents(v.words, stream, 1, 0) for v in (plain, spoken))
+    tail, short = before.template.question_width, 90 - spoken.turns.extra
+    for one, other in (
+        (before.moved(short, 0.5, True, range(2)), after.moved(90, 0.5, True, range(2))),
+        (before.oracle(short, range(2)), after.oracle(90, range(2))),
+        (before.retrieved(2, 0.5, range(2))[0], after.retrieved(2, 0.5, range(2))[0]),
+    ):
+        same(theirs, plain, one.tokens, other.tokens, tail)
+        assert other.distance == one.distance + len(spoken.turns.behind)
+    assert after.moved(90, 0, True, range(2)).tokens.shape == (2, 90)
+
+
+@pytest.mark.parametrize("query", ["last", "both"])
+def test_json_records_are_rendered_as_transformers_does(query, theirs, spoken):
+    example = generate(3, 6, 0, 0)
+    found, _ = LostInTheMiddle._prompt(example, 1, query, spoken)
+    assert found.tolist() == ids_of(theirs, example.prompt(1, query == "both")[0])
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
+    """From the command line's option to rows: a series and a run of its own, lengths as asked."""
+    placed(elsewhere)
+    place = written(elsewhere / "chat")
+    tiny.made("llama", vocab_size=1000, max_position_embeddings=64).save_pretrained(place)
+    small = ["task=[kv]", "task.kv.multiples=[0.75,1]", "task.kv.depths=[0,0.5,1]"]
+    small += ["task.kv.trials=2", "task.kv.pairs=2", "model.bos=0", "model.checkpoint=chat"]
+    this = measured(*small, "model.chat=true")
+    assert this.label == "checkpoint-chat" and asked(*small).label == "checkpoint"
+    assert asked(*small).run.config != this.run.config
+    kv = rows.read(this.results)
+    kv = kv[(kv.task == "kv") & (kv.metric == "guess") & (kv.protocol == "records")]
+    assert kv.length.tolist() == [48, 64]
+    turns = this.vocabulary.turns
+    held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
+    values = this.vocabulary.words.values
+    assert kv.value.tolist() == pytest.approx([1 / k + (1 - 1 / k) / values for k in held])
+    with pytest.raises(UserError, match=r"hold no record beside the \d+ of the chat template"):
+        _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks
+
+
+def test_a_template_lies_in_a_gguf_file_too(tmp_path):
+    from extrap.pretrained.checkpoint import Checkpoint
+
+    model = tiny.made("llama", vocab_size=len(tiny_gguf.words()), **tiny.rope("default"))
+    path = tiny_gguf.written(tmp_path / "m.gguf", model, tokenizer__chat_template=CHAT)
+    checkpoint = Checkpoint(str(path), tmp_path / "cache")
+    turns = PublishedVocabulary(checkpoint.folder, 264, 0, "here", chat=True).turns
+    assert turns.before[:2] == (0, 1)  # <|endoftext|>, its BOS, and <|im_start|>
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (None, "no chat template in it"),
+        ("{{ bos_token }} nothing is asked", "holds the text of a user 0 times"),
+        (CHAT + CHAT, "holds the text of a user 2 times"),
+        ("{% for", "cannot be rendered"),
+        ("{{ raise_exception('no users here') }}", "cannot be rendered (no users here)"),
+        (
+            "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+            "cannot be rendered (access to",
+        ),
+        ("{{ messages.clear() }}", "cannot be rendered"),
+        ("{{ messages[0]['content'] }}", "nothing in front of a text"),
+        ({"a": 1}, "no chat template in it"),
+    ],
+)
+def test_a_template_that_is_none_is_one_line(template, expected, tmp_path):
+    with pytest.raises(UserError) as error:
+        PublishedVocabulary(written(tmp_path, template), 1000, 0, "here", chat=True)
+    assert expected in str(error.value) and "\n" not in str(error.value)
+    assert "model.chat=false" in str(error.value)
