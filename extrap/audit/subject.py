@@ -1,12 +1,14 @@
 """One scheme under audit: in a small GPT, as constructed and with every parameter drawn anew, and
 what its attention is given.
 
-The numbers are those of this shape (L = 64 tokens, 2 layers, 4 heads of 8 channels) and of fixed
-seeds, so that the same scheme is always given the same answer.
+The numbers are those of this shape (L = 64 tokens, 2 layers, 4 heads of 8 channels; 4 layers where
+layers differ by a pattern) and of fixed seeds, so that the same scheme is always given the same
+answer.
 """
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,10 +17,14 @@ from torch import Tensor, nn
 
 from extrap.model.attention import for_every_head
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, logits
+from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, logits, weights
+from extrap.model.stack import Only
 from extrap.runs.build import build
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
+
+DEEPER = replace(SHAPE, layers=4)
+"""One period of the layouts in conf/scheme."""
 
 DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
 """The default model, `model=tiny data.length=64`: parameters are counted for it."""
@@ -46,12 +52,18 @@ class Subject:
             return build(self.node, "scheme", self.plugins, Scheme, shape=shape)
 
     @cached_property
+    def shape(self) -> Shape:
+        """SHAPE, deeper for a layout whose layers differ."""
+        layouts = any(isinstance(part, Only) for part in self.scheme().modules())
+        return DEEPER if layouts else SHAPE
+
+    @cached_property
     def fresh(self) -> GPT:
-        return gpt(self.scheme()).double()
+        return gpt(self.scheme(self.shape)).double()
 
     @cached_property
     def drawn(self) -> GPT:
-        scheme = self.scheme()
+        scheme = self.scheme(self.shape)
         with torch.random.fork_rng([]):
             torch.manual_seed(1)
             for p in scheme.parameters():
@@ -120,6 +132,22 @@ def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
         return scheme.attend(q, k, units, at)[:, :, -1]
     q, k = scheme.rotate(q, k, at)
     return logits(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
+
+
+def last_read(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
+    """(B, H, T): what the last query makes of each key. Its logits, which a softmax keeps up to a
+    constant; its weights where a scheme makes them in another way (`normalise`, `attend`).
+    """
+    if makes_weights(scheme, at.layer) and not scheme.uses("attend", layer=at.layer):
+        q, k = scheme.rotate(q, k, at)
+        T = k.shape[2]
+        return weights(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
+    return last_logits(scheme, q, k, at)
+
+
+def makes_weights(scheme: Scheme, layer: int) -> bool:
+    """Whether weights are no softmax of the logits, so that logits do not tell what is read."""
+    return scheme.uses("normalise", "attend", layer=layer)
 
 
 def finite(s: Tensor) -> Tensor:

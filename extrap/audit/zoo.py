@@ -48,12 +48,21 @@ def measure(subject: Subject) -> dict[str, object]:
     }
 
 
+NOISE = 1e-12
+"""In float64 what lies below is rounding, which differs between processors: written as 0."""
+
+
 def audit(
     schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None
 ) -> pd.DataFrame:
     """A row per scheme (index `scheme`), a column per property, in the order of `columns`."""
     rows = []
     for subject in schemes:
-        rows.append({"scheme": subject.name} | measure(subject))
+        found = {name: _exact(value) for name, value in measure(subject).items()}
+        rows.append({"scheme": subject.name} | found)
         progress(len(rows), len(schemes))
     return pd.DataFrame(rows).set_index("scheme")[[column.name for column in columns()]]
+
+
+def _exact(value: object) -> object:
+    return 0.0 if isinstance(value, float) and abs(value) < NOISE else value

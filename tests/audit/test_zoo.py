@@ -3,7 +3,8 @@
 import pytest
 
 from extrap.audit import properties, zoo
-from extrap.audit.properties import far, length, shift
+from extrap.audit.properties import cost, far, length, shift
+from extrap.audit.subject import gpt
 from extrap.model.card import kind
 from tests.support.discover import names
 from tests.support.exceptions import EXCUSED
@@ -68,6 +69,10 @@ def test_positions_that_move_as_the_text_grows_are_seen(name):
         ("learned", {"unique", "deterministic"}, {"linear_codes", "defined", "shift_3"}),
         ("xpos", {"unique", "shift_1e6", "growth"}, {"norm", "decay_gaussian"}),
         ("log-n", {"shift_1e6"}, {"unique", "same_at_any_length", "growth"}),
+        ("stick-breaking", {"unique", "decay_aligned", "decay_gaussian", "shift_1e6"}, {"real"}),
+        ("rope-sigmoid", {"unique", "decay_aligned", "same_at_any_length"}, {"decay_gaussian"}),
+        ("rope-asentmax", {"unique", "real"}, {"same_at_any_length"}),
+        ("chunked-nope", {"norm"}, {"same_at_any_length"}),
         ("linear-rope", {"unique", "shift_1e6", "same_at_any_length"}, set()),
         ("randomised-rope", {"unique", "defined"}, {"deterministic", "same_at_any_length"}),
     ],
@@ -83,3 +88,22 @@ def test_every_property_has_a_head_of_its_own_and_says_what_it_is():
     assert len({c.name for c in columns}) == len({c.head for c in columns}) == len(columns) > 15
     assert all(c.says and len(c.head) <= 9 for c in columns)
     assert set(properties.ORDER) == set(properties.available())
+
+
+def test_a_gate_costs_its_projection():
+    """W of every layer, C x C in the default model, and what it multiplies."""
+    of_gate = cost.own(gpt(subject("rope-gate").scheme(cost.SHAPE)))
+    without = cost.own(gpt(subject("rope").scheme(cost.SHAPE)))
+    C, T, layers = cost.SHAPE.dim, cost.SHAPE.length, cost.SHAPE.layers
+    projection = layers * T * C * C
+    assert projection < of_gate - without < 1.1 * projection
+
+
+@pytest.mark.parametrize("name", ["rnope-swa", "two-bases", "every-fourth-nope", "hwfa"])
+def test_layouts_are_measured_with_a_whole_period(name):
+    assert len(subject(name).fresh.blocks) == 4 and len(subject("rope").fresh.blocks) == 2
+
+
+def test_rounding_is_written_as_0():
+    frame = zoo.audit([subject("nope")])
+    assert frame["same_at_any_length"].tolist() == [0] and frame["norm"].tolist() == [0]

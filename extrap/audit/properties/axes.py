@@ -53,8 +53,8 @@ def logit(model: GPT, by: float) -> Tensor:
     try:
         at = moved(model.scheme, at, t)
     except OutOfRange:
-        return torch.full((SHAPE.layers, SHAPE.heads), torch.nan)
-    for layer in range(SHAPE.layers):
+        return torch.full((len(model.blocks), SHAPE.heads), torch.nan)
+    for layer in range(len(model.blocks)):
         q, k, _, here = projected(model, layer, x, at)
         found.append(last_logits(model.scheme, q, k, here)[0, :, -1 - BACK])
     return torch.stack(found)

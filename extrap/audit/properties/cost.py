@@ -3,10 +3,10 @@ that it leaves possible.
 
 Counted by watching every operation of a forward of 256 tokens in the default model (2 layers, 4
 heads, width 64), L = 256. multiply-adds: matrix products as rows x inner x columns, any other
-arithmetic one per element written (a complex one four), of embedding and attention by their
-definition (all pairs, the upper triangle too), over all multiply-adds of the NoPE model. bytes:
-written by all operations that are no views, the whole model with the kernel in use. Both depend on
-no clock.
+arithmetic one per element written (a complex one four), of embedding, attention and its gate by
+their definition (all pairs, the upper triangle too), over all multiply-adds of the NoPE model.
+bytes: written by all operations that are no views, the whole model with the kernel in use. Both
+depend on no clock.
 """
 
 from functools import cache
@@ -134,11 +134,13 @@ def forward(model: GPT) -> Count:
 
 @torch.no_grad()
 def own(model: GPT) -> int:
-    """Multiply-adds of embedding and attention by the definition, projections included."""
+    """Multiply-adds of embedding and attention by the definition, projections and gates
+    included.
+    """
     x = model.embedding(tokens())
     with Count() as count:
         at = place(model, tokens())
         for layer in range(SHAPE.layers):
             q, k, v, here = projected(model, layer, x, at)
-            model.scheme.attend(q, k, v, here)
+            model.scheme.gate(model.scheme.attend(q, k, v, here), here)
     return count.multiply_adds

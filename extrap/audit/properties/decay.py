@@ -1,5 +1,5 @@
 """How far the logit falls with distance, as constructed: between a query and an equal key, and
-between independent ones.
+between independent ones. Where weights are no softmax of logits, the weight.
 
 Queries and keys are the normed input itself, so that what positions do to the input shows. fall =
 (mean logit at the 4 nearest distances - mean at L/2 .. L) / s, s the standard deviation of the
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from extrap.audit.column import Column, signed
-from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place
+from extrap.audit.subject import SHAPE, Subject, draw, finite, last_read, place
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Where
 
@@ -52,7 +52,7 @@ def by_distance(model: GPT, of_q: Tensor, of_k: Tensor) -> Tensor:
     """(B, H, L): logits of the last query in the first layer, nearest key first."""
     at = place(model, torch.zeros(TEXTS, L, dtype=torch.long))
     (q, here), (k, _) = heads(model, of_q, at), heads(model, of_k, at)
-    return finite(last_logits(model.scheme, q, k, here)).flip(-1)
+    return finite(last_read(model.scheme, q, k, here)).flip(-1)
 
 
 def heads(model: GPT, x: Tensor, at: Where) -> tuple[Tensor, Where]:

@@ -93,7 +93,7 @@ def sizes(model: GPT, T: int) -> list[float]:
     at = place(model, torch.arange(TEXTS)[:, None].expand(TEXTS, T))
     x = draw(TEXTS, 1, SHAPE.dim).expand(TEXTS, T, SHAPE.dim)
     found = [size(model.scheme.embed(x, at.at_layer(0, x)).movedim(1, -1))]
-    for layer in range(SHAPE.layers):
+    for layer in range(len(model.blocks)):
         q, k, v, here = projected(model, layer, x, at)
         found.append(size(read(model, q, k, v, here)))
     return found

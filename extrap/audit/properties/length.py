@@ -1,16 +1,26 @@
 """Whether a distance means the same at any text length: logits to the same last L/2 tokens, as more
 text is put before them.
 
-Texts of L/2, L, 2 L and 4 L tokens, as many of them as the scheme is defined for. Weights of a
-scheme that owns attention are compared up to a factor, which its denominator over all keys changes
-as it does under a softmax.
+Texts of L/2, L, 2 L and 4 L tokens, as many of them as the scheme is defined for. Weights that
+are no softmax of logits are compared themselves, up to a factor, which a denominator over all keys
+changes as it does under a softmax.
 """
 
 import torch
 from torch import Tensor
 
 from extrap.audit.column import Column, below, error
-from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected, words
+from extrap.audit.subject import (
+    SHAPE,
+    Subject,
+    draw,
+    finite,
+    last_read,
+    makes_weights,
+    place,
+    projected,
+    words,
+)
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 
@@ -45,9 +55,9 @@ def recent(model: GPT, T: int) -> Tensor | None:
     except OutOfRange:
         return None
     found = []
-    for layer in range(SHAPE.layers):
+    for layer in range(len(model.blocks)):
         q, k, _, here = projected(model, layer, x, at)
-        s = finite(last_logits(model.scheme, q, k, here))[0, :, -NEAR:]
-        owned = model.scheme.uses("attend", layer=layer)
-        found.append(s / s.abs().sum(-1, keepdim=True) if owned else s)
+        s = finite(last_read(model.scheme, q, k, here))[0, :, -NEAR:]
+        weighed = makes_weights(model.scheme, layer)
+        found.append(s / s.abs().sum(-1, keepdim=True).clamp(min=1e-300) if weighed else s)
     return torch.stack(found)

@@ -60,7 +60,8 @@ def answers(model: GPT, shift: float) -> list[Tensor] | None:
     except OutOfRange:
         return None
     found = []
-    for layer in range(SHAPE.layers):
+    for layer in range(len(model.blocks)):
         q, k, v, here = projected(model, layer, x, at)
-        found += [finite(last_logits(model.scheme, q, k, here)), model.scheme.attend(q, k, v, here)]
+        read = model.scheme.gate(model.scheme.attend(q, k, v, here), here)
+        found += [finite(last_logits(model.scheme, q, k, here)), read]
     return found

@@ -1,15 +1,25 @@
 """Whether a query tells equal tokens at different places apart.
 
 A text of one repeated token, read by its last query: the signature of place j is its logit in every
-head and layer, whether it is seen at all, and what its value gives to the output at weight 1.
-Counted are the different signatures among the L places.
+head and layer, its weight there if that is no softmax of logits, whether it is seen at all, and
+what its value gives to the output at weight 1. Counted are the different signatures among the L
+places.
 """
 
 import torch
 from torch import Tensor
 
 from extrap.audit.column import Column
-from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected
+from extrap.audit.subject import (
+    SHAPE,
+    Subject,
+    draw,
+    finite,
+    last_logits,
+    last_read,
+    place,
+    projected,
+)
 from extrap.model.gpt import GPT
 
 SAME = 1e-9
@@ -37,10 +47,12 @@ def signatures(model: GPT, T: int) -> Tensor:
     scheme, at = model.scheme, place(model, torch.arange(TEXTS)[:, None].expand(TEXTS, T))
     x = draw(TEXTS, 1, SHAPE.dim).expand(TEXTS, T, SHAPE.dim)
     found = []
-    for layer in range(SHAPE.layers):
+    for layer in range(len(model.blocks)):
         q, k, v, here = projected(model, layer, x, at)
         s = last_logits(scheme, q, k, here)
         found += [finite(s).flatten(0, 1), (s > -torch.inf).double().flatten(0, 1)]
+        if scheme.uses("normalise", layer=layer):
+            found.append(last_read(scheme, q, k, here).flatten(0, 1))
         if scheme.uses("mix"):
             found.append(given(model, v[:1], here).flatten(1).T)
     return torch.cat(found).T
