@@ -22,7 +22,7 @@ from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from extrap.cli import config_guard
+from extrap.cli import config_guard, help
 from extrap.cli.exits import end, gone
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.sweep import names
@@ -80,11 +80,13 @@ class Program:
               need not
     module    `python -m module` is the program; each job of a sweep is started so
     conf      folder of the configuration files; `config.yaml` in it is the primary one
+    head      what `--help` begins with
     """
 
     prepare: Callable[[DictConfig], Work]
     module: str = "extrap"
     conf: str = field(default_factory=conf_dir)
+    head: str = help.HEAD
 
     def __call__(self, cfg: DictConfig) -> None:
         # Read by torch and numpy when they are first imported, which is after this. `threads` is an
@@ -129,6 +131,9 @@ def main(program: Program) -> None:
         sys.argv = [sys.argv[0], *literal(sys.argv[1:])]
         args = _parsed()
         overrides += args.overrides
+        if args.help:
+            print(help.text(program.head, [args.config_path or program.conf, *_own(args)]))
+            return
         config_guard.check_files(program.conf, args)
         hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
 
@@ -181,3 +186,7 @@ def _parsed() -> Namespace:
     parser = get_args_parser()
     parser.error = error  # type: ignore[assignment, method-assign]
     return parser.parse_args()
+
+
+def _own(args: Namespace) -> list[str]:
+    return [args.config_dir] if args.config_dir else []

@@ -12,9 +12,9 @@ from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import aligned
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
-from extrap.results.comparison.cells import Cell, items, opened
+from extrap.results.comparison.cells import Cell, items, opened, scanned
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
-from extrap.results.rows import open_study
+from extrap.results.rows import folder, no_rows
 from extrap.results.series import Series, status_name
 from extrap.utils.errors import UserError
 
@@ -78,8 +78,10 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     """(series, pairs): a list of contrasts for each series after the first. Items that are not on
     this disk are named in one line on stderr; differences then rest on seeds alone.
     """
-    open_study(results, study)
-    chosen = choose(opened(results / study), names)
+    known = scanned(folder(results, study))
+    if not known:
+        raise UserError(no_rows(study))
+    chosen = opened(results / study, choose(known, names))
     scores, lacking = zip(*(items(results / study, s) for s in chosen), strict=True)
     if tasks := sorted(set(chain(*lacking))):
         print(f"extrap-compare: {_missing(study, chosen, tasks)}", file=sys.stderr)

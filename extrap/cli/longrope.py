@@ -12,7 +12,7 @@ import sys
 from omegaconf import DictConfig
 
 from extrap.cli import app as cli
-from extrap.cli import program
+from extrap.cli import help, program
 from extrap.cli import schema as config
 from extrap.utils.errors import UserError
 
@@ -82,7 +82,7 @@ def prepare(cfg: DictConfig) -> Search:
 
 def main() -> None:
     config.register()
-    cli.main(cli.Program(prepare, module="extrap.cli.longrope"))
+    cli.main(cli.Program(prepare, module="extrap.cli.longrope", head=help.LONGROPE))
 
 
 if __name__ == "__main__":

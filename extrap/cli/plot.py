@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 import pandas as pd
@@ -15,6 +14,7 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
+from extrap.cli.plot_hints import hints, options, said
 from extrap.results.rows import open_study
 from extrap.results.series import series
 from extrap.utils.errors import UserError
@@ -22,7 +22,6 @@ from extrap.utils.files import check_links
 
 STUDIED = "extrap.figures"
 ANALYTIC = "extrap.figures.analytic"
-HINTS = 3
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
@@ -164,8 +163,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     (`figures/paper` where series or a width are chosen); returns the files.
 
     Where none is named, lines on stderr name up to three figures that the study has the task for,
-    but not the rows. Raises UserError for an unknown study, series or figure, for mixed corpora,
-    and where a figure that was named, or every figure, lacks its rows.
+    but not the rows (extrap.cli.plot_hints). Raises UserError for an unknown study, series or
+    figure, for mixed corpora, and where a figure that was named, or every figure, lacks its rows.
     """
     known = figures.available(plugins=form.plugins)
     _check_names(names, known)
@@ -179,12 +178,13 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
         if contents is not None:
             drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
         elif names:
-            raise UserError(_lacking(name, known[name], study))
-        elif known[name].NEEDS["task"] in set(rows["task"]):
-            lacking.append(_lacking(name, known[name], study))
+            own = options(known[name], rows) or ""
+            raise UserError(said(name, known[name], study, own))
+        else:
+            lacking.append(name)
     if not drawn:
         raise UserError(f"STUDY={study}: its rows serve no figure; figures are {', '.join(known)}")
-    for line in lacking[:HINTS]:
+    for line in hints(known, lacking, rows):
         print(f"extrap-plot: {line}", file=sys.stderr)
     return drawn
 
@@ -197,13 +197,6 @@ def _other(results: Path, study: str) -> pd.DataFrame | None:
 def _check_names(names: list[str], known: dict) -> None:
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"FIGURE={unknown[0]}: no such figure; figures are {', '.join(known)}")
-
-
-def _lacking(name: str, figure: ModuleType, study: str) -> str:
-    return (
-        f"{name}: no rows with {figures.needed(figure)} in study {study}; "
-        f"`{figures.command(figure, study)}` makes them"
-    )
 
 
 if __name__ == "__main__":

@@ -102,12 +102,13 @@ def needed(figure: ModuleType) -> str:
     return columns + getattr(figure, "OF", "")
 
 
-def command(figure: ModuleType, study: str) -> str:
+def command(figure: ModuleType, study: str, own: str = "") -> str:
     """The command that makes the rows of a figure; MAKE holds the words that it needs beside the
-    task. Lists ask for a sweep.
+    task, own those of the study. Lists ask for a sweep.
     """
-    task = "" if figure.NEEDS["task"] == "train" else f" task={figure.NEEDS['task']}"
-    words = f"extrap study={study}{task}" + getattr(figure, "MAKE", "")
+    task, make = figure.NEEDS["task"], getattr(figure, "MAKE", "")
+    named = "" if task == "train" or " task=" in make else f" task={task}"
+    words = f"extrap study={study}{own}{named}{make}"
     return words + (" -m" if "," in words else "")
 
 

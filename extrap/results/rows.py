@@ -90,12 +90,26 @@ def read(study: Path | str) -> pd.DataFrame:
     Raises UserError, naming file and line, for a damaged file, a wrong type, an unknown status,
     repeated coordinates, and rows of another version.
     """
-    files = sorted((Path(study) / "rows").glob("*.csv"))
-    if not files:
+    return read_files(files(study))
+
+
+def files(study: Path | str) -> list[Path]:
+    """`<study>/rows/*.csv`. Raises UserError where there is none, and for rows of another
+    version.
+    """
+    found = sorted((Path(study) / "rows").glob("*.csv"))
+    if not found:
         raise UserError(
             f"{study}: no rows here (no rows/*.csv); evaluate a run of this study first"
         )
     schema.check_rows(Path(study))
+    return found
+
+
+def read_files(files: Iterable[Path]) -> pd.DataFrame:
+    """The rows in some files of a study, one after the other, as `read` has them. Raises UserError
+    as that does.
+    """
     records, places = [], {}
     for file in files:
         for line, record in sheet.read(file, SCHEMA, _check, AGAIN):
@@ -148,6 +162,14 @@ def open_study(results: Path | str, study: str) -> pd.DataFrame:
     """The rows of a study by name. Raises UserError for an unknown one, listing what exists, and
     for one that has none yet.
     """
+    rows = read(folder(results, study))
+    if rows.empty:
+        raise UserError(no_rows(study))
+    return rows
+
+
+def folder(results: Path | str, study: str) -> Path:
+    """Of a study by name. Raises UserError for an unknown one, listing what exists."""
     known = studies(results)
     if study not in known:
         listed = (
@@ -156,12 +178,11 @@ def open_study(results: Path | str, study: str) -> pd.DataFrame:
             else "none is there yet; train and evaluate one with `extrap`"
         )
         raise UserError(f"STUDY={escaped(study)}: no such study in {results}; {listed}")
-    rows = read(Path(results) / study)
-    if rows.empty:
-        raise UserError(
-            f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
-        )
-    return rows
+    return Path(results) / study
+
+
+def no_rows(study: str) -> str:
+    return f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
 
 
 def one_corpus(rows: pd.DataFrame) -> pd.DataFrame:

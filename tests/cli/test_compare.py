@@ -364,6 +364,22 @@ def test_extensions_and_untrained_runs_are_named(tmp_path):
     assert "B = rope + ntk x4" in compare.text(results, "demo", ["rope", "rope+ntk x4"], [])
 
 
+def test_only_the_runs_that_are_compared_are_read_whole(tmp_path, monkeypatch):
+    """Another run may be damaged; one of theirs may not."""
+    results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "t5")])
+    whole = compare.text(results, "demo", ["rope", "alibi"], [])
+    path = results / "demo" / "rows" / f"{run_rows('t5')[0]['run']}__direct__nll.csv"
+    path.write_text(path.read_text().replace(",sliding,", ",slid\u202eing,", 1))
+    assert compare.text(results, "demo", ["rope", "alibi"], []) == whole
+    with pytest.raises(
+        compare.UserError, match=r"t5-.*nll\.csv:\d+: protocol: .* cannot be printed"
+    ):
+        compare.text(results, "demo", ["rope", "t5"], [])
+    path.write_text("no table\n")
+    with pytest.raises(compare.UserError, match=r"nll\.csv:1: wrong header"):
+        compare.text(results, "demo", ["rope", "alibi"], [])
+
+
 def test_items_of_other_rows_are_refused(tmp_path):
     results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
     stem = f"{run_rows('rope')[0]['run']}__direct__kv"

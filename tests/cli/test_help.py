@@ -1,10 +1,17 @@
 """Questions about the program are answered at once: without torch."""
 
+import shlex
 import subprocess
 import sys
+import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from extrap.cli import help
+from extrap.cli.schema import Config
+from extrap.runs.training.optim import Optim
 
 HEAVY = ["torch", "lightning", "wandb", "datasets", "matplotlib", "pandas"]
 
@@ -76,3 +83,35 @@ def test_the_package_is_light_until_a_plug_in_asks_for_a_class() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.splitlines() == ["[]", "True"]
+
+
+def test_help_names_every_option_and_every_other_command() -> None:
+    """In the words of the table of extrap/cli/README.md, which has the same programs."""
+    top = Path(__file__).parents[2]
+    groups = {path.name for path in (top / "conf").iterdir() if path.is_dir()} | {"train"}
+    assert {one.name for one in fields(Config)} - groups == set(help.OPTIONS)
+    text = help.text(help.HEAD, [str(top / "conf")])
+    for one in fields(Config):
+        assert one.name in groups or f"\n  {one.name}=" in text
+    assert all(f" {one.name}={one.default}" in " ".join(text.split()) for one in fields(Optim))
+    project = tomllib.loads((top / "pyproject.toml").read_text())["project"]
+    assert set(project["scripts"]) - {"extrap"} == set(help.COMMANDS)
+    table = (top / "extrap/cli/README.md").read_text()
+    assert all(f"\n| `{name}` | " in table for name in help.COMMANDS)
+    assert all(f"\n  {name} " in text for name in help.COMMANDS)
+
+
+def test_help_lists_choices_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "scheme").mkdir()
+    (tmp_path / "scheme/mine.yaml").touch()
+    found = help.choices([str(Path(__file__).parents[2] / "conf"), str(tmp_path)])
+    assert {"mine", "rope"} <= set(found["scheme"])
+    assert not any(group.startswith("hydra") for group in found)
+
+
+@pytest.mark.parametrize("word", help.EXAMPLES)
+def test_examples_of_help_are_commands(word: str) -> None:
+    program, *words = shlex.split(word)
+    named = {word.lstrip("+").partition("=")[0].partition(".")[0].partition("/")[0]
+             for word in words if "=" in word}  # fmt: skip
+    assert program == "extrap" and named <= {one.name for one in fields(Config)} | {"experiment"}

@@ -68,6 +68,15 @@ def test_finished_jobs_start_no_process(tiny: Tiny) -> None:
     assert "1 done, 1 skipped, 0 failed" in done.stderr
 
 
+def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Tiny) -> None:
+    for seed in range(20):
+        (tiny.work / f"rope-s{seed}.done").touch()
+    done = tiny("-m", "seed=range(0,20)")
+    assert done.stderr.splitlines()[0].startswith("reading jobs: 20 in ")
+    assert "0 done, 20 skipped, 0 failed" in done.stderr
+    assert tiny.events() == []
+
+
 def test_every_mistake_is_told_before_the_first_job_starts(tiny: Tiny) -> None:
     done = tiny("-m", "scheme=rope,ropee", "seed=0,-1,x")
     assert done.returncode == 2
@@ -115,6 +124,20 @@ def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
             (
                 "extrap: seed=interval(0,1): values without end; list them, or give a range with "
                 "a step"
+            ),
+        ),
+        (
+            ["seed=range(0,100000)"],
+            (
+                "extrap: seed=range(0,100000): more than 5000 jobs in one sweep; give fewer "
+                "values, or raise hydra.sweeper.most"
+            ),
+        ),
+        (
+            ["seed=0,1", "scheme=rope,alibi", "hydra.sweeper.most=3"],
+            (
+                "extrap: scheme=rope,alibi: more than 3 jobs in one sweep; give fewer values, or "
+                "raise hydra.sweeper.most"
             ),
         ),
         (

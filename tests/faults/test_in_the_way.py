@@ -25,6 +25,7 @@ from extrap.cli import (
     compare,
     findings,
     plot,
+    program,
     records,
     report,
     schemes,
@@ -32,7 +33,6 @@ from extrap.cli import (
     table,
 )
 from extrap.cli.app import reported
-from extrap.cli.program import Experiment
 from extrap.results import rows
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
@@ -366,6 +366,14 @@ def few_letters() -> io.TextIOBase:
     return io.TextIOWrapper(io.BytesIO(), encoding="ascii")
 
 
+def asked_for_help(words: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["extrap", *words])
+        patch.setattr(sys, "path", [*sys.path])
+        patch.setenv("HYDRA_FULL_ERROR", "1")
+        program.main()
+
+
 PRINTING: dict[str, tuple[Callable, list[str]]] = {
     "table": (table.main, ["s"]),
     "table --json": (table.main, ["s", "--json"]),
@@ -375,6 +383,7 @@ PRINTING: dict[str, tuple[Callable, list[str]]] = {
     "compare": (compare.main, ["s", "rope", "alibi"]),
     "findings": (findings.main, ["s"]),
     "schemes": (schemes.main, []),
+    "help": (asked_for_help, ["--help"]),
 }
 FULL = "a temporary file, or what is printed: the disk is full"
 
@@ -429,7 +438,7 @@ def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> 
     (elsewhere / "results.csv").write_text("mine")
     before = {path: path.lstat().st_mode for path in elsewhere.rglob("*") if path.is_file()}
     with pytest.raises(SystemExit, match="2"), reported():
-        Experiment(this, in_sweep=False).run()
+        program.Experiment(this, in_sweep=False).run()
     [told] = capsys.readouterr().err.splitlines()
     assert told.startswith("extrap: runs") and line in told
     assert before.items() <= {path: path.lstat().st_mode for path in elsewhere.rglob("*")}.items()

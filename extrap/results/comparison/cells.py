@@ -5,6 +5,7 @@ A cell is (task, protocol, length, metric): a loss, an accuracy over depths, a s
 over depths.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,16 +59,44 @@ class Items(NamedTuple):
     drawn: tuple[float, ...] | None = None
 
 
-def opened(study: Path) -> list[Series]:
-    """The series of a study whatever they came to: `mark` holds the status of a row, `file` the
-    stem of its file.
+SCANNED = ("run", "scheme", "data", "extension", "factor", "seed", "train_length", "task")
+SCANNED += ("protocol", "status", "corpus", "config")
+"""Columns that the names of series and their status rest on."""
+
+
+def scanned(study: Path) -> list[Series]:
+    """The series of a study whatever they came to, as far as a quick look at some columns tells:
+    `mark` holds the status of a row, `file` the stem of its file, `line` its number there. Raises
+    UserError for a file that is no table.
     """
-    parts = [
-        rows.frame(rows.records([file])).assign(file=file.stem)
-        for file in sorted((study / "rows").glob("*.csv"))
-    ]
-    together = pd.concat(parts, ignore_index=True)
-    return series(together.assign(mark=judged(together), status="ok"))
+    together = pd.concat(map(_scanned, rows.files(study)), ignore_index=True)
+    return series(together.assign(mark=judged(together), status="ok", value=0.0))
+
+
+def _scanned(path: Path) -> pd.DataFrame:
+    types = dict.fromkeys(SCANNED, str) | {"factor": float, "seed": int, "train_length": int}
+    try:
+        found = pd.read_csv(path, usecols=list(SCANNED), dtype=types, na_values={"factor": [""]},
+                            keep_default_na=False)  # fmt: skip
+    except (OSError, ValueError, OverflowError):  # what is wrong is told by whoever reads it whole
+        found = rows.read_files([path])[list(SCANNED)]
+    return found.assign(file=path.stem, line=range(len(found)))
+
+
+def opened(study: Path, chosen: list[Series]) -> list[Series]:
+    """These series with all their columns; no file is read whole that holds none of them. Raises
+    UserError for a damaged one.
+    """
+    stems = sorted({stem for one in chosen for stem in one.rows["file"]})
+    paths = [study / "rows" / f"{stem}.csv" for stem in stems]
+    parts = [rows.read_files([path]).assign(file=path.stem) for path in paths]
+    whole = pd.concat([part.assign(line=range(len(part))) for part in parts])
+    whole = whole.set_index(["file", "line"], drop=False)
+    return [
+        replace(one, rows=whole.loc[list(zip(one.rows["file"], one.rows["line"], strict=True))]
+                .assign(mark=one.rows["mark"].to_numpy(), status="ok").reset_index(drop=True))
+        for one in chosen
+    ]  # fmt: skip
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:

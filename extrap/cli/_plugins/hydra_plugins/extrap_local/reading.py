@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,11 +17,12 @@ from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from extrap.cli.app import Work
-from extrap.cli.config_guard import check
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
+from extrap.cli.sweep.varied import Varied
 from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.progress import Progress
 
 # What concerns the sweep and not its jobs: a job runs once, and starts no sweep.
 OF_THE_SWEEP = (
@@ -32,6 +33,10 @@ OF_THE_SWEEP = (
     "hydra.sweeper.",
     "hydra.sweep.",
 )
+
+
+MANY = 20
+"""Jobs from which on reading them takes seconds."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Reader:
     """program: what `extrap.cli.app.main` runs."""
 
     def __init__(self, context: HydraContext, program: Any, config: DictConfig) -> None:
-        self.loader: Any = context.config_loader
+        self.varied = Varied(context.config_loader, config)
         self.program, self.config = program, config
 
     def read(self, batch: Sequence[Sequence[str]]) -> list[Read]:
@@ -62,7 +67,7 @@ class Reader:
         """
         found: dict[str, Read] = {}
         wrong: dict[str, None] = {}
-        for overrides in map(list, batch):
+        for overrides in _shown(batch):
             try:
                 with self._composed(overrides) as cfg:
                     self.program.read(cfg)
@@ -71,7 +76,8 @@ class Reader:
                     entry = None if reason else work.entry(typed())
                 threads = int(OmegaConf.select(cfg, "threads", default=1))
                 found.setdefault(
-                    OmegaConf.to_yaml(cfg), Read(overrides, threads, state, reason, entry)
+                    repr(OmegaConf.to_container(cfg)),
+                    Read(overrides, threads, state, reason, entry),
                 )
             except UserError as error:
                 wrong[str(error)] = None
@@ -158,8 +164,7 @@ class Reader:
         Raises UserError.
         """
         try:
-            cfg = self.loader.load_sweep_config(self.config, overrides)
-            check(cfg, [*self.config.hydra.overrides.hydra, *overrides])
+            cfg = self.varied(overrides)
         except Exception as error:
             if (line := explain(error, overrides, self.program.conf)) is None:
                 raise
@@ -172,6 +177,15 @@ class Reader:
             yield cfg
         finally:
             HydraConfig.instance().cfg = before
+
+
+def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """The jobs one by one; how far it is where they are many."""
+    with Progress("reading jobs", len(batch)) if len(batch) >= MANY else nullcontext() as progress:
+        for number, overrides in enumerate(batch):
+            yield list(overrides)
+            if progress is not None:
+                progress(number + 1)
 
 
 def _state(work: Work) -> tuple[State, str]:

@@ -3,6 +3,7 @@ and lists every mistake.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -20,10 +21,13 @@ class LocalSweeper(Sweeper):
     which has the last word.
 
     A list of such is swept one after the other: {scheme: "rope,alibi"} and then {scheme: rope,
-    data: "text,retrieval"}.
+    data: "text,retrieval"}. `most`: jobs that one sweep may have; a slip asks for far more.
     """
 
-    def __init__(self, params: Mapping[str, str] | Sequence[Mapping[str, str]] | None) -> None:
+    def __init__(
+        self, params: Mapping[str, str] | Sequence[Mapping[str, str]] | None, most: int = 5000
+    ) -> None:
+        self.most = most
         self.grids = [params] if isinstance(params, Mapping) else list(params or [{}])
 
     def setup(
@@ -36,8 +40,10 @@ class LocalSweeper(Sweeper):
 
     def sweep(self, arguments: list[str]) -> Any:
         """Launches one job per combination; raises UserError for an option whose values match
-        nothing.
+        nothing, and for more jobs than `most`.
         """
+        if type(self.most) is not int or self.most < 1:
+            raise UserError(f"hydra.sweeper.most={self.most}: must be a whole number from 1")
         jobs = [
             job
             for grid in self.grids
@@ -48,16 +54,26 @@ class LocalSweeper(Sweeper):
 
     def _jobs(self, words: list[str]) -> list[list[str]]:
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
+        jobs = 1
         for override in overrides:
             if override.is_sweep_override() and not override.is_discrete_sweep():
                 raise UserError(
                     f"{override.input_line}: values without end; list them, or give a range with "
                     "a step"
                 )
-            if override.is_discrete_sweep() and not list(override.sweep_string_iterator()):
+            if not override.is_discrete_sweep():
+                continue
+            values = sum(1 for _ in islice(override.sweep_string_iterator(), self.most + 1))
+            jobs *= values
+            if jobs > self.most:
+                raise UserError(
+                    f"{override.input_line}: more than {self.most} jobs in one sweep; give fewer "
+                    "values, or raise hydra.sweeper.most"
+                )
+            if not values:
                 raise UserError(
                     f"{override.input_line}: matches none of "
                     f"{', '.join(self.loader.get_group_options(override.key_or_group))}"
                 )
-        [jobs] = BasicSweeper.split_arguments(overrides, None)
-        return jobs
+        [found] = BasicSweeper.split_arguments(overrides, None)
+        return found

@@ -1,0 +1,123 @@
+"""What `extrap --help` prints: choices, options, flags, the other commands. Made of files and
+dataclasses alone, so that it is there at once.
+"""
+
+import textwrap
+from collections.abc import Iterable
+from dataclasses import fields
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from extrap.cli.hydra_errors import groups
+from extrap.cli.schema import Config
+from extrap.runs.training.optim import Optim
+
+HEAD = """\
+extrap: a positional scheme, trained on short contexts, tested on long ones.
+
+Trains one configuration, then evaluates it. What is finished is skipped, what was interrupted continues.
+Runs are kept in runs/, rows of results in results/<study>/rows/.
+"""  # noqa: E501
+
+LONGROPE = """\
+extrap-longrope: a factor per pair for the extension longrope, searched for a trained run.
+
+Takes the choices and options of `extrap`: extrap-longrope scheme=rope extension=longrope extension.factor=8
+"""  # noqa: E501
+
+OPTIONS = {
+    "study": "rows and figures go to results/<study>",
+    "stage": "train, evaluate or all",
+    "seed": "of weights and batches",
+    "threads": "cores of one job",
+    "linear": "library of linear layers on a CPU: auto, torch or onednn",
+    "label": "name of the series in tables and figures; null: that of the scheme",
+    "plugins": "packages whose classes may be built, besides those of extrap",
+    "keep_going": "measure what can be asked where a task cannot",
+    "accept_rows": "rows of another machine count as done",
+}
+"""Options that belong to no group."""
+
+FLAGS = {
+    "-m, --multirun": "a sweep: every combination of the values given",
+    "--cfg job": "print every option with its value, and run nothing; goes with any choice",
+    "hydra.launcher.n_jobs=2": "jobs of a sweep side by side; hydra/launcher=slurm queues them",
+    "--config-dir DIR": "choices of your own, in a folder with the same groups",
+}
+
+EXAMPLES = {
+    "extrap scheme=alibi seed=1": "train and evaluate one model",
+    "extrap -m scheme=rope,alibi seed=0,1,2": "a sweep: every combination, side by side",
+    "extrap -m 'scheme=glob(*)' study=all": "every scheme",
+    "extrap experiment=demo": "a sweep kept in a file",
+    "extrap data/corpus=files data.corpus.path=my/texts": "your own text",
+    "extrap scheme=t5 --cfg job": "every option of this choice",
+}
+
+COMMANDS = {
+    "extrap-status": "the state of studies, what is left, why a job failed",
+    "extrap-plot": "draw the figures that the rows of a study serve",
+    "extrap-table": "a study's summary in the terminal",
+    "extrap-compare": "differences on the same documents, trials and seeds",
+    "extrap-report": "a study as one page of HTML",
+    "extrap-findings": "what was declared of a study, and what its rows say",
+    "extrap-dashboard": "show a study in W&B, from its rows",
+    "extrap-clean": "remove runs or rows by name and state",
+    "extrap-schemes": "list every scheme",
+    "extrap-audit": "properties of schemes by themselves",
+    "extrap-longrope": "search LongRoPE's factors for a trained run",
+}
+"""The other programs of this package; each has a --help of its own."""
+
+
+def text(head: str, folders: Iterable[str]) -> str:
+    """The whole of it; folders: those that choices are read from."""
+    plain = {f"{one.name}={_shown(one)}": OPTIONS[one.name] for one in options()}
+    train = " ".join(f"{one.name}={one.default}" for one in fields(Optim))
+    recipe = textwrap.fill(train, 96, initial_indent="  train.: ", subsequent_indent="          ")
+    parts = [
+        head,
+        "Choices (group=option):\n",
+        *(f"{group}: {', '.join(names)}" for group, names in choices(folders).items()),
+        "\nOptions (option=value):\n",
+        *_aligned(plain),
+        recipe,
+        "  Those of a choice stand below its name, as in model.layers=4: --cfg job prints them.",
+        "\nSweeps and flags:\n",
+        *_aligned(FLAGS),
+        "\nExamples:\n",
+        *_aligned(EXAMPLES),
+        "\nOther commands (each with --help):\n",
+        *_aligned(COMMANDS),
+    ]
+    return "\n".join(parts)
+
+
+def choices(folders: Iterable[str]) -> dict[str, list[str]]:
+    """The names of the files of every group."""
+    found: dict[str, set[str]] = {}
+    for folder in folders:
+        for group in groups(folder):
+            names = (path.stem for path in Path(folder, group).glob("*.yaml"))
+            found.setdefault(group, set()).update(names)
+    return {group: sorted(found[group]) for group in sorted(found)}
+
+
+def options() -> list[Any]:
+    """The fields of a configuration that are plain values."""
+    return [one for one in fields(Config) if one.name in OPTIONS]
+
+
+def _shown(option: Any) -> str:
+    value = [] if option.name == "plugins" else option.default
+    if isinstance(value, Enum):
+        value = value.value
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _aligned(lines: dict[str, str]) -> list[str]:
+    wide = max(map(len, lines))
+    return [f"  {word:{wide}}  {says}" for word, says in lines.items()]

@@ -1,0 +1,92 @@
+"""Configurations of the jobs of a sweep: composed once for each choice of groups, then varied.
+
+Composing takes a tenth of a second, most of it the same for every job: which files the choices of
+groups name. Plain options are put into a copy of what was composed, as Hydra itself does after it
+has read the files.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf, open_dict
+
+from extrap.cli.config_guard import check
+
+
+class Varied:
+    """loader: Hydra's; master: the configuration of the sweep as a whole."""
+
+    def __init__(self, loader: Any, master: DictConfig) -> None:
+        self.loader, self.master = loader, master
+        self._groups: dict[str, bool] = {}
+        self._bases: dict[tuple[str, ...], DictConfig] = {}
+        self._checked: set[tuple[tuple[str, ...], ...]] = set()
+
+    def __call__(self, overrides: list[str]) -> DictConfig:
+        """What the loader composes of these overrides, checked (extrap.cli.config_guard). Raises
+        what the loader raises, and UserError.
+        """
+        try:
+            cfg = self._varied(overrides)
+        except Exception:  # the loader says what is wrong, in its own words
+            cfg = None
+        if cfg is None:
+            cfg = self.loader.load_sweep_config(self.master, overrides)
+            check(cfg, [*self.master.hydra.overrides.hydra, *overrides])
+        return cfg
+
+    def _varied(self, overrides: list[str]) -> DictConfig | None:
+        """None where more than plain options stands beside choices of groups."""
+        parsed = OverridesParser.create().parse_overrides(overrides)
+        if not all(map(_sets, parsed)):
+            return None
+        chosen = [one for one in parsed if self._group(one)]
+        plain = [one for one in parsed if not self._group(one)]
+        if not all(map(_plain, plain)):
+            return None
+        words = tuple(str(one.input_line) for one in chosen)
+        if words not in self._bases:
+            self._bases[words] = self.loader.load_sweep_config(self.master, list(words))
+        names = tuple(str(one.key_or_group) for one in plain)
+        if (words, names) not in self._checked:
+            own = list(self.master.hydra.overrides.hydra)
+            check(self._bases[words], [*own, *words], [*own, *overrides])
+            self._checked.add((words, names))
+        cfg = deepcopy(self._bases[words])
+        for one in plain:
+            OmegaConf.update(cfg, one.key_or_group, one.value(), merge=True)
+        with open_dict(cfg.hydra):
+            cfg.hydra.overrides.task = overrides
+            cfg.hydra.job.override_dirname = _folder(cfg, parsed)
+        return cfg
+
+    def _group(self, override: Override) -> bool:
+        name = override.key_or_group
+        if name not in self._groups:
+            self._groups[name] = "/" in name or bool(self.loader.get_group_options(name))
+        return self._groups[name]
+
+
+def _sets(override: Override) -> bool:
+    """Whether it gives an option or a group a value, and adds or removes nothing."""
+    return not (
+        override.is_add()
+        or override.is_force_add()
+        or override.is_delete()
+        or override.is_hydra_override()
+    )
+
+
+def _plain(override: Override) -> bool:
+    return override.package is None and "${" not in str(override.input_line)
+
+
+def _folder(cfg: DictConfig, overrides: Sequence[Override]) -> str:
+    """`hydra.job.override_dirname`, as the loader makes it."""
+    words = cfg.hydra.job.config.override_dirname
+    kept = [one for one in overrides if one.key_or_group not in words.exclude_keys]
+    lines = sorted(str(one.input_line) for one in kept)
+    return str(words.item_sep.join(lines).replace("=", words.kv_sep))
