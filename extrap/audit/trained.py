@@ -14,15 +14,15 @@ from extrap.runs.training.devices import DTYPES, precision
 from extrap.utils.errors import UserError
 
 
-def trained(name: str) -> GPT:
-    """The model of a finished run, float64, in evaluation mode. Raises UserError where there is
-    none of that name or it is damaged.
+def trained(name: str, option: str = "--run ") -> GPT:
+    """The model of a finished run, float64, in evaluation mode. option: where it was named. Raises
+    UserError where there is none of that name or it is damaged.
     """
     run = Named(name)
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
         raise UserError(
-            f"--run {name}: no trained run of that name in {RUNS}; there are "
+            f"{option}{name}: no trained run of that name in {RUNS}; there are "
             f"{', '.join(known) or 'none yet'}"
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}

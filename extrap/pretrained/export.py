@@ -13,6 +13,7 @@ that would have one.
 
 import json
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -27,8 +28,10 @@ from extrap.utils.errors import UserError
 SCHEMES = {RoPE: llama, PartialRoPE: neox, Learned: gpt2, ALiBi: alibi}
 
 
-def export(model: GPT, folder: Path) -> None:
-    """Writes the folder. Raises UserError for a model that no architecture there is equal to."""
+def export(model: GPT, folder: Path, **entries: Any) -> None:
+    """Writes the folder. entries: more for config.json, such as bos_token_id. Raises UserError for
+    a model that no architecture there is equal to.
+    """
     from safetensors.torch import save_file
 
     kind = type(model.scheme)
@@ -42,4 +45,5 @@ def export(model: GPT, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     plain = {name: t.detach().contiguous().clone() for name, t in weights.items()}
     save_file(plain, folder / "model.safetensors", metadata={"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+    text = json.dumps(config | entries, indent=1)
+    (folder / "config.json").write_text(text, encoding="utf-8")

@@ -1,0 +1,76 @@
+"""`extrap-export RUN FOLDER`: a trained run, with its tokenizer, as a folder of transformers."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from extrap.cli.arguments import parser
+from extrap.cli.exits import reported
+from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
+
+
+def main(argv: list[str] | None = None) -> None:
+    """The command. A mistake is one line on stderr and exit code 2."""
+    command = parser("extrap-export", "Write a trained run as a folder that transformers reads.")
+    command.add_argument("run", metavar="RUN", help="name of a run, a folder in runs")
+    command.add_argument("folder", metavar="FOLDER", type=Path, help="to make; not there yet")
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        export(args.run, args.folder)
+        print(args.folder)
+
+
+def export(name: str, folder: Path) -> None:
+    """Makes the folder, whole or not at all. Raises UserError for a run that is none of our own
+    training, for one that has no equal there, and for a folder that is there.
+    """
+    if os.path.lexists(folder):
+        raise UserError(f"FOLDER={folder}: there already; give another name")
+    atomic.check_way(folder)
+    half = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    try:
+        _write(name, half)
+        os.rename(half, folder)
+    except OSError as error:
+        raise UserError(f"FOLDER={folder}: {error.strerror or error}; give another one") from None
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+
+
+def _write(name: str, folder: Path) -> None:
+    from extrap.audit.trained import trained
+    from extrap.data.vocabulary import Vocabulary
+    from extrap.pretrained import byte_tokenizer
+    from extrap.pretrained.export import export as written
+    from extrap.runs.build import build
+    from extrap.runs.folder import Named, read_json
+    from extrap.runs.training.devices import DTYPES, precision
+
+    identity = read_json(Named(name).folder / "config.json").get("identity") or {}
+    for entry, what in (
+        ("parent", "is a tuned run, whose extension the folder would not hold"),
+        ("checkpoint", "is a published checkpoint, which is such a folder"),
+    ):
+        if entry in identity:
+            raise UserError(f"RUN={name}: {what}; runs of our own training are exported")
+    model = trained(name, "RUN=").to(DTYPES[precision(identity.get("precision"))])
+    node = {"_target_": "extrap.data.vocabulary.Vocabulary"} | identity["data"]["vocabulary"]
+    of_bytes = node["_target_"] == "extrap.data.vocabulary.Vocabulary"
+    kept = {key: value for key, value in node.items() if key in ("_target_", "keys", "values")}
+    if not of_bytes:
+        written(model, folder)
+        print(
+            "extrap-export: the run read text with a tokenizer of its own; put its tokenizer.json "
+            "into the folder",
+            file=sys.stderr,
+        )
+        return
+    vocabulary = build(kept, "data.vocabulary", kind=Vocabulary)
+    written(model, folder, bos_token_id=vocabulary.bos)
+    byte_tokenizer.write(vocabulary, model.scheme.shape.length, folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The vocabulary of bytes as a tokenizer.json: what transformers and others read text with.
+
+Id b is byte b, 256 BOS, which a text begins with; then come keys and values, `<k0>` and `<v0>`, in
+the ids that a model was trained with.
+"""
+
+import json
+from pathlib import Path
+
+from extrap.data.encoder import BYTES
+from extrap.data.vocabulary import Vocabulary
+from extrap.utils.errors import UserError
+
+BOS = "<bos>"
+
+
+def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
+    """tokenizer.json and tokenizer_config.json of a vocabulary of bytes. length: L in tokens.
+    Raises UserError without the package tokenizers.
+    """
+    try:
+        from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
+    except ImportError:
+        raise UserError(
+            "export: needs the package tokenizers; pip install 'extrap[pretrained]'"
+        ) from None
+    assert vocabulary.encoder is BYTES
+    made = Tokenizer(models.BPE({character(b): b for b in range(256)}, []))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    made.decoder = decoders.ByteLevel()
+    made.add_special_tokens([AddedToken(BOS, normalized=False)])
+    records = [f"<k{i}>" for i in range(vocabulary.keys)]
+    records += [f"<v{i}>" for i in range(vocabulary.values)]
+    made.add_tokens([AddedToken(word, normalized=False) for word in records])
+    made.post_processor = processors.TemplateProcessing(
+        single=f"{BOS} $A", pair=f"{BOS} $A $B", special_tokens=[(BOS, vocabulary.bos)]
+    )
+    assert made.get_vocab_size() == vocabulary.size and made.token_to_id(BOS) == vocabulary.bos
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": BOS,
+        "model_max_length": length,
+        "clean_up_tokenization_spaces": False,
+    }
+    made.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
+def character(byte: int) -> str:
+    """How byte-level tokenizers write a byte: itself where it prints, else a letter from 256 on, in
+    the order of the bytes. Source: GPT-2.
+    """
+    if _prints(byte):
+        return chr(byte)
+    return chr(256 + sum(not _prints(other) for other in range(byte)))
+
+
+def _prints(byte: int) -> bool:
+    return 0x21 <= byte <= 0x7E or 0xA1 <= byte <= 0xAC or byte >= 0xAE
