@@ -16,8 +16,10 @@ from extrap.cli import clean, plot, status, table
 from extrap.cli import dashboard as command
 from extrap.cli import schema as config
 from extrap.cli.program import prepare
+from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
-from tests.support.jobs import TINY
+from extrap.runs.evaluate import measured
+from tests.support.jobs import TINY, job
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("extrap", "conf", "results", "benchmarks")
@@ -157,3 +159,13 @@ def test_links_lead_somewhere() -> None:
     for readme in READMES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", readme.read_text()):
             assert (readme.parent / target).exists(), f"{readme}: {target}"
+
+
+def test_the_command_that_repeats_rows_makes_committed_ones() -> None:
+    """The bits themselves take minutes; that the line names rows that are here takes none."""
+    text = (ROOT / "results" / "README.md").read_text()
+    (line,) = re.findall(r"^extrap (study=zoo .*)$", text, re.MULTILINE)
+    this = job(*shlex.split(line), tiny=())
+    assert measured(this)
+    rows = read(this.results)
+    assert rows.loc[rows["run"] == this.run.name, "task"].nunique() == 3
