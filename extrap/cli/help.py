@@ -66,6 +66,7 @@ COMMANDS = {
     "extrap-clean": "remove runs or rows by name and state",
     "extrap-schemes": "list every scheme",
     "extrap-audit": "properties of schemes by themselves",
+    "extrap-export": "a trained run as a folder that transformers reads",
     "extrap-longrope": "search LongRoPE's factors for a trained run",
 }
 """The other programs of this package; each has a --help of its own."""
