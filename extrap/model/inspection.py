@@ -170,7 +170,7 @@ class InspectedModel:
         and keys.
         """
         return not self.scheme.uses(
-            "attend", "sees", "temperature", "distance_bias", "bias", "normalise", "mix"
+            "attend", "sees", "temperature", "score", "distance_bias", "bias", "normalise", "mix"
         )
 
     @property

@@ -102,6 +102,7 @@ def test_without_the_mask_every_query_sees_every_key():
     torch.testing.assert_close(a.sum(-1), torch.ones_like(a.sum(-1)))
     assert (seen.jacobian(TOKENS, torch.eye(32)) > 0).all()
     assert seen.orderless and not inspected(gpt("alibi")).orderless
+    assert not inspected(gpt("path")).orderless  # a product over the tokens between
 
 
 def test_weights_that_changed_are_shown_as_changed():
