@@ -86,13 +86,17 @@ def written(results: Path) -> str:
 
 
 def texts(results: Path) -> dict[Path, str]:
-    """READMEs of the studies whose numbers are declared, with those of today's rows."""
-    return {
-        folder / README: numbers.filled(
-            (folder / README).read_text(encoding="utf-8"), folder, table.read(folder)
-        )
-        for folder in sorted(path.parent for path in results.glob(f"*/{numbers.FILE}"))
-    }
+    """READMEs of the studies whose numbers are declared, with those of today's rows. Raises
+    UserError where there is no README.
+    """
+    found = {}
+    for file in sorted(results.glob(f"*/{numbers.FILE}")):
+        path = file.with_name(README)
+        if not path.is_file():
+            raise UserError(f"{file}: {README}, whose numbers it declares, is missing; write it")
+        text = path.read_text(encoding="utf-8")
+        found[path] = numbers.filled(text, file.parent, table.read(file.parent))
+    return found
 
 
 def values(results: Path, study: str) -> dict:

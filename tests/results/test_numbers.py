@@ -24,7 +24,8 @@ def test_a_text_holds_no_number_that_is_declared_nowhere(path):
 
 
 def test_the_numbers_of_texts_are_those_of_the_rows():
-    """Written by `make tables`."""
+    """Written by `make tables`. What belongs to no study has no rows, hence nothing measured."""
+    assert not numbers.declared(RESULTS)["numbers"]
     for path, text in findings.texts(RESULTS).items():
         assert text == path.read_text(), path
 
@@ -58,8 +59,23 @@ def test_a_decimal_is_declared_or_said_to_be_not_measured(tmp_path):
     assert numbers.undeclared(OLD, where) == []
     found = numbers.undeclared(OLD + " T5 finds .97, and -.3 less.", where)
     assert [one.split()[0] for one in found] == [".97", "-.3"]
+    units = numbers.undeclared("5.7x, 1.5L, .1-.2, 3.1/.9, of .0015, a rate of .0011", where)
+    assert " ".join(one.split()[0] for one in units) == "5.7 1.5 .1 .2 3.1 .9 .0015 .0011"
     plain = "`x=.5` of arXiv 2305.19466, [a](b/.5.md) and <!-- t -->\n.3 <!-- /t --> in 40 tokens"
     assert numbers.undeclared(plain, where) == []
+
+
+def test_a_sentence_speaks_for_the_numbers_that_it_leaves_open_alone(tmp_path):
+    """What stands in it written out is not read from the rows."""
+    said = "numbers:\n- {text: 'at .5 it finds {}', scheme: rope, each: [{metric: accuracy}]}"
+    found = numbers.undeclared("at .5 it finds .40", folder(tmp_path, said))
+    assert [one.split()[0] for one in found] == [".5"]
+
+
+def test_a_full_stop_behind_a_whole_number_stays(tmp_path):
+    said = "common: {task: kv, metric: accuracy, multiple: 4}\nnumbers:\n"
+    said += "- {text: 'finds {}', each: [{scheme: rope}]}"
+    assert numbers.filled("It finds 7.", folder(tmp_path, said), frame(ROWS)) == "It finds 0."
 
 
 @pytest.mark.parametrize(
@@ -80,3 +96,16 @@ def test_a_mistake_names_the_file_and_the_sentence(tmp_path, old, new, said):
 def test_what_is_not_measured_has_a_reason(tmp_path):
     with pytest.raises(UserError, match="reason"):
         numbers.undeclared(OLD, folder(tmp_path, SAID.replace(", reason: an option", "")))
+
+
+@pytest.mark.parametrize("text", ["numbers: {a: 1}", "numbers: [3]", "numbers: [{text: a}]"])
+def test_an_entry_that_is_none_is_one_line(text, tmp_path):
+    with pytest.raises(UserError, match="numbers: a list, each with each and text"):
+        numbers.declared(folder(tmp_path, text))
+
+
+def test_numbers_without_a_text_are_one_line(tmp_path):
+    (tmp_path / "mine").mkdir()
+    folder(tmp_path / "mine")
+    with pytest.raises(UserError, match=r"README\.md, whose numbers it declares, is missing"):
+        findings.texts(tmp_path)

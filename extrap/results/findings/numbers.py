@@ -16,7 +16,7 @@ them, or its statistic, over, terms, contrasts, across (extrap.results.findings.
 stands beside `text` holds for all of `each`. `take`: effect (the mean over seeds; left out),
 low and high of its interval, or exp, the perplexity of a loss. A number has the decimals that it is
 printed with. `extrap-findings --write` writes today's numbers into the texts; a test finds decimals
-that are declared nowhere.
+that are declared nowhere, among them those that a sentence holds beside its `{}`.
 """
 
 import re
@@ -33,9 +33,10 @@ from extrap.results.findings.verdict import judge, table
 from extrap.utils.errors import UserError
 
 FILE = "numbers.yaml"
-NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)"
-DECIMAL = re.compile(r"(?<![\w./-])[+-]?\d*\.\d+(?![\w/])")
+NUMBER = r"[+-]?(?:\d*\.\d+|\d+)"
+DECIMAL = re.compile(r"(?<![\w.])[+-]?\d*\.\d+")
 TAKES = ("effect", "low", "high", "exp")
+NEEDED = {"numbers": {"text", "each"}, "not_measured": {"text", "reason"}}
 SKIPPED = (
     r"```.*?```",
     r"`[^`]*`",
@@ -52,9 +53,14 @@ def declared(folder: Path) -> dict[str, Any]:
     path = folder / FILE
     empty = {"common": {}, "numbers": [], "not_measured": []}
     try:
-        return empty | (yaml.safe_load(path.read_text()) if path.is_file() else {})
+        found = empty | (yaml.safe_load(path.read_text()) if path.is_file() else {})
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
         raise UserError(f"{path}: no YAML ({str(error).splitlines()[0]}); mend the file") from None
+    for part, needed in NEEDED.items():
+        for entry in found[part] if isinstance(found[part], list) else [found[part]]:
+            if not isinstance(entry, dict) or not needed <= {*entry}:
+                raise UserError(f"{path}: {part}: a list, each with {' and '.join(sorted(needed))}")
+    return found
 
 
 def filled(text: str, folder: Path, rows: pd.DataFrame) -> str:
@@ -78,10 +84,9 @@ def undeclared(text: str, folder: Path) -> list[str]:
     """Decimals of a text that are neither declared nor listed as not measured, with their place."""
     sentences, hidden = declared(folder), list(_skipped(text))
     for entry in sentences["numbers"]:
-        hidden += [found.span() for found in re.finditer(_pattern(entry["text"]), text)]
+        for found in re.finditer(_pattern(entry["text"]), text):
+            hidden += [found.span(group) for group in range(1, len(found.groups()) + 1)]
     for entry in sentences["not_measured"]:
-        if not entry.get("reason"):
-            raise UserError(f"{folder / FILE}: {entry['text']}: a reason is missing")
         hidden += [found.span() for found in re.finditer(_pattern(entry["text"]), text)]
     return [
         f"{found.group()} in “{' '.join(text[max(0, found.start() - 40) : found.end()].split())}”"
@@ -97,7 +102,7 @@ def _skipped(text: str) -> Iterator[tuple[int, int]]:
 
 def _pattern(sentence: str) -> str:
     words = [re.escape(word).replace(r"\{\}", f"({NUMBER})") for word in sentence.split()]
-    return r"\s+".join(words)
+    return r"(?<![\d.])" + r"\s+".join(words) + r"(?!\.?\d)"
 
 
 def _place(text: str, sentence: str, folder: Path) -> re.Match[str]:
