@@ -3,7 +3,8 @@ the beginning of the answer.
 
 A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
 immutable data: it has text to work on and no way to Python, to files or to the network. It may
-still take long; it is rendered where model.chat=true asks for it alone.
+still take long; it is rendered where model.chat=true asks for it alone. One that writes the date of
+today writes that of a fixed day, so that a run keeps its ids and its name.
 """
 
 import json
@@ -18,6 +19,21 @@ from extrap.utils.errors import UserError
 
 MARK = "TEXT-OF-A-USER"
 FILES = ("chat_template.jinja", "tokenizer_config.json")
+CLOCK = "strftime_now"
+DAY = {
+    "%d": "26",
+    "%m": "07",
+    "%B": "July",
+    "%b": "Jul",
+    "%Y": "2024",
+    "%y": "24",
+    "%A": "Friday",
+    "%a": "Fri",
+    "%H": "12",
+    "%M": "00",
+    "%S": "00",
+}
+"""What the clock of templates shows, code by code of strftime."""
 
 
 def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
@@ -75,6 +91,8 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
             f"{place}: model.chat=true needs the package transformers; "
             "pip install 'extrap[pretrained]'"
         ) from None
+    if CLOCK in template:
+        template = _clock() + template
     special = {
         name: value["content"] if isinstance(value, dict) and "content" in value else value
         for name, value in config.items()
@@ -93,3 +111,11 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
             f"{place}: its chat template cannot be rendered ({why:.100}); give model.chat=false"
         ) from None
     return text
+
+
+def _clock() -> str:
+    """A macro in place of the function of that name: transformers hands templates no functions of
+    ours.
+    """
+    filters = "".join(f" | replace('{code}', '{text}')" for code, text in DAY.items())
+    return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"

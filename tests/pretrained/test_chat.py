@@ -158,6 +158,23 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
         _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks
 
 
+@pytest.mark.parametrize("way", ["{{{{ {} }}}}", "{{% set day = {} %}}{{{{ day }}}}"])
+@pytest.mark.parametrize("start", ["", "\n", "  {% if true %}{% endif %}"])
+def test_the_date_of_a_template_is_that_of_a_fixed_day(way, start, theirs, tmp_path):
+    """Else the ids, and with them the name of the run, would be others every day. What stands
+    around the date is as transformers renders it.
+    """
+    format = "%d %b %Y, %A %d %B %Y-%m-%d %H:%M"
+    text = "26 Jul 2024, Friday 26 July 2024-07-26 12:00"
+    dated = start + way.format(f"strftime_now('{format}')") + CHAT
+    found = PublishedVocabulary(written(tmp_path, dated), 1000, 0, "here", chat=True).turns
+    said = {"conversation": [{"role": "user", "content": ""}], "return_dict": False}
+    whole = theirs.apply_chat_template(
+        chat_template=start + f"{{{{ '{text}' }}}}" + CHAT, add_generation_prompt=True, **said
+    )
+    assert [*found.before, *found.behind] == whole
+
+
 def test_a_template_lies_in_a_gguf_file_too(tmp_path):
     from extrap.pretrained.checkpoint import Checkpoint
 
