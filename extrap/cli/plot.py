@@ -152,7 +152,7 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
         path
         for name in names or known
         for path in figures.save(
-            figures.image(known[name].draw, form.width, form.kinds),
+            figures.image(partial(figures.drawn, known[name]), form.width, form.kinds),
             results.joinpath("analytic", *form.folder, name),
         )
     ]

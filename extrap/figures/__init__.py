@@ -22,11 +22,12 @@ from matplotlib.figure import Figure
 
 from extrap.figures.drawing.layout import fitted
 from extrap.figures.drawing.style import RC
+from extrap.results.rows import SCHEMA
 from extrap.results.series import select
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.files import replace
-from extrap.utils.plugins import imported
+from extrap.utils.plugins import fault, imported
 
 METADATA = {
     "svg": {"Date": None, "Creator": None},
@@ -45,19 +46,27 @@ def available(package: str = __name__, plugins: Iterable[str] = ()) -> dict[str,
     name that is taken.
     """
     known = _of(import_module(package), import_module)
-    for plugin in plugins:
+    for plugin in dict.fromkeys(plugins):
         option = f"plugins={plugin}"
         if imported(plugin, option) is None:
             raise UserError(f"{option}: no such package here")
         read = partial(imported, option=option)
         folder = read(plugin + package.removeprefix("extrap"))
+        if folder is not None and not hasattr(folder, "__path__"):
+            raise UserError(f"{option}: {folder.__name__}: a file; figures lie in a folder")
         for name, figure in ({} if folder is None else _of(folder, read)).items():
             if name in known:
                 raise UserError(f"{option}: {figure.__name__}: the name is taken; give another one")
-            if not figure.__doc__ or (package == __name__ and not hasattr(figure, "NEEDS")):
+            if not docstring(figure) or (package == __name__ and not _needs(figure)):
                 raise UserError(f"{option}: {figure.__name__}: lacks its caption or NEEDS")
             known[name] = figure
     return known
+
+
+def _needs(figure: ModuleType) -> bool:
+    """Whether it says which rows it draws: those of a task, by columns that rows have."""
+    found = getattr(figure, "NEEDS", None)
+    return isinstance(found, dict) and "task" in found and {*found} <= {*SCHEMA, "seen"}
 
 
 def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, ModuleType]:
@@ -120,7 +129,20 @@ def render(
     """
     if not served(figure, rows):
         return None
-    return image(lambda: figure.draw(rows), width, kinds)
+    return image(partial(drawn, figure, rows), width, kinds)
+
+
+def drawn(figure: ModuleType, *rows: pd.DataFrame) -> Figure:
+    """What a figure draws. Raises UserError for a mistake inside one of a plug-in."""
+    try:
+        return figure.draw(*rows)
+    except UserError:
+        raise
+    except Exception as error:
+        plugin = figure.__name__.partition(".")[0]
+        if plugin == __name__.partition(".")[0]:
+            raise
+        raise fault(error, f"plugins={plugin}") from error
 
 
 def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -> dict[str, bytes]:
@@ -132,11 +154,11 @@ def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -
         kinds: of svg, png, pdf.
     """
     with matplotlib.style.context(RC, after_reset=True), fitted(width):
-        drawn = draw()
+        made = draw()
         out = {}
         for kind in kinds:
             buffer = io.BytesIO()
-            drawn.savefig(buffer, format=kind, metadata=METADATA[kind])
+            made.savefig(buffer, format=kind, metadata=METADATA[kind])
             out[kind] = buffer.getvalue()
     return out
 

@@ -36,10 +36,15 @@ def imported(module: str, option: str) -> ModuleType | None:
         return None
     except Exception as error:  # code of a plug-in, which may fail in any way
         inside = error
-    if isinstance(inside, SyntaxError) and inside.filename:
-        place = f"{inside.filename}, line {inside.lineno}"
+    raise fault(inside, option) from inside
+
+
+def fault(error: Exception, option: str) -> UserError:
+    """The line about an exception out of a plug-in: what it is, and where it happened."""
+    if isinstance(error, SyntaxError) and error.filename:
+        place = f"{error.filename}, line {error.lineno}"
     else:
-        frame = traceback.extract_tb(inside.__traceback__)[-1]
+        frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{frame.filename}, line {frame.lineno}"
-    message = " ".join(str(inside).split())
-    raise UserError(f"{option}: {type(inside).__name__} in {place}: {message}") from inside
+    message = " ".join(str(error).split())
+    return UserError(f"{option}: {type(error).__name__} in {place}: {message}")

@@ -96,6 +96,12 @@ def test_in_the_figures(mine: Path, capsys: pytest.CaptureFixture) -> None:
 
 BAD = {
     "its name is taken": ("kv_depth", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "is taken"),
+    "it needs no task": ("mine", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "or NEEDS"),
+    "it needs a column that is none": (
+        "mine",
+        '"""K."""\nNEEDS = {"task": "nll", "colour": 1}\n\ndef draw(rows): ...\n',
+        "or NEEDS",
+    ),
     "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "lacks its caption"),
     "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "lacks its caption or NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
@@ -110,6 +116,39 @@ def test_what_is_wrong_with_a_figure_is_one_line(mine: Path, case: str) -> None:
     with pytest.raises(UserError, match=rf"^plugins=my_package: .*{line}") as error:
         figures.available(plugins=["my_package"])
     assert name in str(error.value)
+
+
+def test_a_figure_that_cannot_draw_is_one_line(mine: Path, capsys) -> None:
+    """With the place; one of ours that cannot is a bug, with its traceback."""
+    write(mine / "results" / "own" / "rows" / "a.csv", run_rows("rope"))
+    text = '"""K."""\nNEEDS = {"task": "nll"}\n\n\ndef draw(rows):\n    return 1 / 0\n'
+    Path("my_package/figures/mine.py").write_text(text)
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["own", "mine", "--plugins", "my_package,my_package"])
+    err = capsys.readouterr().err
+    assert err.startswith("extrap-plot: plugins=my_package: ZeroDivisionError in ")
+    assert err.endswith("mine.py, line 6: division by zero\n") and err.count("\n") == 1
+
+
+def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:
+    Path("lone").mkdir()
+    Path("lone/__init__.py").touch()
+    Path("lone/figures.py").touch()
+    sys.path.append(str(mine))
+    with pytest.raises(
+        UserError, match=r"^plugins=lone: lone\.figures: a file; figures lie in a f"
+    ):
+        figures.available(plugins=["lone"])
+
+
+def test_a_caption_is_there_where_python_drops_docstrings(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PYTHONOPTIMIZE=2."""
+    sys.path.append(str(mine))
+    figure = figures.available(plugins=["my_package"])["plain_loss"]
+    monkeypatch.setattr(figure, "__doc__", None)
+    assert figures.available(plugins=["my_package"])["plain_loss"] is figure
 
 
 @pytest.mark.parametrize(
