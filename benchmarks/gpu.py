@@ -1,10 +1,10 @@
 """Training and reading on one GPU, by scheme: python -m benchmarks.gpu [--tiny] [scheme ...]
 
 124 M parameters (model=base), windows of 1024 tokens, bfloat16 autocast: milliseconds of a step,
-the ratio to RoPE, and the share of the peak of the device that the model's products take (6 N + 12
-C T a token and layer, arXiv 2204.02311, appendix B). Then reading one text, doubled up to 131072
-tokens: seconds and peak memory. `--tiny` is a small model, on a CPU too, and says nothing about
-speed.
+the kernel of attention (extrap/model/attention.py), the ratio to RoPE, and the share of the peak of
+the device that the model's products take (6 N + 12 C T a token and layer, arXiv 2204.02311,
+appendix B). Then reading one text, doubled up to 131072 tokens: seconds and peak memory. `--tiny`
+is a small model, on a CPU too, and says nothing about speed.
 
 Results: results/bench/gpu_step.csv and gpu_read.csv. Times are of the wall, after the device is
 waited for; medians of ten steps.
@@ -19,6 +19,7 @@ from statistics import median
 import torch
 
 from benchmarks.measure import job, write
+from extrap.model.attention import kernel
 from extrap.runs.training.lightning_module import Lit
 
 PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12}
@@ -70,7 +71,9 @@ def step(scheme: str, tiny: bool, device: str) -> dict[str, object]:
     name = torch.cuda.get_device_name() if device == "cuda" else "cpu"
     peak = next((value for part, value in PEAK.items() if part in name), None)
     share = "" if peak is None else f"{flops / seconds / peak:.3f}"
-    return {"device": name, "scheme": scheme, "ms": f"{1e3 * seconds:.2f}", "share of peak": share}
+    tier = kernel(lit.model.scheme, lit.model.where(batch.tokens)).__name__
+    about = {"device": name, "scheme": scheme, "kernel": tier}
+    return about | {"ms": f"{1e3 * seconds:.2f}", "share of peak": share}
 
 
 @torch.inference_mode()

@@ -1,8 +1,9 @@
 """The only place where attention is computed. The kernel follows from which hooks a scheme
-overrides, never from a flag.
+overrides and from the device, never from a flag.
 
     attend                    the scheme computes attention itself
     score, normalise, mix     explicit, by blocks of query rows
+    sees, distance_bias       on a GPU flexible, one kernel with whole blocks of pairs left out
     sees, bias, distance_bias beside a sink or at uneven coordinates
                               fused, with a mask per block of rows
     distance_bias             fused, with a zero-copy relative bias per block of rows
@@ -26,6 +27,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
 from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
 
@@ -47,6 +49,8 @@ def kernel(scheme: Scheme, at: Where) -> Kernel:
         return owned
     if uses("score", "normalise", "mix"):
         return explicit
+    if flex.serves(scheme, at):
+        return flexible
     if uses("sees", "bias") or not at.causal:
         return masked
     if uses("distance_bias"):
@@ -103,6 +107,18 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor
         return _sdpa(_heated(scheme, q, here), k, v, here, attn_mask=mask)
 
     return _by_rows(rows, q, k, v, at, _few(q))
+
+
+def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+    """FlexAttention under the biases of distance and the mask that the scheme declares."""
+    q, k = scheme.rotate(q, k, at)
+
+    def heated(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
+        return _heated(scheme, q, here)
+
+    if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
+        q = _by_rows(heated, q, k, v, at, ROWS)
+    return flex.flex(scheme, q, k, v, at)
 
 
 def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
