@@ -30,9 +30,14 @@ SCHEMES = {RoPE: llama, PartialRoPE: neox, Learned: gpt2, ALiBi: alibi}
 
 def export(model: GPT, folder: Path, **entries: Any) -> None:
     """Writes the folder. entries: more for config.json, such as bos_token_id. Raises UserError for
-    a model that no architecture there is equal to.
+    a model that no architecture there is equal to, and without the package safetensors.
     """
-    from safetensors.torch import save_file
+    try:
+        from safetensors.torch import save_file
+    except ImportError:
+        raise UserError(
+            "export: needs the package safetensors; pip install 'extrap[pretrained]'"
+        ) from None
 
     kind = type(model.scheme)
     if kind not in SCHEMES or "spectrum" in vars(model.scheme):

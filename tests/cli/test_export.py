@@ -1,6 +1,7 @@
 """`extrap-export`: a run of our own, read by transformers and asked by us again as a checkpoint."""
 
 import json
+import sys
 
 import pytest
 import torch
@@ -75,6 +76,16 @@ def test_the_folder_measured_as_a_checkpoint_has_the_same_losses(this, capsys):
         own = frame[(frame.run == one.run.name) & (frame.metric == "nll")]
         found.append(own.set_index(["protocol", "axis", "at"]).value.sort_index())
     assert len(found[0]) > 1 and found[0].to_numpy() == pytest.approx(found[1].to_numpy(), abs=1e-4)
+
+
+@pytest.mark.parametrize("package", ["safetensors", "tokenizers"])
+def test_a_package_that_is_not_installed_is_one_line(package, this, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.torch", None)
+    with pytest.raises(SystemExit, match="2"):
+        command.main([this.run.name, "out"])
+    line = f"export: needs the package {package}; pip install 'extrap[pretrained]'"
+    assert capsys.readouterr().err == f"extrap-export: {line}\n"
 
 
 @pytest.mark.parametrize(
