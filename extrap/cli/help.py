@@ -39,6 +39,9 @@ OPTIONS = {
 }
 """Options that belong to no group."""
 
+NESTED = "experiment/"
+"""Folders in this group hold more of its choices, and are no groups."""
+
 FLAGS = {
     "-m, --multirun": "a sweep: every combination of the values given",
     "--cfg job": "print every option with its value, and run nothing; goes with any choice",
@@ -96,12 +99,15 @@ def text(head: str, folders: Iterable[str]) -> str:
 
 
 def choices(folders: Iterable[str]) -> dict[str, list[str]]:
-    """The names of the files of every group."""
+    """The names of the files of every group. Experiments in a folder of their own are chosen with
+    it: experiment=reference/headline.
+    """
     found: dict[str, set[str]] = {}
     for folder in folders:
-        for group in groups(folder):
-            names = (path.stem for path in Path(folder, group).glob("*.yaml"))
-            found.setdefault(group, set()).update(names)
+        for path in groups(folder):
+            group, _, inner = path.partition("/") if path.startswith(NESTED) else (path, "", "")
+            names = (Path(inner, file.stem) for file in Path(folder, path).glob("*.yaml"))
+            found.setdefault(group, set()).update(name.as_posix() for name in names)
     return {group: sorted(found[group]) for group in sorted(found)}
 
 

@@ -67,10 +67,9 @@ def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
     conf = Path(__file__).parents[2] / "conf"
     for group in ("scheme", "data", "data/corpus", "model", "experiment"):
         [line] = [line for line in out.splitlines() if line.startswith(f"{group}: ")]
-        assert (
-            line
-            == f"{group}: {', '.join(sorted(file.stem for file in (conf / group).glob('*.yaml')))}"
-        )
+        files = (conf / group).glob("**/*.yaml" if group == "experiment" else "*.yaml")
+        names = (file.relative_to(conf / group).with_suffix("").as_posix() for file in files)
+        assert line == f"{group}: {', '.join(sorted(names))}"
 
 
 def test_the_package_is_light_until_a_plug_in_asks_for_a_class() -> None:
@@ -107,6 +106,8 @@ def test_help_lists_choices_of_ones_own(tmp_path: Path) -> None:
     found = help.choices([str(Path(__file__).parents[2] / "conf"), str(tmp_path)])
     assert {"mine", "rope"} <= set(found["scheme"])
     assert not any(group.startswith("hydra") for group in found)
+    assert {"demo", "reference/headline"} <= set(found["experiment"])
+    assert {"data", "data/corpus"} <= set(found) and "experiment/reference" not in found
 
 
 @pytest.mark.parametrize("word", help.EXAMPLES)
