@@ -244,7 +244,10 @@ class FineTuned:
             raise UserError(f"finetune.{error}") from None
         whole = sum(p.numel() for p in extended.parameters())
         tuned = sum(p.numel() for p in extended.parameters() if p.requires_grad)
-        check_memory(tuned, whole - tuned)
+        remedy = (
+            "tune fewer of them with finetune=lora and a small finetune.rank, or a smaller model"
+        )
+        check_memory(tuned, whole - tuned, remedy)
         if devices.processes(self.parent.trainer) > 1 and not self.parent.run.trained:
             raise UserError(
                 f"{self.choice}: {self.parent.run.name} is not trained yet; on several devices "

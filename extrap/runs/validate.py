@@ -29,6 +29,7 @@ STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 LONGEST = 220
 BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
 FROZEN = 4  # of one that is not trained
+SMALLER = "give a smaller model.dim, model.layers or data.vocabulary"
 _PROBED: set[str] = set()  # fingerprints of schemes that this process has tried out
 
 
@@ -77,15 +78,16 @@ def check_model(options: Any) -> None:
         raise UserError(f"model.{error}") from None
 
 
-def check_memory(params: int, frozen: int = 0) -> None:
-    """Raises UserError for a model that cannot be trained in the memory of this machine."""
+def check_memory(params: int, frozen: int = 0, remedy: str = SMALLER) -> None:
+    """Raises UserError for a model that cannot be trained in the memory of this machine. frozen:
+    parameters that are not trained; remedy: what to do.
+    """
     need = BYTES * params + FROZEN * frozen
     have = memory()
     if need > have:
         raise UserError(
             f"model: {params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training and "
-            f"this machine has {have / 2**30:,.0f}; give a smaller model.dim, model.layers or "
-            "data.vocabulary"
+            f"this machine has {have / 2**30:,.0f}; {remedy}"
         )
 
 

@@ -176,6 +176,16 @@ def test_a_tuned_checkpoint_is_named_by_all_that_tunes_it(place):
         assert asked(*TUNED, word).run.name == own
 
 
+def test_a_checkpoint_too_large_to_be_tuned_says_what_to_do(place, monkeypatch):
+    """All weights need four times what one of those that stay as they are needs."""
+    monkeypatch.setattr(validate, "memory", lambda: 10 * sum(p.numel() for p in place.parameters()))
+    validate.check(asked(*TUNED))
+    with pytest.raises(UserError, match=r"GiB in training and .*; tune fewer of them with finetun"):
+        validate.check(
+            asked("finetune=full", *(w for w in TUNED if "lora" not in w and "rank" not in w))
+        )
+
+
 def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
     task = "task.lost-in-the-middle"
     small = ["pairs=[2]", "trials=2", "characters=6", "generate=8", "query=[last]"]
