@@ -84,7 +84,9 @@ def check(cfg: DictConfig, overrides: Sequence[str], given: Sequence[str] = ()) 
             f"plugins={list(cfg.plugins)}: set by a file; only the command line lets code of "
             "other packages in"
         )
-    hidden = [path for path in (f"hydra.{path}" for path in _wrong(node)) if not _said(path, typed)]
+    hidden = [
+        path for path in (f"hydra.{path}" for path in _wrong(node)) if not _typed(path, typed)
+    ]
     for path in (*hidden, *(path for path in _account(plain) if path not in typed)):
         raise UserError(
             f"{path}: set by a file to what could run code or write elsewhere; only the command "
@@ -98,7 +100,7 @@ def check(cfg: DictConfig, overrides: Sequence[str], given: Sequence[str] = ()) 
             )
 
 
-def _said(option: str, typed: list[str]) -> bool:
+def _typed(option: str, typed: list[str]) -> bool:
     """Whether an option, one that it belongs to or one inside it was typed."""
     return any(
         option == word or option.startswith(f"{word}.") or word.startswith(f"{option}.")

@@ -14,7 +14,7 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
-from extrap.cli.plot_hints import hints, options, said
+from extrap.cli.plot_hints import hints, lacking_line, options
 from extrap.results.rows import open_study
 from extrap.results.series import series
 from extrap.utils.errors import UserError
@@ -179,7 +179,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
         elif names:
             own = options(known[name], rows) or ""
-            raise UserError(said(name, known[name], study, own))
+            raise UserError(lacking_line(name, known[name], study, own))
         else:
             lacking.append(name)
     if not drawn:

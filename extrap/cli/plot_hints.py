@@ -33,11 +33,13 @@ def hints(known: dict[str, ModuleType], lacking: list[str], rows: pd.DataFrame) 
     for name in lacking:
         own = options(known[name], rows)
         if own is not None:
-            found.append((len(_make(known[name]).split()), said(name, known[name], study, own)))
+            found.append(
+                (len(_make(known[name]).split()), lacking_line(name, known[name], study, own))
+            )
     return [line for _, line in sorted(found, key=lambda one: one[0])][:MOST]
 
 
-def said(name: str, figure: ModuleType, study: str, own: str = "") -> str:
+def lacking_line(name: str, figure: ModuleType, study: str, own: str = "") -> str:
     """own: options that its command gets besides those that every study needs."""
     return (
         f"{name}: no rows with {figures.needed(figure)} in study {study}; "

@@ -70,7 +70,7 @@ class PlainCheckpoint:
         auto = self._auto()
         if self.kind not in auto.CONFIG_MAPPING:
             raise self._unknown()
-        with self._told():
+        with self._one_line():
             found = auto.AutoConfig.from_pretrained(
                 str(self.folder), trust_remote_code=False, local_files_only=True
             )
@@ -95,7 +95,7 @@ class PlainCheckpoint:
         kind = auto.AutoModelForCausalLM._model_mapping[type(config)]
         kind = kind[0] if isinstance(kind, tuple) else kind
         attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
-        with self._told():
+        with self._one_line():
             if empty:
                 with torch.device("meta"):
                     made = kind._from_config(config, dtype=dtype, **attention)
@@ -151,7 +151,7 @@ class PlainCheckpoint:
         )
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _one_line(self) -> Iterator[None]:
         """Without reports and bars of transformers; what it raises becomes one line."""
         from transformers.utils import logging
 

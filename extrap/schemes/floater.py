@@ -20,8 +20,8 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 Dynamics = Literal["timed", "autonomous"]
 Field = Callable[[float, Tensor], Tensor]
-LOOK = 500
-"""Steps of a path after which it is looked at whether anything of it is still finite."""
+CHECKED = 500
+"""Steps of a path after which it is checked whether anything of it is still a number."""
 
 
 def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor:
@@ -35,7 +35,7 @@ def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor
     for end, count in zip(times, steps, strict=True):
         for n in range(count):
             walked += 1
-            lost = lost or (walked % LOOK == 0 and bool(p.isnan().all()))
+            lost = lost or (walked % CHECKED == 0 and bool(p.isnan().all()))
             if lost:
                 break
             dt = (end - t) / count

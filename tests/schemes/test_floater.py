@@ -45,13 +45,13 @@ def test_a_path_past_all_numbers_is_not_walked_on(monkeypatch):
 
     def growing(t: float, p: torch.Tensor) -> torch.Tensor:
         asked.append(t)
-        assert len(asked) < 4 * 4 * floater.LOOK
+        assert len(asked) < 4 * 4 * floater.CHECKED
         return p @ p.new_tensor([[15.0, 15.0], [-15.0, 15.0]])
 
     ended = rk4(growing, start, times, steps)
     assert [int(state.isnan().sum()) for state in ended] == [0, 2, 4, 4]
     asked.clear()
-    monkeypatch.setattr(floater, "LOOK", 10**4)
+    monkeypatch.setattr(floater, "CHECKED", 10**4)
     whole = rk4(growing, start, times[:3], steps[:3])
     torch.testing.assert_close(ended[:3], whole, equal_nan=True, atol=0, rtol=0)
 

@@ -56,10 +56,10 @@ class Axis:
         return self.start + share * (self.end - self.start)
 
 
-def chart(view: View, names: Sequence[str], looks, train_lengths: Sequence[int]) -> str:
+def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]) -> str:
     """The SVG of a view.
 
-    names: labels of the series; looks: (colour, marker, condition) of each; train_lengths: those
+    names: labels of the series; styles: (colour, marker, condition) of each; train_lengths: those
     that are marked on an axis of lengths.
     """
     points = [point for curve in view.curves for point in curve.points]
@@ -68,7 +68,7 @@ def chart(view: View, names: Sequence[str], looks, train_lengths: Sequence[int])
     body = [_grid(x, y, ticks, levels, view)]
     if view.kind == "length":
         body += [_training(x(length)) for length in train_lengths]
-    body += [_group(view, curve, names[curve.series], looks[curve.series], x, y)
+    body += [_group(view, curve, names[curve.series], styles[curve.series], x, y)
              for curve in view.curves]  # fmt: skip
     what = f"{view.score} by {view.kind}" + (f", {view.length} tokens" if view.length else "")
     label = f"{what}; {len(view.curves)} series; arrow keys read the points"
