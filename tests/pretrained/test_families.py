@@ -9,6 +9,8 @@ import torch
 
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.checkpoint import Checkpoint, by_model_type
+from extrap.pretrained.soft_cap import SoftCap
+from extrap.schemes.window import Window
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 
@@ -126,6 +128,28 @@ def test_files_of_transformers_4_say_the_same_of_two_rotations(tmp_path):
     config["rope_scaling"] = {"rope_type": "linear", "factor": 3.0}
     (tmp_path / "config.json").write_text(json.dumps(config))
     torch.testing.assert_close(Checkpoint(str(tmp_path)).model()(TOKENS), expected)
+
+
+@torch.no_grad()
+def test_what_a_config_does_not_hold_is_what_transformers_takes(tmp_path):
+    """Gemma 2 without its caps and its window: those of the paper; null is none."""
+    import transformers
+
+    caps = {"attn_logit_softcapping": 50.0, "final_logit_softcapping": 30.0}
+    tiny.made("gemma2", sliding_window=4096, **caps).save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps({k: v for k, v in config.items() if k not in caps}))
+    ours = Checkpoint(str(tmp_path)).model()
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    assert ours.logit_cap == theirs.config.final_logit_softcapping == 30
+    torch.testing.assert_close(ours(TOKENS), theirs(TOKENS).logits, atol=1e-4, rtol=1e-4)
+    del config["sliding_window"]
+    path.write_text(json.dumps(config | dict.fromkeys(caps)))
+    ours = Checkpoint(str(tmp_path)).model()
+    widths = {part.width for part in ours.scheme.modules() if isinstance(part, Window)}
+    assert (ours.logit_cap, widths) == (None, {4096})
+    assert not any(isinstance(part, SoftCap) for part in ours.scheme.modules())
 
 
 def rewritten(tmp_path, kind="llama", options=None, **changes) -> Checkpoint:

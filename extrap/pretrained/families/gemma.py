@@ -29,12 +29,23 @@ SANDWICH = {
 }
 PERIOD = {"gemma2": 2, "gemma3_text": 6}
 """Every so many layers one sees everything, where the config does not list them."""
+MISSING: dict[str, dict[str, Any]] = {
+    "gemma": {},
+    "gemma2": {
+        "sliding_window": 4096,
+        "attn_logit_softcapping": 50.0,
+        "final_logit_softcapping": 30.0,
+    },
+    "gemma3_text": {"sliding_window": 4096},
+}
+"""What transformers takes where a config does not hold an entry; null is none."""
 BASES = {"full_attention": 1e6, "sliding_attention": 1e4}
 
 
 def plan(settings: Settings) -> Plan:
     kind = settings.get("model_type")
     first, third = kind == "gemma", kind == "gemma3_text"
+    settings = Settings(MISSING[kind] | dict(settings.values), settings.place)
     settings.only("use_bidirectional_attention", False)
     dim, heads = settings.size("hidden_size"), settings.size("num_attention_heads")
     layers = settings.size("num_hidden_layers")
