@@ -12,6 +12,7 @@ from typing import Any
 from extrap.cli import report
 from extrap.cli.arguments import named_plugins, parser
 from extrap.cli.exits import reported
+from extrap.figures import available
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, workspace
 from extrap.runs.dashboard.page import Page
@@ -51,7 +52,9 @@ def main(argv: list[str] | None = None) -> None:
         if not args.project:
             raise UserError("--project=: needs a name")
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
-        records = show(board, args.study, args.figures, named_plugins(args))
+        plugins = named_plugins(args)
+        available(plugins=plugins)  # a mistake in one of theirs comes before any page
+        records = show(board, args.study, args.figures, plugins)
         if args.workspace:
             with taken():
                 print(_workspace(board, args.study, records))

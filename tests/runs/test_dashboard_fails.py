@@ -77,6 +77,13 @@ def test_a_project_without_a_name_is_one_line(study: Path, capsys) -> None:
     assert capsys.readouterr().err == "extrap-dashboard: --project=: needs a name\n"
 
 
+def test_a_package_that_is_not_there_is_told_before_any_page(study: Path, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["demo", "--plugins", "no_package"])
+    line = "extrap-dashboard: plugins=no_package: no such package here\n"
+    assert capsys.readouterr() == ("", line) and not Path("wandb").exists()
+
+
 class Taken(WandB):
     """Takes every page and remembers it; figures do not fit into memory."""
 
