@@ -7,9 +7,11 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from extrap.utils.errors import UserError
 from tests.support.tiny_program import Tiny
 
 TWO = "hydra.launcher.n_jobs=2"
@@ -75,6 +77,32 @@ def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Tiny) -> None:
     assert done.stderr.splitlines()[0].startswith("reading jobs: 20 in ")
     assert "0 done, 20 skipped, 0 failed" in done.stderr
     assert tiny.events() == []
+
+
+@pytest.mark.parametrize(
+    ("grids", "words", "jobs"),
+    [
+        ([{"seed": "0,1,2"}], ["seed=7,8,9"], 3),  # the command line has the last word
+        ([{"seed": "range(0,100)"}], ["seed=7"], 1),
+        ([{"seed": "0,1"}, {"seed": "2,3"}], [], None),  # four, of three that there may be
+    ],
+)
+def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) -> None:
+    """An option that an experiment sweeps and the command line gives, too, counts once; grids one
+    after the other are one sweep.
+    """
+    from hydra_plugins.extrap_local.sweeper import LocalSweeper
+
+    sweeper, launched = LocalSweeper(grids, most=3), []
+    sweeper.loader = SimpleNamespace(get_group_options=lambda name: [])
+    launch = lambda batch, initial_job_idx: launched.extend(batch) or []  # noqa: E731
+    sweeper.launcher = SimpleNamespace(launch=launch)
+    if jobs is None:
+        with pytest.raises(UserError, match=r"^seed=2,3: more than 3 jobs in one sweep"):
+            sweeper.sweep(words)
+    else:
+        sweeper.sweep(words)
+    assert len(launched) == (jobs or 0)
 
 
 def test_every_mistake_is_told_before_the_first_job_starts(tiny: Tiny) -> None:

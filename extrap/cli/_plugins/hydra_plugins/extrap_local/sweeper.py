@@ -44,28 +44,31 @@ class LocalSweeper(Sweeper):
         """
         if type(self.most) is not int or self.most < 1:
             raise UserError(f"hydra.sweeper.most={self.most}: must be a whole number from 1")
-        jobs = [
-            job
-            for grid in self.grids
-            for job in self._jobs([*(f"{key}={value}" for key, value in grid.items()), *arguments])
-        ]
+        jobs: list[list[str]] = []
+        for grid in self.grids:
+            own = [f"{key}={value}" for key, value in grid.items()]
+            jobs += self._jobs([*own, *arguments], self.most - len(jobs))
         results = self.launcher.launch(jobs, initial_job_idx=0)
         return [result.return_value for result in results]
 
-    def _jobs(self, words: list[str]) -> list[list[str]]:
+    def _jobs(self, words: list[str], room: int) -> list[list[str]]:
+        """room: jobs that there may be. Of an option that stands there twice the last one counts,
+        as Hydra's sweeper has it.
+        """
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
-        jobs = 1
         for override in overrides:
             if override.is_sweep_override() and not override.is_discrete_sweep():
                 raise UserError(
                     f"{override.input_line}: values without end; list them, or give a range with "
                     "a step"
                 )
+        jobs = 1
+        for override in {one.get_key_element(): one for one in overrides}.values():
             if not override.is_discrete_sweep():
                 continue
             values = sum(1 for _ in islice(override.sweep_string_iterator(), self.most + 1))
             jobs *= values
-            if jobs > self.most:
+            if jobs > room:
                 raise UserError(
                     f"{override.input_line}: more than {self.most} jobs in one sweep; give fewer "
                     "values, or raise hydra.sweeper.most"
