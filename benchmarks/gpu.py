@@ -1,10 +1,11 @@
-"""Training and reading on one GPU, by scheme: python -m benchmarks.gpu [--tiny] [scheme ...]
+"""Training and reading on one GPU: python -m benchmarks.gpu [--tiny] [--compile] [scheme ...]
 
 124 M parameters (model=base), windows of 1024 tokens, bfloat16 autocast: milliseconds of a step,
 the kernel of attention (extrap/model/attention.py), the ratio to RoPE, and the share of the peak of
 the device that the model's products take (6 N + 12 C T a token and layer, arXiv 2204.02311,
 appendix B). Then reading one text, doubled up to 131072 tokens: seconds and peak memory. `--tiny`
-is a small model, on a CPU too, and says nothing about speed.
+is a small model, on a CPU too, and says nothing about speed; `--compile` trains what torch.compile
+makes of the model, and writes gpu_step_compiled.csv.
 
 Results: results/bench/gpu_step.csv and gpu_read.csv. Times are of the wall, after the device is
 waited for; medians of ten steps.
@@ -47,10 +48,10 @@ def words(scheme: str, tiny: bool) -> list[str]:
             f"data.text.size={size}"]  # fmt: skip
 
 
-def step(scheme: str, tiny: bool, device: str) -> dict[str, object]:
+def step(scheme: str, tiny: bool, device: str, compiled: bool) -> dict[str, object]:
     """Seconds of a training step, and what share of the device's peak its products take."""
     made = job(words(scheme, tiny))
-    lit = Lit(made.model().to(device), made.optim, made.mixture.weights)
+    lit = Lit(made.model().to(device), made.optim, made.mixture.weights, compiled)
     optimizer = lit.configure_optimizers()["optimizer"]
     batch = made.batches[0].to(device)
     times = []
@@ -72,7 +73,12 @@ def step(scheme: str, tiny: bool, device: str) -> dict[str, object]:
     peak = next((value for part, value in PEAK.items() if part in name), None)
     share = "" if peak is None else f"{flops / seconds / peak:.3f}"
     tier = kernel(lit.model.scheme, lit.model.where(batch.tokens)).__name__
-    about = {"device": name, "scheme": scheme, "kernel": tier}
+    about: dict[str, object] = {
+        "device": name,
+        "scheme": scheme,
+        "kernel": tier,
+        "compiled": compiled,
+    }
     return about | {"ms": f"{1e3 * seconds:.2f}", "share of peak": share}
 
 
@@ -103,19 +109,20 @@ def read(scheme: str, tiny: bool, device: str) -> list[dict[str, object]]:
 def main() -> None:
     command = argparse.ArgumentParser(prog="benchmarks.gpu")
     command.add_argument("--tiny", action="store_true")
+    command.add_argument("--compile", action="store_true")
     command.add_argument("scheme", nargs="*", default=SCHEMES)
     given = command.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cpu" and not given.tiny:
         raise SystemExit("benchmarks.gpu: no GPU here; --tiny tries the script on a CPU")
-    steps = [step(scheme, given.tiny, device) for scheme in given.scheme]
+    steps = [step(scheme, given.tiny, device, given.compile) for scheme in given.scheme]
     first = float(str(steps[0]["ms"]))
     rows = [row | {"ratio": f"{float(str(row['ms'])) / first:.2f}"} for row in steps]
     texts = [row for scheme in given.scheme for row in read(scheme, given.tiny, device)]
     if given.tiny:
         print(*rows, *texts, sep="\n")
         return
-    write("gpu_step", rows)
+    write("gpu_step_compiled" if given.compile else "gpu_step", rows)
     write("gpu_read", texts)
 
 

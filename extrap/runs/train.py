@@ -125,7 +125,12 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
     """
     run, steps = course.run, course.optim.steps
     lit, curve, state = (
-        Lit(course.begin().to(job.dtype), course.optim, course.batches.mixture.weights),
+        Lit(
+            course.begin().to(job.dtype),
+            course.optim,
+            course.batches.mixture.weights,
+            devices.compiled(job.trainer),
+        ),
         Curve(course.optim.log_every),
         "trained",
     )

@@ -4,7 +4,10 @@ local executor.
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,25 @@ def test_jobs_that_are_left_become_one_array(slurm: Worker, tmp_path: Path) -> N
         "--time=240",
     ):
         assert f"#SBATCH {line}\n" in script(tmp_path)
+
+
+def test_more_jobs_than_an_array_takes_become_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrays: list[list[int]] = []
+
+    class Executor:
+        @contextmanager
+        def batch(self) -> Iterator[None]:
+            arrays.append([])
+            yield
+
+        def submit(self, one: int) -> int:
+            arrays[-1].append(one)
+            return -one
+
+    slurm = import_module("hydra_plugins.extrap_local.slurm")
+    monkeypatch.setattr(slurm, "MOST", 3)
+    assert slurm.queue(Executor(), range(1, 8)) == [-1, -2, -3, -4, -5, -6, -7]
+    assert arrays == [[1, 2, 3], [4, 5, 6], [7]]
 
 
 def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Worker) -> None:

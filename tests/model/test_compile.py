@@ -11,6 +11,25 @@ GRAPHS = ["rope", "rope-logn", "alibi", "t5", "kerple-log", "window", "shaw"]
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["rope", "alibi", "t5"])
+def test_what_training_calls_is_one_graph(name):
+    """With the states after each layer, and the same gradients."""
+    torch.compiler.reset()
+    model = gpt(name)
+    tokens = torch.randint(50, (2, 40))
+    grads = []
+    for hidden in (model.hidden, torch.compile(model.hidden, backend="eager", fullgraph=True)):
+        model.zero_grad()
+        states: list[torch.Tensor] = []
+        (hidden(tokens, states).square().sum() + states[0].sum()).backward()
+        grads.append([p.grad for p in model.parameters() if p.grad is not None])
+    assert len(grads[0]) == len(grads[1]) > 0
+    for a, b in zip(*grads, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
+    torch.compiler.reset()
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", GRAPHS)
 @torch.no_grad()
 def test_the_forward_is_one_graph(name):

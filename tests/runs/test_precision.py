@@ -3,6 +3,7 @@ evaluated.
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -145,9 +146,35 @@ def test_a_step_is_an_update_however_its_batch_is_divided() -> None:
         assert one == pytest.approx(two, abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_run_is_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs are taken as for a GPU, and run as they are: no code is generated."""
+    taken, compiler = [], torch.compile
+
+    def graphs(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+        taken.append(function)
+        return compiler(function, backend="eager")
+
+    monkeypatch.setattr(torch, "compile", graphs)
+    this = job(*BRIEF, "train.steps=3")
+    stage.train(this)
+    whole = weights(this)
+    this.run.folder.rename("whole")
+    assert not taken
+    compiled = job(*BRIEF, "train.steps=3", "+trainer.compile=true")
+    assert compiled.run.name == this.run.name
+    stage.train(compiled)
+    assert len(taken) == 1
+    for name, w in weights(compiled).items():
+        torch.testing.assert_close(w, whole[name], atol=1e-5, rtol=0)
+    torch.compiler.reset()
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        ("+trainer.compile=7", "trainer.compile=7: expected true or false"),
+        ("+trainer.compile=true trainer.devices=2", "trainer.compile=true: for one device"),
         (
             "+trainer.accumulate_grad_batches=3",
             "data.text.size=4: does not divide among 1 x 3 shares",

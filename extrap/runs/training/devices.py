@@ -99,11 +99,26 @@ def accumulated(trainer: Mapping[str, Any]) -> int:
     return n
 
 
+def compiled(trainer: Mapping[str, Any]) -> bool:
+    """Whether torch.compile makes the forward and backward of the model: the option
+    `trainer.compile`. Raises UserError for what is neither true nor false, and on several devices,
+    where it was never tried.
+    """
+    word = trainer.get("compile", False)
+    if type(word) is not bool:
+        raise UserError(f"trainer.compile={word}: expected true or false")
+    if word and processes(trainer) > 1:
+        raise UserError("trainer.compile=true: for one device; leave it out on several")
+    return word
+
+
 def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> None:
     """Raises UserError for several devices in a job of a sweep, for nodes that nobody has started,
-    and for parts of a batch (windows by name) that do not divide.
+    for parts of a batch (windows by name) that do not divide, and for a model that cannot be
+    compiled.
     """
     n, times = processes(trainer), accumulated(trainer)
+    compiled(trainer)
     if sweep and n > 1:
         raise UserError(
             f"trainer.devices={trainer['devices']}: a job of a sweep has one device; start this "
@@ -125,17 +140,18 @@ def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> 
 
 
 def strategy(trainer: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a Trainer; `strategy: fsdp` is FSDP2 in as many shards as there are
-    processes, checkpoints in one file.
+    """The arguments of a Trainer, without those that are ours; `strategy: fsdp` is FSDP2 in as many
+    shards as there are processes, checkpoints in one file.
     """
-    if trainer.get("strategy") != "fsdp":
-        return dict(trainer)
+    known = {name: value for name, value in trainer.items() if name != "compile"}
+    if known.get("strategy") != "fsdp":
+        return known
     from lightning.pytorch.strategies import ModelParallelStrategy
 
     sharded = ModelParallelStrategy(
         processes(trainer), tensor_parallel_size=1, save_distributed_checkpoint=False
     )
-    return dict(trainer) | {"strategy": sharded}
+    return known | {"strategy": sharded}
 
 
 class Counts(NamedTuple):

@@ -27,19 +27,22 @@ class Lit(L.LightningModule):
     A share of a batch counts by the targets that it scores, so that the mean over shares is the
     loss of the whole batch (extrap/runs/training/devices.py).
 
+    compiled: whether torch.compile makes the forward of all layers, and its backward.
     measured: means over what this process has seen of the batch of the step.
     """
 
-    def __init__(self, model: GPT, optim: Optim, weights: dict[str, float]):
+    def __init__(self, model: GPT, optim: Optim, weights: dict[str, float], compiled: bool = False):
         super().__init__()
         self.model = model
         self.optim = optim
         self.weights = weights
         self.measured: dict[str, Tensor] = {}
+        self._compiled = torch.compile(model.hidden) if compiled else None
 
     def training_step(self, batch: Batch, step: int) -> Tensor:
         states: list[Tensor] = []
-        hidden = self.model.hidden(batch.tokens, states).flatten(0, 1)
+        forward = self._compiled or self.model.hidden
+        hidden = forward(batch.tokens, states).flatten(0, 1)
         targets = batch.targets.flatten()
         total = hidden.new_zeros(())
         if begins(batch):

@@ -1,5 +1,5 @@
 """The launcher `slurm`: reads and checks every job of a sweep, then queues those that are left as
-one array of a SLURM cluster.
+an array of a SLURM cluster, or as several where one would be too long.
 
 What is on the disk decides, so a job that is queued again (preempted, out of time, or by the same
 command) goes on where it stopped.
@@ -23,6 +23,11 @@ from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
 
 PAUSE = 1.0  # seconds between two looks at the jobs
+
+MOST = 1000
+"""Jobs of an array: SLURM takes indices below 1001 unless its administrators say otherwise
+(MaxArraySize, https://slurm.schedmd.com/slurm.conf.html).
+"""
 
 
 class SlurmLauncher(Launcher):
@@ -54,12 +59,8 @@ class SlurmLauncher(Launcher):
         if left:
             threads = max(read.threads for read, _ in left)
             executor = self._executor(threads)
-            with executor.batch():  # one array
-                queued = [
-                    executor.submit(Work(job.label, job.command, job.log, read.entry))
-                    for read, job in left
-                ]
-            self._wait([job for _, job in left], queued)
+            work = [Work(job.label, job.command, job.log, read.entry) for read, job in left]
+            self._wait([job for _, job in left], queue(executor, work))
         entries = [read.entry for read, _ in jobs]
         print(summary([job for _, job in jobs], time.monotonic() - began, entries), file=sys.stderr)
         if any(job.state is State.FAILED for _, job in jobs):
@@ -115,6 +116,15 @@ class SlurmLauncher(Launcher):
                 file=sys.stderr,
             )
             raise
+
+
+def queue(executor: Any, work: Sequence[Work]) -> list[Any]:
+    """Submits the jobs in arrays of at most MOST, in their order."""
+    queued: list[Any] = []
+    for start in range(0, len(work), MOST):
+        with executor.batch():
+            queued += [executor.submit(one) for one in work[start : start + MOST]]
+    return queued
 
 
 def _outcome(slurm: Any) -> str:
