@@ -72,7 +72,10 @@ def _config(folder: Path, place: str) -> dict[str, Any]:
 
 def _template(folder: Path, config: dict[str, Any], place: str) -> str:
     path = folder / "chat_template.jinja"
-    found = path.read_text(encoding="utf-8") if path.is_file() else config.get("chat_template")
+    try:
+        found = path.read_text(encoding="utf-8") if path.is_file() else config.get("chat_template")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: no text ({str(error)[:80]}); give model.chat=false") from None
     if isinstance(found, list):  # several by name
         named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
         found = named.get("default")

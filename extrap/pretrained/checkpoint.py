@@ -101,6 +101,8 @@ class Checkpoint:
     def plain(self) -> PlainCheckpoint | None:
         """The way through transformers, for a family that has no file here."""
         kind, known = self.settings.get("model_type"), by_model_type()
+        if not isinstance(kind, str):
+            raise self.settings.refusal("model_type", kind, "one of " + ", ".join(sorted(known)))
         if kind in known:
             return None
         if (self.folder / "adapter_config.json").exists():

@@ -59,7 +59,7 @@ class PlainCheckpoint:
     Raises UserError where it does not know the model_type, or cannot read the folder.
     """
 
-    def __init__(self, folder: Path, kind: Any, place: str, known: str):
+    def __init__(self, folder: Path, kind: str, place: str, known: str):
         self.folder = folder
         self.kind = kind
         self.place = place

@@ -25,7 +25,7 @@ class PublishedVocabulary(Vocabulary):
     def __init__(self, folder: Path, size: int, bos: int, place: str, chat: bool = False):
         if not (folder / "tokenizer.json").is_file():
             raise UserError(f"{place}: no tokenizer.json in it, which text is read with")
-        if not 0 <= bos < size:
+        if type(bos) is not int or not 0 <= bos < size:
             raise UserError(f"model.bos={bos}: an id from 0 to {size - 1}")
         made = encoder(str(folder))
         if made.ids > size:

@@ -78,7 +78,7 @@ def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) 
     }.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.setattr(
-        WandB, "draw", lambda *_: None
+        WandB, "draw_rows", lambda *_: None
     )  # seconds for each page, and drawn by extrap-plot below
     said = {}
     for line in RUN:

@@ -207,3 +207,15 @@ def test_a_template_that_is_none_is_one_line(template, expected, tmp_path):
         PublishedVocabulary(written(tmp_path, template), 1000, 0, "here", chat=True)
     assert expected in str(error.value) and "\n" not in str(error.value)
     assert "model.chat=false" in str(error.value)
+
+
+def test_a_template_that_is_no_text_is_one_line(tmp_path):
+    (written(tmp_path) / "chat_template.jinja").write_bytes(b"{{ \xff }}")
+    with pytest.raises(UserError, match=r"chat_template\.jinja: no text \(.*model\.chat=false"):
+        PublishedVocabulary(tmp_path, 1000, 0, "here", chat=True)
+
+
+@pytest.mark.parametrize("bos", ["<s>", 1.0, True, None, [1]])
+def test_a_first_id_that_is_none_is_one_line(bos, folder):
+    with pytest.raises(UserError, match=r"^model\.bos=.*: an id from 0 to 999$"):
+        PublishedVocabulary(folder, 1000, bos, "here")

@@ -185,6 +185,8 @@ SCALING = {"rope_type": "yarn", "factor": 4.0}
             "one rotation for all layers is",
         ),
         ("llama", {"model_type": "spiral"}, "model_type=spiral is not supported"),
+        ("llama", {"model_type": None}, "model_type=None is not supported; one of bloom, "),
+        ("llama", {"model_type": ["llama"]}, "model_type=['llama'] is not supported"),
         ("gemma3", {"rope_parameters": SCALING}, "a table by full_attention and sliding_attention"),
         (
             "gemma2",
