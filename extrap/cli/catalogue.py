@@ -16,6 +16,7 @@ from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build, find
+from extrap.utils import files as atomic
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -73,7 +74,7 @@ def write(folder: Folder) -> list[Path]:
             text = path.read_text(encoding="utf-8") if path.exists() else ""
             if f"<!-- {group} -->" not in text:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
-            path.write_text(inserted(text, group, markdown(table(folder))), encoding="utf-8")
+            atomic.replace(path, inserted(text, group, markdown(table(folder))).encode())
             written.append(path)
     return written
 
