@@ -11,11 +11,11 @@ and of nothing else.
 The temperature is folded into q before. Memory beyond q, k, v and the output is linear in the
 length where masks are bands, blocks or columns, and (T / BLOCK)^2 numbers for the list of blocks.
 
-Chosen on the devices of DEVICES alone; EXTRAP_FLEX=0 in the environment leaves every device to the
-other kernels. What it does not serve they compute: logits or weights of a scheme's own, biases of
-content or order, a bias at uneven coordinates (not a function of i - j), float64 and heads of fewer
-than 16 channels on a GPU (torch has no kernel for them), and masks inside torch.compile, where the
-number of blocks must not depend on values.
+Chosen on the devices of DEVICES alone, none unless EXTRAP_FLEX=1 is in the environment, as long as
+no GPU has run it (benchmarks/README.md). What it does not serve the other kernels compute: logits
+or weights of a scheme's own, biases of content or order, a bias at uneven coordinates (not a
+function of i - j), float64 and heads of fewer than 16 channels on a GPU (torch has no kernel for
+them), and masks inside torch.compile, where the number of blocks must not depend on values.
 
 Source: torch.nn.attention.flex_attention, arXiv 2412.05496. torch compiles it for a GPU; on a CPU
 it runs as it is written, with all logits laid out and without gradients, for tests.
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 BLOCK = 128
 NARROWEST = 16
 
-_OFF = os.environ.get("EXTRAP_FLEX") == "0" or find_spec("triton") is None
-DEVICES: tuple[str, ...] = () if _OFF else ("cuda",)
+_ON = os.environ.get("EXTRAP_FLEX") == "1" and find_spec("triton") is not None
+DEVICES: tuple[str, ...] = ("cuda",) if _ON else ()
 """Devices on which this kernel is chosen; torch compiles it for a GPU by Triton."""
 
 
