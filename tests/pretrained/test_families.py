@@ -227,7 +227,7 @@ def test_what_is_not_supported_is_refused_by_name(kind, changes, expected, tmp_p
 
 
 def test_every_family_is_under_oracle():
-    kinds = {"neox": "gpt_neox"}
+    kinds = {"neox": "gpt_neox", "gemma3": "gemma3_text"}
     assert set(by_model_type()) == {kinds.get(kind, kind) for kind, _ in ROPE + OTHERS}
 
 
