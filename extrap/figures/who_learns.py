@@ -62,7 +62,7 @@ def draw(rows):
         for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
             _marks(panel, line, here, colour, s.label, share=True)
-    words = "kv, records, mean over depths; dots: seeds; bars: 95 % interval over seeds"
+    words = "kv, records, mean over depths; bars: 95 % interval over seeds; no bar: one seed"
     words = f"{note(rows)} · {words}; grey: below the gate"
     entitle(figure, "Who learns, how fast, how far", words)
     return figure
