@@ -147,10 +147,15 @@ def test_what_is_refused_would_change_no_logit(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["nope", "sinusoidal", "delta-rule", "window", "rnope-swa"])
+@torch.no_grad()
 def test_models_that_read_on_or_count_from_the_start_are_cropped(name):
-    Crop()(discover.gpt(name, length=L, layers=4))
+    """They are not refused, and what they say of a long text changes."""
+    m, x = discover.gpt(name, length=L, layers=4), text(60)
+    assert not torch.allclose(Crop()(m)(x, last=1), m(x, last=1))
 
 
+@torch.no_grad()
 def test_coordinates_are_a_reason_to_crop():
     """Windows alone would lose nothing; sinusoids of a cropped text are others."""
-    Crop(8)(windowed(4, Sinusoidal))
+    m, x = windowed(4, Sinusoidal), text(60)
+    assert not torch.allclose(Crop(8)(m)(x, last=1), m(x, last=1))
