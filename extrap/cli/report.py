@@ -7,6 +7,8 @@ the same rows are the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
+from omegaconf import OmegaConf
+
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
 from extrap.figures.report.page import page
@@ -16,6 +18,7 @@ from extrap.results.rows import open_study
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
+from extrap.utils.paths import conf_dir
 
 NAME = "report.html"
 
@@ -24,7 +27,15 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
     """The page of a study by name. Raises UserError for an unknown one and for mixed corpora."""
     rows = open_study(results, study)
     declared = (results / study / FILE).is_file()
-    return page(rows, findings(results / study, rows) if declared else (), images, plugins)
+    found = findings(results / study, rows) if declared else ()
+    return page(rows, found, images, plugins, experiments(study))
+
+
+def experiments(study: str) -> list[str]:
+    """Names of the experiments in conf/ that write rows of the study."""
+    folder = Path(conf_dir()) / "experiment"
+    files = {p.relative_to(folder).with_suffix("").as_posix(): p for p in folder.rglob("*.yaml")}
+    return sorted(name for name, path in files.items() if OmegaConf.load(path).get("study") == study)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -24,6 +24,8 @@ from extrap.results.series import CONTROLS, select, series
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 OF = " of whole records"
+LEAST = 0.01
+"""Of an equal share: an untrained gate that forgets goes to 1e-20, and would flatten all else."""
 ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
 
 THEORY = {"linestyle": (0, (3, 2)), "linewidth": 0.7}
@@ -89,7 +91,7 @@ def draw(rows):
         panel.set_ylabel("influence (equal share = 1)" if j == 0 else "")
     low, high = min(p.get_ylim()[0] for p in figure.axes), max(p.get_ylim()[1] for p in figure.axes)
     for panel in figure.axes:
-        panel.set_ylim(low, high)
+        panel.set_ylim(max(low, LEAST), high)
         panel.tick_params(labelleft=panel in axes[:, 0])
     _key(figure, axes[0, -1], depths, data)
     entitle(

@@ -11,6 +11,13 @@ from extrap.figures.drawing.layout import entitle, label_ends, label_height, lab
 from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "cosine"}
+OF = " at several lengths"
+MAKE = " task.diagnostics.multiples=[1,4]"
+
+
+def enough(rows) -> bool:
+    """Whether there is a length to grow to."""
+    return rows["length"].nunique() > 1
 
 
 def draw(rows):

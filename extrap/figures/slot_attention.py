@@ -16,6 +16,8 @@ from extrap.figures.drawing.style import style_of
 from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
+LEAST = 0.01
+"""Of uniform attention: an untrained gate that forgets goes to 1e-20, and would flatten all else."""
 
 
 def draw(rows):
@@ -43,6 +45,7 @@ def draw(rows):
             _untrained(panel, of_state(raw, "untrained"), n, share, last)
             plain_log(panel)
             level(panel, 1, "uniform")
+            panel.set_ylim(bottom=max(panel.get_ylim()[0], LEAST))
         panel.set_xlim(-0.03, 1.03)
         panel.set_title(
             f"{'slot / uniform' if position else 'calibrated'} · {n} tokens" if i == 0 else ""

@@ -230,6 +230,15 @@ def test_corpora_are_not_mixed(frame):
         page.page(frame(run_rows("rope") + run_rows("alibi", corpus="ba9876543210")))
 
 
+def test_the_page_names_the_experiments_of_its_study(study):
+    """Rows do not hold every option, so a command made of rows would not make them again."""
+    assert "extrap experiment=demo\n" not in page.page(study, images=False)
+    asked = page.page(study, images=False, experiments=report.experiments("extension"))
+    assert "<code>extrap experiment=extension\nextrap experiment=extension-density\n" in asked
+    assert report.experiments("reference") == ["reference/headline"]
+    assert report.experiments("mine") == []
+
+
 def test_the_command_writes_one_file_and_a_mistake_is_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(report, "page", lambda *_: "<p>page")
     rows.write(tmp_path / "demo" / "rows" / "a.csv", run_rows("rope"))

@@ -3,7 +3,8 @@
 Colours are told apart under normal, protan, deutan and tritan vision, and have a contrast of at
 least 3 on white; the grey of what lies below the gate is none of them. The colour of a scheme or an
 extension stands in its file, as the line `Colour: blue` of a docstring, so that relatives share
-one; markers tell these apart. A name that is in no file has both by its hash.
+one; markers tell these apart. Relatives that a study sets side by side have colour and marker in
+their YAML, as the line `# Drawn: plum s`. A name that is in no file has both by its hash.
 """
 
 import re
@@ -32,6 +33,7 @@ COLOURS = {
 BELOW_GATE = "#9a9a9a"
 MARKERS = "osD^vPX*<>phd8H"
 LINE = re.compile(r"^\s*Colour: (\w+)$", re.MULTILINE)
+DRAWN = re.compile(r"^# Drawn: (\w+) (\S)$", re.MULTILINE)
 
 
 def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
@@ -55,18 +57,25 @@ def registered(group: str) -> dict[str, tuple[str, str]]:
     only when all are in use: a name whose own marker is taken by one before it in the alphabet has
     the next free one.
     """
+    files = sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda path: path.stem)
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
+    chosen = {name: line.groups() for name, text in texts.items() if (line := DRAWN.search(text))}
+    found = {name: (COLOURS[colour], marker) for name, (colour, marker) in chosen.items()}
     taken: dict[str, list[str]] = {}
-    found = {}
-    for path in sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda path: path.stem):
-        targets = list(_targets(yaml.safe_load(path.read_text(encoding="utf-8"))))
+    for colour, marker in found.values():
+        taken.setdefault(colour, []).append(marker)
+    for name, text in texts.items():
+        if name in found:
+            continue
+        targets = list(_targets(yaml.safe_load(text)))
         colour = next(filter(None, map(_colour, targets)), None)
-        colour = colour or COLOURS[_hashed(targets[0] if targets else path.stem, list(COLOURS))]
+        colour = colour or COLOURS[_hashed(targets[0] if targets else name, list(COLOURS))]
         used = taken.setdefault(colour, [])
-        wanted = MARKERS.index(_hashed(path.stem, MARKERS))
+        wanted = MARKERS.index(_hashed(name, MARKERS))
         order = MARKERS[wanted:] + MARKERS[:wanted]
         marker = min(order, key=used.count)
         used.append(marker)
-        found[path.stem] = colour, marker
+        found[name] = colour, marker
     return found
 
 

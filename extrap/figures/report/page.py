@@ -33,6 +33,7 @@ def page(
     found: Sequence[Finding] = (),
     images: bool = True,
     plugins: Sequence[str] = (),
+    experiments: Sequence[str] = (),
 ) -> str:
     """The page as text, less than LARGEST bytes where charts and tables leave room for figures.
 
@@ -41,6 +42,7 @@ def page(
         found: verdicts on what was declared of it.
         images: whether figures are drawn into it.
         plugins: packages with figures of their own.
+        experiments: names of those that make the study.
     Raises:
         UserError: for mixed corpora.
     """
@@ -55,7 +57,7 @@ def page(
         "style": _file("style.css"),
         "script": _file("script.js"),
         "symbols": symbols(),
-        "overview": sections.overview(rows),
+        "overview": sections.overview(rows, experiments),
         "leaderboard": leaderboard(shown, all_series),
         "switches": _switches(all_series, styles),
         "charts": "".join(_chart(view, names, styles, lengths) for view in shown),

@@ -15,8 +15,10 @@ from extrap.results.series import status_name
 SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not measured": "–"}
 
 
-def overview(rows: pd.DataFrame) -> str:
-    """In words: schemes, seeds, lengths, tasks; then a command that asks the same."""
+def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
+    """In words: schemes, seeds, lengths, tasks; then commands that ask the same: those of the
+    experiments of the study, where it has some, as rows do not hold all options of a run.
+    """
     tasks = _tasks(rows)
     lengths = ", ".join(map(str, sorted(rows["train_length"].unique())))
     counts = [
@@ -26,7 +28,8 @@ def overview(rows: pd.DataFrame) -> str:
     ]
     counted = ", ".join(f"{n} {name if n == 1 else _plural(name)}" for n, name in counts)
     words = f"{counted}, trained at {lengths} tokens; asked: {', '.join(tasks) or 'nothing'}."
-    return f"<p>{escape(words)}</p><pre><code>{escape(command(rows))}</code></pre>"
+    lines = [f"extrap experiment={name}" for name in experiments] or [command(rows)]
+    return f"<p>{escape(words)}</p><pre><code>{escape(chr(10).join(lines))}</code></pre>"
 
 
 def command(rows: pd.DataFrame) -> str:
