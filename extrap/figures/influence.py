@@ -20,7 +20,7 @@ from extrap.figures.drawing.diagnostics import level, of_state
 from extrap.figures.drawing.layout import entitle, panels
 from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
 from extrap.results.position_theory import agreement, by_record, predicted, record
-from extrap.results.series import CONTROLS, select, series
+from extrap.results.series import CONTROLS, select, series, where_known
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 OF = " of whole records"
@@ -35,7 +35,7 @@ UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 def draw(rows):
     agreed = agreement(rows)
     rows = select(rows, **NEEDS)
-    rows = rows[rows["length"] == rows["train_length"]]
+    rows = where_known(rows)
     trained = of_state(rows, "trained")
     data = sorted(set(trained["data"]), key=lambda name: (name in CONTROLS, name))
     schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
@@ -120,7 +120,7 @@ def _theory(panel, rows, ink: str) -> None:
 
 def enough(rows) -> bool:
     """Whether both tokens of records are there; with one of them keys and values are mixed up."""
-    some = rows[rows["length"] == rows["train_length"]].drop_duplicates(["length", "at"])
+    some = where_known(rows).drop_duplicates(["length", "at"])
     for length, part in some.groupby("length"):
         inside = part[(part["at"] > 0) & (part["at"] < length - 1)]
         _, count = np.unique(record(inside["at"], int(length)), return_counts=True)

@@ -18,7 +18,7 @@ from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.diagnostics import STATES, of_state
 from extrap.figures.drawing.layout import POINT, entitle, leftmost, panels, text_width
 from extrap.figures.drawing.style import style_of
-from extrap.results.series import select, series
+from extrap.results.series import select, series, where_known
 
 NEEDS = {"task": "diagnostics", "metric": "mass"}
 ACROSS, INK = 4, "#ff1f5b"
@@ -27,7 +27,7 @@ ACROSS, INK = 4, "#ff1f5b"
 def draw(rows):
     uniform = select(rows, **NEEDS | {"metric": "mass_uniform"})
     rows = select(rows, **NEEDS)
-    rows, uniform = (part[part["length"] == part["train_length"]] for part in (rows, uniform))
+    rows, uniform = (where_known(part) for part in (rows, uniform))
     trained, untrained = of_state(rows, "trained"), of_state(rows, "untrained")
     found = series(trained)
     tables = [_table(s, untrained, uniform) for s in found]

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import spearmanr
 
-from extrap.results.series import select, series, spread
+from extrap.results.series import select, series, spread, where_known
 
 
 def influence(n: int, layers: int, a: float) -> np.ndarray:
@@ -81,7 +81,7 @@ def agreement(rows: pd.DataFrame) -> pd.DataFrame:
     the training length, of whole records. Nothing where no such rows are.
     """
     rows = select(rows, task="diagnostics", metric="influence")
-    rows = rows[rows["length"] == rows["train_length"]]
+    rows = where_known(rows)
     depth = rows["protocol"].str.extract(r"^untrained_(\d+)_layers$")[0]
     rows = rows[depth.notna()].assign(layers=depth.dropna().astype(int))
     found = []

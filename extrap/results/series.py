@@ -56,6 +56,14 @@ def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
     return rows[keep]
 
 
+def where_known(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those at the training length, or at the shortest where it was not asked for: a published
+    model is looked into well within its context.
+    """
+    trained = rows[rows["length"] == rows["train_length"]]
+    return trained if len(trained) else rows[rows["length"] == rows["length"].min()]
+
+
 def series(rows: pd.DataFrame) -> list[Series]:
     """The series among rows of one corpus: trained ones first, controls after the mixtures, then by
     name.

@@ -186,7 +186,7 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
         "run": job.run.name,
         "study": job.study,
         "scheme": job.label,
-        "data": job.data_name,
+        "data": job.trained_on,
         "seed": job.run.seed,
         "train_length": job.length,
         "task": task,

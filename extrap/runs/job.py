@@ -243,10 +243,15 @@ class Job:
         own = course in (None, self.course)
         run, label = (self.run, self.label) if own else (self.base.run, self.base.label)
         extension = self.extension_stem if own else DIRECT
-        names = self.study, run.name, extension, label, self.data_name
+        names = self.study, run.name, extension, label, self.trained_on
         self.dashboard.start(
             Page(*names, self.seed, self.length, tuple(self.task_names), run.identity)
         )
+
+    @property
+    def trained_on(self) -> str:
+        """The data set of the last training by name; "published" where it was not ours."""
+        return "published" if self.published and not self.config["finetune"] else self.data_name
 
     @cached_property
     def tuned(self) -> FineTuned | None:

@@ -64,7 +64,7 @@ Several = Annotated[int, Ge(2)]
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics(AtLengths, Diagnostic):
-    """multiples: lengths over the training length; contents: of `records`, `text`; inputs:
+    """multiples: lengths over the training length, that length or all within it; contents: of `records`, `text`; inputs:
     sequences of each; places: positions and slots that are recorded, evenly spread; probes:
     directions in which the Jacobian is measured (all of the width: exact); layers: depths of
     untrained models; batch_tokens: tokens per forward, whose attention matrices of all layers are
@@ -73,7 +73,7 @@ class Diagnostics(AtLengths, Diagnostic):
 
     name: ClassVar[str] = "diagnostics"
     needs_one: ClassVar[str] = "trained and untrained models differ"
-    least: ClassVar[float] = 1
+    within: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
     contents: Annotated[Sequence[Literal["records", "text"]], MinLen(1), Different()] = CONTENTS
@@ -114,15 +114,16 @@ class Diagnostics(AtLengths, Diagnostic):
                         cells, models[kind], stream, vocabulary, n, self.inputs, self.slots
                     )
             counter(n)
-        first = read(self.contents[0], stream, vocabulary, train_length, self.inputs)
+        known = self.gate_length(train_length)
+        first = read(self.contents[0], stream, vocabulary, known, self.inputs)
         for protocol, untrained in self._undone(model):
-            at = recorder.at(protocol=protocol, length=train_length)
+            at = recorder.at(protocol=protocol, length=known)
             measures.influence(at, untrained, first)
         for kind, inside in models.items():
             measure_scheme(recorder.at(protocol=kind), inside.scheme, model.trained_scheme, ns)
         if "records" not in self.contents:
             return recorder.result()
-        records = read("records", stream, vocabulary, train_length, 10 * self.inputs)
+        records = read("records", stream, vocabulary, known, 10 * self.inputs)
         learned = self._learned(model, records)
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 

@@ -39,7 +39,7 @@ def command(rows: pd.DataFrame) -> str:
     words = {"study": rows["study"], "scheme": rows["scheme"], "seed": rows["seed"].astype(str)}
     if set(rows["extension"]) != {"direct"}:
         words["extension"] = rows["extension"].str.partition(",")[0]
-    if set(rows["data"]) != {"mixture"}:
+    if not set(rows["data"]) <= {"mixture", "published"}:
         words["data"] = rows["data"]
     options = [
         f"{name}={','.join(sorted(map(str, set(values))))}" for name, values in words.items()
