@@ -35,7 +35,8 @@ def experiments(study: str) -> list[str]:
     """Names of the experiments in conf/ that write rows of the study."""
     folder = Path(conf_dir()) / "experiment"
     files = {p.relative_to(folder).with_suffix("").as_posix(): p for p in folder.rglob("*.yaml")}
-    return sorted(name for name, path in files.items() if OmegaConf.load(path).get("study") == study)
+    own = {name: OmegaConf.load(path).get("study") for name, path in files.items()}
+    return sorted(name for name in own if own[name] == study)
 
 
 def main(argv: list[str] | None = None) -> None:

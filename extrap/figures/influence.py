@@ -25,7 +25,7 @@ from extrap.results.series import CONTROLS, select, series, where_known
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 OF = " of whole records"
 LEAST = 0.01
-"""Of an equal share: an untrained gate that forgets goes to 1e-20, and would flatten all else."""
+"""Of an equal share. An untrained gate that forgets goes to 1e-20: it would flatten all else."""
 ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
 
 THEORY = {"linestyle": (0, (3, 2)), "linewidth": 0.7}

@@ -17,7 +17,7 @@ from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
 LEAST = 0.01
-"""Of uniform attention: an untrained gate that forgets goes to 1e-20, and would flatten all else."""
+"""Of uniform attention. An untrained gate that forgets goes to 1e-20: it would flatten all else."""
 
 
 def draw(rows):

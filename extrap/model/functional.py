@@ -77,6 +77,16 @@ def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
     return torch.cat([near, far.to(a.dtype)], -1)
 
 
+def in_a_row(order: Tensor) -> bool:
+    """Whether tokens follow one another. Asked on a CPU alone, and not while a compiler looks: a
+    GPU would have to be waited for.
+    """
+    n = len(order)
+    if order.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    return n > 0 and int(order[-1] - order[0]) == n - 1
+
+
 def distinct(at: Where) -> tuple[Tensor, Tensor]:
     """Distances (N,), float64, and the index (Tq, Tk) of each pair's own among them; N is of order
     Tk at even coordinates.

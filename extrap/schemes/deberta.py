@@ -13,8 +13,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import gather, gather_of_keys, table_limit
+from extrap.model.functional import gather_of_keys, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.skewed import by_step
 
 
 class DeBERTa(Scheme):
@@ -73,13 +74,12 @@ class DeBERTa(Scheme):
         )
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        r = at.steps.clamp(max=self.span - 1)
-        c2p, p2c = (
-            (self.span + r, self.span - at.steps.clamp(max=self.span)) if self.two_sided else (r, r)
-        )
-        b = q.new_zeros(())
+        terms = []
         if self.key is not None:
-            b = b + gather(q @ self.rows(self.key, at).to(q.dtype).mT * at.scale, c2p)
+            rows = self.rows(self.key, at)[:, -self.span :].to(q.dtype) * at.scale
+            terms.append(by_step(q @ rows.mT, at))
         if self.query is not None:
-            b = b + gather_of_keys(k @ self.rows(self.query, at).to(k.dtype).mT * at.scale, p2c)
-        return b
+            rows = self.rows(self.query, at).to(k.dtype) * at.scale
+            r = at.steps.clamp(max=self.span - (not self.two_sided))
+            terms.append(gather_of_keys(k @ rows.mT, self.span - r if self.two_sided else r))
+        return terms[0] if len(terms) == 1 else terms[0] + terms[1]

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import table_limit
+from extrap.model.functional import in_a_row, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -85,7 +85,7 @@ class FIRE(Scheme):
         """
         dtype = torch.promote_types(self.c.dtype, torch.float32)
         n, K = len(at.i), len(at.j)
-        if at.spacing is None or not _in_a_row(at.i) or not _in_a_row(at.j):
+        if at.spacing is None or not in_a_row(at.i) or not in_a_row(at.j):
             return self.interpolated(at.distance, at.q, layer).to(dtype)
         farthest = int(at.i[-1] - at.j[0])  # of the last query; 0 for keys after a query
         d = (farthest - torch.arange(K + n - 1, dtype=torch.float64)).clamp(min=0) * at.spacing
@@ -98,11 +98,3 @@ class FIRE(Scheme):
         """(Tq, Tk) distances, (Tq,) coordinates of the queries -> (Tq, Tk) in [0, 1], float64."""
         c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
         return torch.log1p(c * d) / torch.log1p(c * torch.maximum(a * self.threshold, t))[:, None]
-
-
-def _in_a_row(order: Tensor) -> bool:
-    """Whether tokens follow one another. Asked on a CPU alone: a GPU would have to be
-    waited for.
-    """
-    n = len(order)
-    return order.device.type == "cpu" and n > 0 and int(order[-1] - order[0]) == n - 1

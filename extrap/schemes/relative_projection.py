@@ -10,8 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import gather, table_limit
+from extrap.model.functional import table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.skewed import by_step
 
 
 class RelativeProjection(Scheme):
@@ -42,5 +43,4 @@ class RelativeProjection(Scheme):
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
         w, c, e = (p[at.layer].to(at.x.dtype) for p in (self.w, self.c, self.e))
         a = F.linear(at.x[:, at.i], w, c).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
-        outside = at.steps >= self.extent
-        return gather(a @ e, at.steps.clamp(max=self.extent - 1)).masked_fill(outside, 0)
+        return by_step(F.pad(a @ e, (0, 1)), at)  # 0 from the extent on

@@ -7,8 +7,9 @@ The 1 / sqrt(D) scales the aK term too. Both tables are shared by the heads of a
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import gather, sum_by_steps, table_limit
+from extrap.model.functional import sum_by_steps, table_limit
 from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.skewed import by_step
 
 
 class Shaw(Scheme):
@@ -34,8 +35,7 @@ class Shaw(Scheme):
         self.keys, self.values = (nn.Parameter(0.02 * torch.randn(size)) for _ in range(2))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        z = q @ self.keys[at.layer].to(q.dtype).T * at.scale
-        return gather(z, at.steps.clamp(max=self.clip))
+        return by_step(q @ (self.keys[at.layer].to(q.dtype).T * at.scale), at)
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         return a @ v + sum_by_steps(a, at, self.clip) @ self.values[at.layer].to(a.dtype)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from extrap.model.functional import distinct, frequencies, gather
 from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.skewed import by_distance
 
 
 class TransformerXL(Scheme):
@@ -62,9 +63,10 @@ class TransformerXL(Scheme):
             .unflatten(-1, (self.shape.heads, -1))
             .movedim(1, 0)
         )
-        return (
-            u @ k.transpose(-1, -2) + gather((q + v) @ keys.transpose(-1, -2), index)
-        ) * at.scale
+        # the scale goes to the small factors: a product with all pairs is a pass over them
+        scores = (q + v) * at.scale @ keys.transpose(-1, -2)
+        scores = gather(scores, index) if at.spacing is None else by_distance(scores, at)
+        return u * at.scale @ k.transpose(-1, -2) + scores
 
     def sinusoid(self, n: Tensor) -> Tensor:
         """(N,) -> (N, C): R_n, all sines before all cosines."""
