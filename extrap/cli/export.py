@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from extrap.cli.arguments import parser
@@ -29,9 +30,10 @@ def export(name: str, folder: Path) -> None:
     if os.path.lexists(folder):
         raise UserError(f"FOLDER={folder}: there already; give another name")
     atomic.check_way(folder)
+    write = _read(name)
     half = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
-        _write(name, half)
+        write(half)
         os.rename(half, folder)
     except OSError as error:
         raise UserError(f"FOLDER={folder}: {error.strerror or error}; give another one") from None
@@ -39,7 +41,10 @@ def export(name: str, folder: Path) -> None:
         shutil.rmtree(half, ignore_errors=True)
 
 
-def _write(name: str, folder: Path) -> None:
+def _read(name: str) -> Callable[[Path], None]:
+    """The run, as what writes it into a folder. Apart, so that only an error of writing is laid on
+    the folder.
+    """
     from extrap.audit.trained import trained
     from extrap.data.vocabulary import Vocabulary
     from extrap.pretrained import byte_tokenizer
@@ -60,16 +65,23 @@ def _write(name: str, folder: Path) -> None:
     of_bytes = node["_target_"] == "extrap.data.vocabulary.Vocabulary"
     kept = {key: value for key, value in node.items() if key in ("_target_", "keys", "values")}
     if not of_bytes:
-        written(model, folder)
-        print(
-            "extrap-export: the run read text with a tokenizer of its own; put its tokenizer.json "
-            "into the folder",
-            file=sys.stderr,
-        )
-        return
+
+        def write_model(folder: Path) -> None:
+            written(model, folder)
+            print(
+                "extrap-export: the run read text with a tokenizer of its own; put its "
+                "tokenizer.json into the folder",
+                file=sys.stderr,
+            )
+
+        return write_model
     vocabulary = build(kept, "data.vocabulary", kind=Vocabulary)
-    written(model, folder, bos_token_id=vocabulary.bos)
-    byte_tokenizer.write(vocabulary, model.scheme.shape.length, folder)
+
+    def write(folder: Path) -> None:
+        written(model, folder, bos_token_id=vocabulary.bos)
+        byte_tokenizer.write(vocabulary, model.scheme.shape.length, folder)
+
+    return write
 
 
 if __name__ == "__main__":

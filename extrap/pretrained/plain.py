@@ -39,13 +39,24 @@ class Plain(nn.Module):
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
+        past = f"{tokens.shape[1]} tokens lie past a table of {self.kind}"
+        if tokens.device.type != "cpu" and tokens.shape[1] > self.length and self._has_table():
+            raise OutOfRange(past)  # a GPU asserts, after which the process can do nothing on it
         try:
             logits = self.net(input_ids=tokens, use_cache=False, **fewer).logits
         except IndexError as error:
             if tokens.shape[1] <= self.length:
                 raise
-            raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table of {self.kind}") from error
+            raise OutOfRange(past) from error
         return logits if last is None else logits[:, -last:]
+
+    def _has_table(self) -> bool:
+        """Whether some table beside that of words has a row for each position, and two at most that
+        some families leave before them.
+        """
+        words = self.net.get_input_embeddings()
+        tables = (m for m in self.net.modules() if isinstance(m, nn.Embedding) and m is not words)
+        return any(self.length <= table.num_embeddings <= self.length + 2 for table in tables)
 
     @property
     def scheme(self) -> NoReturn:

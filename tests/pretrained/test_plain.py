@@ -47,6 +47,17 @@ def test_past_a_table_nothing_is_read(tmp_path):
         ours(TOKENS)
 
 
+@pytest.mark.parametrize(("family", "table"), [("gpt_neo", True), ("olmo2", False)])
+def test_elsewhere_than_on_a_cpu_a_table_is_not_asked_past_its_end(family, table, tmp_path):
+    """A GPU would assert, and be of no use to the process from then on."""
+    tiny.made(family).save_pretrained(tmp_path)
+    ours = Checkpoint(str(tmp_path)).model().to("meta")
+    assert ours._has_table() == table
+    if table:
+        with pytest.raises(OutOfRange, match="75 tokens lie past a table of gpt_neo"):
+            ours(TOKENS.to("meta"))
+
+
 def test_a_model_of_another_family_is_measured(elsewhere):
     """From the command line's options to rows; without storage it has the same parameters."""
     placed(elsewhere)
