@@ -110,7 +110,7 @@ def done(this) -> bool:
     """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
     though the run is not on this disk.
     """
-    from extrap.runs.evaluate import evaluated, measured
+    from extrap.runs.planned import evaluated, measured
 
     if this.run.trained:
         return this.stage == "train" or evaluated(this)
@@ -118,7 +118,7 @@ def done(this) -> bool:
 
 
 def noted(this, command: str) -> Entry:
-    from extrap.runs.evaluate import planned
+    from extrap.runs.planned import planned
 
     tasks = {} if this.stage == "train" else planned(this)
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)

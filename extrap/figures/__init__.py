@@ -20,7 +20,7 @@ import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
-from extrap.figures.drawing.layout import fitted
+from extrap.figures.drawing.page import fitted
 from extrap.figures.drawing.style import RC
 from extrap.results.rows import SCHEMA
 from extrap.results.series import select

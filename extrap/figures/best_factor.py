@@ -8,8 +8,10 @@ moved apart by a hair.
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import End, entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import methods, order, title
 from extrap.results.series import select
 

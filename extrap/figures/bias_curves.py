@@ -10,8 +10,9 @@ import math
 import numpy as np
 
 from extrap.figures.drawing.axes import mark_training, note
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import INKS, style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "bias"}

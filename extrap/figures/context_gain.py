@@ -11,8 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from extrap.figures.drawing.axes import QUIET, length_axis, mark_training, spread_note
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "context-gain", "metric": "gain", "seen": "text"}

@@ -11,8 +11,10 @@ from matplotlib import colormaps
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import End, entitle, label_ends, label_room, panels
+from extrap.figures.drawing.ends import End, label_ends, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import SOLID, Style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.density import ALLOWED, costs, greatest
 from extrap.results.series import select
 

@@ -12,8 +12,10 @@ import numpy as np
 from matplotlib import colormaps
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import POINT, entitle, panels, text_width
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.page import POINT, text_width
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import series
 from extrap.results.summary import reach
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from extrap.figures.drawing.axes import mark_training, note
 from extrap.figures.drawing.diagnostics import datasets, lines, of_state, once
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "entropy"}

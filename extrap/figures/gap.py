@@ -5,8 +5,10 @@ curve crosses the dashed line, what the model reads across the gap costs more th
 """
 
 from extrap.figures.drawing.axes import length_axis, mark_training, spread_note
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "gap", "metric": "change", "protocol": "jump", "seen": "text"}

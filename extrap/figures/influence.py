@@ -17,8 +17,9 @@ from matplotlib.lines import Line2D
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
 from extrap.figures.drawing.diagnostics import level, of_state
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.position_theory import agreement, by_record, predicted, record
 from extrap.results.series import CONTROLS, select, series, where_known
 

@@ -7,8 +7,9 @@ best seed is picked. Conventions of arXiv 2402.09371 (variance over seeds).
 import math
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.figures.kv_length import means
 from extrap.results.series import seeds, series
 

@@ -7,17 +7,11 @@ task. Dotted: naming values at random. Conventions of arXiv 2305.19466 (figure 3
 """
 
 from extrap.figures.drawing.axes import QUIET, note
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    pairs,
-    thin_lines,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
+from extrap.figures.drawing.layout import pairs
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import Style, style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import Series, judged, seeds, select, series
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}

@@ -11,8 +11,9 @@ import numpy as np
 from matplotlib import colormaps
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import judged, select, series
 
 NEEDS = {"task": "haystack", "protocol": "single", "metric": "accuracy", "seen": "retrieval"}

@@ -11,9 +11,11 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from extrap.figures.drawing.axes import length_axis, mark_training, perplexity_axis, spread_note
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}

@@ -11,18 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.families import FAMILIES, family
-from extrap.figures.drawing.layout import (
-    WIDTH,
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    panels,
-)
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.page import WIDTH
 from extrap.figures.drawing.style import CONDITIONS, Style, method_style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.in_force import in_force_note
 from extrap.results.extension_study.methods import compared, methods, order, target, title
 from extrap.results.series import select

@@ -10,16 +10,10 @@ t-interval of the paired differences. Lines leave the frame .5 nats above 0. Con
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from extrap.figures.drawing.axes import QUIET, mark_training, note
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    panels,
-    thin_lines,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import Series, seeds, select, series
 from extrap.results.stats.intervals import t_interval
 

@@ -12,8 +12,10 @@ import numpy as np
 from matplotlib import colormaps
 
 from extrap.figures.drawing.axes import length_axis, note, perplexity_axis
-from extrap.figures.drawing.layout import End, entitle, label_ends, label_room, panels
+from extrap.figures.drawing.ends import End, label_ends, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import Style, style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "seen": "text"}

@@ -12,17 +12,11 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.drawing.axes import QUIET, spread_note
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    leftmost,
-    panels,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import leftmost, panels
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.rows import one_corpus
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson

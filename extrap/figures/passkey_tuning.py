@@ -9,9 +9,11 @@ is the method untuned. Runs that were tuned for the greatest factor. Conventions
 import pandas as pd
 
 from extrap.figures.drawing.axes import QUIET, note
-from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import TUNED, methods, order, title
 from extrap.results.series import select
 

@@ -7,7 +7,9 @@ together, that sink is lost. arXiv 2603.18017.
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note
 from extrap.figures.drawing.diagnostics import lines, of_state
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "cosine"}

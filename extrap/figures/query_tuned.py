@@ -11,17 +11,10 @@ import pandas as pd
 
 from extrap.figures.drawing.axes import QUIET, note
 from extrap.figures.drawing.depth_panels import MULTIPLES, QUARTERS
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_room,
-    leftmost,
-    panels,
-    thin_lines,
-    titled,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_room, thin_lines
+from extrap.figures.drawing.layout import leftmost, panels, titled
 from extrap.figures.drawing.style import INKS, SOLID, Style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import TUNED
 from extrap.results.rows import one_corpus
 from extrap.results.series import select

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.figures.length_generalisation import trained
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import t_interval

@@ -13,8 +13,10 @@ import numpy as np
 from matplotlib.ticker import PercentFormatter
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, label_room, panels
+from extrap.figures.drawing.ends import label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import INKS
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.in_force import in_force_note
 from extrap.results.extension_study.methods import compared, methods, order, target, title, value
 from extrap.results.series import select

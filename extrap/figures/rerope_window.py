@@ -9,9 +9,11 @@ running text within the training length, read by the plain model.
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import DASHED, INKS, SOLID, Style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import methods, value
 from extrap.results.series import select
 

@@ -6,9 +6,11 @@ grows with the length. Dotted: naming any value of the context.
 """
 
 from extrap.figures.drawing.axes import QUIET, note
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.in_force import in_force_note
 from extrap.results.extension_study.methods import compared, methods, order, target, title
 from extrap.results.series import select

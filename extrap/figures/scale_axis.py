@@ -10,16 +10,10 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.drawing.axes import note, perplexity_axis
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    panels,
-    thin_lines,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import scheme_style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.rows import one_corpus
 from extrap.results.series import select
 from extrap.results.stats.intervals import t_interval

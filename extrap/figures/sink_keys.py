@@ -16,8 +16,10 @@ from matplotlib.patches import Rectangle
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.diagnostics import STATES, of_state
-from extrap.figures.drawing.layout import POINT, entitle, leftmost, panels, text_width
+from extrap.figures.drawing.layout import leftmost, panels
+from extrap.figures.drawing.page import POINT, text_width
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series, where_known
 
 NEEDS = {"task": "diagnostics", "metric": "mass"}

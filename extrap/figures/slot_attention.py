@@ -11,8 +11,10 @@ import numpy as np
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
 from extrap.figures.drawing.axes import spread_note
 from extrap.figures.drawing.diagnostics import datasets, level, lines, of_state, once
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series, spread
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}

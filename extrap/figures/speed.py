@@ -9,8 +9,9 @@ machine. Conventions of ALiBi (arXiv
 import numpy as np
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "speed", "metric": "tokens_per_second"}

@@ -12,8 +12,10 @@ import math
 import pandas as pd
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import End, entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import compared, methods, order, title
 from extrap.results.series import select
 from extrap.results.stats.ranks import spearman

@@ -10,16 +10,10 @@ diverged are named under the figure, also those that have no point on any curve.
 import pandas as pd
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    pairs,
-    thin_lines,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
+from extrap.figures.drawing.layout import pairs
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.figures.drawing.training_parts import TITLES, parts
 from extrap.results.series import seeds, select, series
 

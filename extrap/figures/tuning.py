@@ -5,9 +5,11 @@ greatest factor, of the first scheme in the alphabet.
 """
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, label_ends, label_room, pairs
+from extrap.figures.drawing.ends import label_ends, label_room
+from extrap.figures.drawing.layout import pairs
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.titles import entitle
 from extrap.figures.drawing.training_parts import TITLES, parts
 from extrap.results.extension_study.methods import TUNED, methods, order, title
 from extrap.results.series import select

@@ -9,7 +9,8 @@ the last segment, and accuracy over all depths of records.
 import numpy as np
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import methods, order, title
 from extrap.results.series import select
 

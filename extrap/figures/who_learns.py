@@ -11,9 +11,11 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import POINT, entitle, panels, text_width
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.page import POINT, text_width
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.figures.kv_length import means
 from extrap.results.series import Series, judged, select, series
 from extrap.results.stats.intervals import t_interval

@@ -7,9 +7,11 @@ every line is marked.
 import numpy as np
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import INKS, SOLID, Style
+from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import methods, target
 from extrap.results.series import select, spread
 

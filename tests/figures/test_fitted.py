@@ -10,7 +10,7 @@ from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
-from extrap.figures.drawing.layout import fitted
+from extrap.figures.drawing.page import fitted
 from extrap.figures.drawing.style import LEAST_TEXT, RC
 from extrap.results import rows
 from extrap.utils.errors import UserError

@@ -14,7 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from extrap.figures.drawing import palette
-from extrap.figures.drawing.layout import End, label_ends, spaced
+from extrap.figures.drawing.ends import End, label_ends, spaced
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS, MARKERS, registered
 from extrap.figures.drawing.style import CONDITIONS, EXTENDED, scheme_style, style_of
 from extrap.results.series import select, series

@@ -14,8 +14,9 @@ from extrap.cli import program
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
 from extrap.runs import train, validate
-from extrap.runs.evaluate import evaluate, evaluated, planned
+from extrap.runs.evaluate import evaluate
 from extrap.runs.folder import Named
+from extrap.runs.planned import evaluated, planned
 from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.utils.errors import NotApplicable, UserError

@@ -12,7 +12,8 @@ import torch
 from extrap.cli import program
 from extrap.results import rows
 from extrap.runs import validate
-from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.evaluate import evaluate
+from extrap.runs.planned import evaluated
 from extrap.runs.train import train
 from extrap.utils import progress
 from extrap.utils.errors import UserError

@@ -4,9 +4,9 @@ machine did it.
 
 import pytest
 
-from extrap.runs.evaluate import planned
 from extrap.runs.folder import identity_hash
 from extrap.runs.job import Job
+from extrap.runs.planned import planned
 from tests.support.jobs import job
 
 NAMES = {

@@ -9,7 +9,8 @@ import yaml
 from extrap.cli.program import done
 from extrap.results import rows
 from extrap.runs import study, validate
-from extrap.runs.evaluate import evaluate, measured
+from extrap.runs.evaluate import evaluate
+from extrap.runs.planned import measured
 from extrap.runs.train import train
 from tests.support.jobs import TINY, job
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from extrap.figures.drawing.layout import entitle, panels
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import INKS as INKS
+from extrap.figures.drawing.titles import entitle
 
 
 def framed(

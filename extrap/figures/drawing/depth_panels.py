@@ -5,18 +5,11 @@ import math
 import numpy as np
 
 from extrap.figures.drawing.axes import QUIET, spread_note
-from extrap.figures.drawing.layout import (
-    End,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    leftmost,
-    panels,
-    titled,
-)
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import leftmost, panels, titled
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 MULTIPLES = (0.25, 0.5, 0.75, 1, 2, 4, 8)

@@ -5,7 +5,7 @@ series of one data set.
 import pandas as pd
 
 from extrap.figures.drawing.axes import QUIET
-from extrap.figures.drawing.layout import End, thin_lines
+from extrap.figures.drawing.ends import End, thin_lines
 from extrap.figures.drawing.style import style_of
 from extrap.results.series import CONTROLS, Series, seeds, series, spread
 

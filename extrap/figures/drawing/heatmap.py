@@ -10,9 +10,11 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import POINT, entitle, leftmost, panels, text_width
+from extrap.figures.drawing.layout import leftmost, panels
+from extrap.figures.drawing.page import POINT, text_width
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 ACROSS, DISTANCES, INK = 5, (1, 2, 4), "#ff1f5b"

@@ -1,8 +1,10 @@
 """A number against evaluation length, a panel per protocol: what figures of accuracy share."""
 
 from extrap.figures.drawing.axes import length_axis, mark_training, spread_note
-from extrap.figures.drawing.layout import entitle, label_ends, label_height, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import series
 
 

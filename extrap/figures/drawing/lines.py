@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from extrap.figures.drawing.layout import End, thin_lines
+from extrap.figures.drawing.ends import End, thin_lines
 from extrap.figures.drawing.style import style_of
 from extrap.results.series import seeds, spread
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from extrap.figures.drawing.layout import End, thin_lines
+from extrap.figures.drawing.ends import End, thin_lines
 from extrap.figures.drawing.style import Style
 from extrap.results.series import seeds, spread
 

@@ -1,8 +1,10 @@
 """Loss in one window against its length."""
 
 from extrap.figures.drawing.axes import length_axis, note
-from extrap.figures.drawing.layout import entitle, label_ends, label_room, panels
+from extrap.figures.drawing.ends import label_ends, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}

@@ -1,0 +1,29 @@
+"""The page a figure is drawn for: its width in force, and sizes of text on it."""
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from weakref import WeakKeyDictionary
+
+from matplotlib.textpath import TextPath
+
+POINT = 1 / 72
+LABEL = 6.8
+PITCH = 1.22 * LABEL * POINT
+WIDTH: ContextVar[float | None] = ContextVar("width", default=None)
+NAMED: WeakKeyDictionary = WeakKeyDictionary()
+"""{figure: {label: Style}} of the legend of a fitted figure."""
+
+
+@contextmanager
+def fitted(width: float | None):
+    """Figures drawn within are at most so many inches wide; of natural width for None."""
+    before = WIDTH.set(width)
+    try:
+        yield
+    finally:
+        WIDTH.reset(before)
+
+
+def text_width(labels, size: float) -> float:
+    """Points that the widest of these takes at a font size in points."""
+    return max(TextPath((0, 0), label, size).get_extents().width for label in labels)

@@ -1,0 +1,103 @@
+"""Title, note and legend of a figure, within its width."""
+
+import textwrap
+
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from extrap.figures.drawing.layout import leftmost
+from extrap.figures.drawing.page import LABEL, NAMED, PITCH, POINT, WIDTH, text_width
+
+CHARACTER = 0.052
+"""Inches that a character of the small note takes, with some room."""
+NOTE_LINE = 6.5 * 1.1 * POINT
+TITLE_LINE = 0.17
+
+
+def entitle(figure: Figure, title: str, note: str) -> None:
+    """A title over the panels and a small note (study, training length, seeds, kind of interval)
+    under them; in a fitted figure the legend between.
+    """
+    width, height = figure.get_size_inches()
+    notes = textwrap.wrap(note, int(width / CHARACTER))
+    titles = textwrap.wrap(title, max(12, int(width / 0.088)))
+    if WIDTH.get():
+        for panel in figure.axes:
+            if leftmost(panel):
+                panel.tick_params(labelleft=True)
+            room = (panel.get_position().width * width + 0.1) / POINT
+            for words in (panel.title, panel.xaxis.label):
+                words.set_text(_folded(words.get_text(), room, words.get_fontsize()))
+        below = NOTE_LINE * max(0, len(notes) - 2)
+        above = TITLE_LINE * (len(titles) - 1)
+        entries = NAMED.pop(figure, {})
+        height = _grow(figure, below + _legend_height(entries, width), above)
+        _legend(figure, entries, width, height, 0.12 + NOTE_LINE * len(notes))
+    figure.text(
+        0.12 / width,
+        1 - 0.1 / height,
+        "\n".join(titles),
+        ha="left",
+        va="top",
+        fontsize=10,
+        fontweight="bold",
+    )
+    figure.text(
+        0.12 / width,
+        0.08 / height,
+        "\n".join(notes),
+        ha="left",
+        va="bottom",
+        fontsize=6.5,
+        color="#666666",
+        linespacing=1.1,
+    )
+
+
+def _folded(words: str, room: float, size: float) -> str:
+    """Words in as many lines as `room` points ask for."""
+    lines = [""]
+    for word in words.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width([longer], size) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return "\n".join(lines)
+
+
+def _grow(figure: Figure, below: float, above: float) -> float:
+    """Adds inches under and over all panels; returns the new height."""
+    width, height = figure.get_size_inches()
+    taller = height + below + above
+    places = [(panel, panel.get_position()) for panel in figure.axes]
+    figure.set_size_inches(width, taller)
+    for panel, box in places:
+        y, h = box.y0 * height + below, box.height * height
+        panel.set_position((box.x0, y / taller, box.width, h / taller))
+    return taller
+
+
+def _columns(entries: dict, width: float) -> int:
+    widest = POINT * (30 + text_width(entries, LABEL)) + 0.1
+    return max(1, int((width - 0.24) / widest))
+
+
+def _legend_height(entries: dict, width: float) -> float:
+    return 0.16 + PITCH * -(-len(entries) // _columns(entries, width)) if entries else 0.0
+
+
+def _legend(figure: Figure, entries: dict, width: float, height: float, bottom: float) -> None:
+    """Samples of the lines with their names, in columns, `bottom` inches above the border."""
+    if not entries:
+        return
+    columns = _columns(entries, width)
+    rows = -(-len(entries) // columns)
+    for k, (label, style) in enumerate(entries.items()):
+        x = 0.12 + (k // rows) * (width - 0.24) / columns
+        y = bottom + PITCH * (rows - 0.5 - k % rows)
+        ends = [(x + step) / width for step in (0, 0.13, 0.26)]
+        stroke = style.stroke | {"markevery": [1]}
+        figure.add_artist(Line2D(ends, [y / height] * 3, transform=figure.transFigure, **stroke))
+        place = ((x + 0.31) / width, y / height)
+        figure.text(*place, label, va="center", fontsize=LABEL, color=style.text)
