@@ -5,9 +5,12 @@ Conventions of Zoology (arXiv 2312.04927), whose x axis is the width of the mode
 be to hold so many records? A line joins sizes of one scheme (`model=tiny,small`).
 """
 
-import numpy as np
+from dataclasses import replace
 
-from extrap.figures.drawing.axes import QUIET, decades, spread_note
+import numpy as np
+from matplotlib.ticker import NullFormatter
+
+from extrap.figures.drawing.axes import QUIET, spread_note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
@@ -40,17 +43,29 @@ def draw(rows):
         panel.axhline(chance, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, label="chance")
         ends = [curve(panel, s, s.rows, "params", within=(0, 1), bars=True) for s in series(here)]
         panel.set_xscale("log")
-        decades(panel.xaxis)
-        panel.margins(x=0.3)
+        panel.set_xlim(rows["params"].min() / 1.3, rows["params"].max() * 1.3)
+        ticks = apart(rows["params"])
+        panel.set_xticks(ticks, [f"{size / 1e6:.2g} M" for size in ticks], minor=False)
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.set(ylim=(-0.03, 1.05), ylabel="" if j else f"{protocol.split('-')[1]} records")
         panel.tick_params(labelleft=j == 0)
         panel.set_title(f"{n / here['train_length'].iloc[0]:g}x ({n:g} tokens)")
         panel.set_xlabel("parameters" if i == len(shown) - 1 else "")
         if j == len(lengths) - 1:
-            label_ends(panel, ends)
+            last = max(end.x for end in ends)  # schemes end at sizes of their own
+            label_ends(panel, [replace(end, x=last) for end in ends])
     bars = "bars: 95 % bootstrap over contexts"
     entitle(figure, "Multi-query recall by size", f"{spread_note(rows, bars)} · dotted: chance")
     return figure
+
+
+def apart(sizes) -> list[float]:
+    """The sizes in order, less those within a quarter of one before."""
+    kept = []
+    for size in sorted(set(sizes)):
+        if not kept or size > 1.25 * kept[-1]:
+            kept.append(size)
+    return kept
 
 
 def joined(rows):

@@ -47,8 +47,10 @@ def depth_figure(
         if counted
         else [m for m in MULTIPLES if m in set(rows["panel"])]
     )
-    labels = [f"{s.label} (to 64)" for s in series(rows)]
-    room, height = label_room(labels), label_height(len(labels), 1.7)
+    # a series may be split by the gate of one protocol alone
+    parts = [series(rows), *(series(rows[rows["protocol"] == p]) for p in shown)]
+    room = label_room({f"{s.label} (to 64)" for part in parts for s in part})
+    height = label_height(max(map(len, parts)), 1.7)
     figure, axes = panels(
         (len(shown), len(columns)), (1.95, height), right=room, gap=0.18, between=0.32, left=0.95
     )

@@ -16,13 +16,14 @@ from extrap.figures.drawing.style import Style
 @dataclass(frozen=True)
 class End:
     """The last data point (x, y) of a labelled line; y is nan where this panel does not show it,
-    and x then the last length it has.
+    and x then the last length it has. elsewhere: other panels alone show the line.
     """
 
     label: str
     style: Style
     x: float
     y: float
+    elsewhere: bool = False
 
 
 def label_room(labels) -> float:
@@ -73,7 +74,7 @@ def label_ends(axes, ends: list[End]) -> None:
         entries = NAMED.setdefault(axes.figure, {})
         last = max((end.x for end in ends if not math.isnan(end.y)), default=math.inf)
         for end in ends:
-            short = math.isnan(end.y) or end.x < last
+            short = (math.isnan(end.y) or end.x < last) and not end.elsewhere
             entries[f"{end.label} (to {end.x:g})" if short else end.label] = end.style
         return
     axes.get_xlim(), axes.get_ylim()  # reading the limits brings pending ones into force
@@ -105,7 +106,7 @@ def label_ends(axes, ends: list[End]) -> None:
             (place,) * 3,
             **end.style.stroke | {"markevery": [1]},
         )
-        text = end.label if whole else f"{end.label} (to {end.x:g})"
+        text = end.label if whole or end.elsewhere else f"{end.label} (to {end.x:g})"
         where = {
             "xy": (1, place),
             "xytext": (27, 0),

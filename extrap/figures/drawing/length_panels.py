@@ -1,7 +1,10 @@
 """A number against evaluation length, a panel per protocol: what figures of accuracy share."""
 
+import math
+from dataclasses import replace
+
 from extrap.figures.drawing.axes import length_axis, mark_training, spread_note
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.titles import entitle
@@ -21,6 +24,7 @@ def length_figure(rows, protocols: dict[str, str], what: str, title: str, interv
     figure, axes = panels(
         (1, len(shown)), (2.6, label_height(len(found), 2.5)), right=room, gap=0.25, top=0.86
     )
+    seen: list[End] = []
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
         ends = [curve(panel, s, part, "length", within=(0, 1)) for s, part in parts if len(part)]
@@ -29,8 +33,11 @@ def length_figure(rows, protocols: dict[str, str], what: str, title: str, interv
         panel.set_ylim(-0.03, 1.05)
         panel.set_title(protocols[protocol], pad=16)
         panel.tick_params(labelleft=panel is axes[0, 0])
+        named = {end.label for end in ends}
+        away = [replace(end, y=math.nan, elsewhere=True) for end in seen if end.label not in named]
+        seen += [end for end in ends if end.label not in {other.label for other in seen}]
         if panel is axes[0, -1]:
-            label_ends(panel, ends)
+            label_ends(panel, ends + away)
     axes[0, 0].set_ylabel(what)
     entitle(figure, title, spread_note(rows, interval))
     return figure
