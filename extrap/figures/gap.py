@@ -8,8 +8,9 @@ from extrap.figures.drawing.axes import length_axis, mark_training, spread_note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.style import Style, method_style, style_of
 from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series
+from extrap.results.series import Series, select, series
 
 NEEDS = {"task": "gap", "metric": "change", "protocol": "jump", "seen": "text"}
 MAKE = " task=gap"
@@ -23,7 +24,7 @@ def draw(rows):
     figure, ((panel,),) = panels(
         (1, 1), (3.6, height), right=label_room([s.label for s in found]), gap=0, top=0.86
     )
-    ends = [curve(panel, s, s.rows, "length") for s in found]
+    ends = [curve(panel, s, s.rows, "length", style=_style(s, found)) for s in found]
     panel.axhline(alone, color="black", linestyle=(0, (4, 2)), linewidth=1.0, label="no context")
     length_axis(panel, rows["length"], lengths)
     mark_training(panel, lengths)
@@ -33,3 +34,9 @@ def draw(rows):
     interval = spread_note(rows, "bands: 95 % bootstrap over documents")
     entitle(figure, "Loss after a jump of the coordinates", f"{interval} · {dashed}")
     return figure
+
+
+def _style(s: Series, found: list[Series]) -> Style:
+    """That of the method where one scheme is read in several ways, else that of the scheme."""
+    one = len({other.scheme for other in found}) == 1 < len(found)
+    return method_style(s.extension.partition(",")[0], s.ok) if one else style_of(s)

@@ -98,10 +98,16 @@ def draw(rows):
     entitle(
         figure,
         "Influence of each position on the last output",
-        f"{note(rows)} · means over inputs, means over seeds · numbers: rank correlation of greys "
-        "and theory, by layers",
+        f"{note(rows)}{_within(rows)} · means over inputs, means over seeds · numbers: rank "
+        "correlation of greys and theory, by layers",
     )
     return figure
+
+
+def _within(rows) -> str:
+    """What is read, where it is not the training length."""
+    n = int(rows["length"].iloc[0])
+    return "" if n in set(rows["train_length"]) else f", read at {n} tokens"
 
 
 def _line(panel, rows, **stroke) -> None:

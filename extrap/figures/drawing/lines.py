@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from extrap.figures.drawing.ends import End, thin_lines
-from extrap.figures.drawing.style import style_of
+from extrap.figures.drawing.style import Style, style_of
 from extrap.results.series import seeds, spread
 
 
@@ -17,15 +17,16 @@ def curve(
     bars: bool = False,
     through=None,
     within: tuple[float, float] = (-math.inf, math.inf),
+    style: Style | None = None,
     **more,
 ) -> End:
     """Draws `rows` of the series s over the column `by`; returns where the line ends, y nan where
     this panel has none of it.
 
     through: what turns values and means into what is drawn (np.exp of a loss); within: where
-    intervals end; more: arguments of `plot`.
+    intervals end; style: another than that of the series; more: arguments of `plot`.
     """
-    style = style_of(s)
+    style = style or style_of(s)
     if rows.empty:
         return End(s.label, style, s.rows[by].max(), math.nan)
     table, middle = seeds(rows, by), spread(rows, by)

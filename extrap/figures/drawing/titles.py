@@ -21,6 +21,7 @@ def entitle(figure: Figure, title: str, note: str) -> None:
     width, height = figure.get_size_inches()
     notes = textwrap.wrap(note, int(width / CHARACTER))
     titles = textwrap.wrap(title, max(12, int(width / 0.088)))
+    below = NOTE_LINE * max(0, len(notes) - 2)
     if WIDTH.get():
         for panel in figure.axes:
             if leftmost(panel):
@@ -28,11 +29,12 @@ def entitle(figure: Figure, title: str, note: str) -> None:
             room = (panel.get_position().width * width + 0.1) / POINT
             for words in (panel.title, panel.xaxis.label):
                 words.set_text(_folded(words.get_text(), room, words.get_fontsize()))
-        below = NOTE_LINE * max(0, len(notes) - 2)
         above = TITLE_LINE * (len(titles) - 1)
         entries = NAMED.pop(figure, {})
         height = _grow(figure, below + _legend_height(entries, width), above)
         _legend(figure, entries, width, height, 0.12 + NOTE_LINE * len(notes))
+    elif below:
+        height = _grow(figure, below, 0)
     figure.text(
         0.12 / width,
         1 - 0.1 / height,
