@@ -14,7 +14,6 @@ from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "cosine"}
 OF = " at several lengths"
-MAKE = " task.diagnostics.multiples=[1,4]"
 
 
 def enough(rows) -> bool:
