@@ -57,11 +57,13 @@ def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
 
 
 def where_known(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those at the training length, or at the shortest where it was not asked for: a published
-    model is looked into well within its context.
+    """Those of every run at its training length, or at the shortest where it was not asked for: a
+    published model is looked into well within its context.
     """
-    trained = rows[rows["length"] == rows["train_length"]]
-    return trained if len(trained) else rows[rows["length"] == rows["length"].min()]
+    trained = rows["length"] == rows["train_length"]
+    asked = trained.groupby(rows["run"]).transform("any")
+    shortest = rows.groupby("run")["length"].transform("min")
+    return rows[trained | (~asked & (rows["length"] == shortest))]
 
 
 def series(rows: pd.DataFrame) -> list[Series]:

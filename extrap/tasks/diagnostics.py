@@ -52,6 +52,7 @@ from annotated_types import Ge, MinLen
 from extrap.data.keyvalue import most
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
+from extrap.tasks.diagnosis.attention_stats import FIRST
 from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
@@ -86,7 +87,12 @@ class Diagnostics(AtLengths, Diagnostic):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        longest = max(self.lengths(train_length))
+        shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
+        if shortest <= FIRST:
+            raise UserError(
+                f"{self.option('multiples')}: {shortest} tokens; attention is read from the rows "
+                f"after the first {FIRST}; give greater multiples"
+            )
         if "records" in self.contents and most(longest) >= vocabulary.keys:
             raise UserError(
                 f"{self.option('multiples')}: {longest} tokens hold {most(longest)} records and a "

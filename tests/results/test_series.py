@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.results.series import judged, select, series, spread
+from extrap.results.series import judged, select, series, spread, where_known
 from extrap.results.stats.intervals import t_interval
 from extrap.results.summary import summary
 from extrap.utils.errors import UserError
@@ -138,6 +138,13 @@ def test_who_was_trained_is_what_the_plain_reading_of_the_same_protocol_says(fra
     assert {s.status for s in series(select(frame(one + lost), **ACCURACY))} == {"ok"}
     diverged = [row | {"status": "diverged"} for row in lost]
     assert judged(frame(plain + diverged)).eq("diverged").sum() == len(lost)
+
+
+def test_each_run_is_looked_into_where_it_is_known():
+    """One within its training length beside one at it; neither hides the other."""
+    asked = [("small", 64, 64), ("small", 128, 64), ("big", 512, 8192), ("big", 1024, 8192)]
+    rows = pd.DataFrame(asked, columns=["run", "length", "train_length"])
+    assert [*where_known(rows).itertuples(index=False, name=None)] == [asked[0], asked[2]]
 
 
 def test_corpora_are_not_mixed(frame):

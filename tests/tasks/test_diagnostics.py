@@ -141,6 +141,14 @@ def test_protocols_tell_state_content_and_depth(rows):
     assert len(set(keys)) == len(keys)
 
 
+def test_a_model_may_be_looked_into_within_its_length_alone():
+    """Then untrained models, too, and what was learned are read there."""
+    task = Diagnostics(multiples=[0.75], inputs=2, slots=2, probes=4, layers=[1])
+    rows = measure(task, Hand(), CORPUS, L).rows
+    assert {r["length"] for r in rows if r["metric"] in ("influence", "sink", "mass")} == {12}
+    assert {r["status"] for r in rows} == {"ok"}
+
+
 def test_a_run_that_did_not_learn_retrieval_is_marked_where_it_reads_records():
     task = Diagnostics(multiples=[1], inputs=2, slots=2, probes=4, layers=[1])
     rows = measure(task, Hand(learned=False), CORPUS, L).rows
@@ -154,6 +162,7 @@ def test_a_run_that_did_not_learn_retrieval_is_marked_where_it_reads_records():
         ({"inputs": 1}, "inputs=1: expected a whole number of at least 2"),
         ({"layers": [0]}, r"layers=\[0\]: expected a list of whole numbers of at least 1"),
         ({"multiples": [2]}, r"multiples=\[2\]: must hold 1"),
+        ({"multiples": [0.5, 1]}, r"multiples=\[0.5, 1\]: 8 tokens; attention is read from"),
         ({"multiples": [1, 8]}, r"a dummy needs one more key, but data.vocabulary.keys=63"),
     ],
 )
