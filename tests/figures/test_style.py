@@ -178,9 +178,11 @@ def test_labels_stand_at_the_height_where_lines_end(scale):
         End("a", scheme_style("rope"), 10, 10),
         End("b", scheme_style("t5"), 5, 50),
         End("c", scheme_style("t5"), 8, np.nan),
+        End("d", scheme_style("t5"), 10, np.nan, elsewhere=True),
     ]
     label_ends(axes, ends)
     heights = {text.get_text(): text.xy[1] for text in axes.texts}
     assert heights["a"] == pytest.approx(0.5 if scale == "log" else 9 / 99)
     assert heights["c (to 8)"] < heights["a"] < heights["b (to 5)"]
+    assert heights["d"] < heights["a"]  # its line does not end here, nor early
     assert not axes.lines

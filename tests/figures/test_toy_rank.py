@@ -3,7 +3,7 @@
 import pytest
 
 from extrap import figures
-from extrap.figures import toy_rank
+from extrap.figures import gap, mqar_size, toy_rank
 from tests.support.plausible_extension import METHODS, extension_rows, jumps
 
 
@@ -35,3 +35,14 @@ def test_without_the_other_study_there_is_no_figure(frame):
     few = [row for row in jumps() if row["extension"] in ("direct", "pi")]
     both = frame(few + [row | {"study": "extension"} for row in extension_rows()])
     assert not figures.served(toy_rank, both)
+
+
+def test_one_model_read_in_several_ways_has_a_colour_for_each(frame):
+    some = [row for row in jumps() if row["extension"] in ("direct", "pi", "yarn", "rerope")]
+    lines = gap.draw(frame(some)).axes[0].lines
+    drawn = {line.get_label(): line.get_color() for line in lines if "+" in line.get_label()}
+    assert len(drawn) == 3 and len(set(drawn.values())) == 3
+
+
+def test_sizes_that_are_nearly_one_have_one_tick():
+    assert mqar_size.apart([172_000, 940_000, 176_000, 172_000]) == [172_000, 940_000]

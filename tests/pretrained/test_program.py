@@ -86,6 +86,7 @@ def test_a_run_is_named_by_checkpoint_reading_and_text(place, elsewhere):
 
 def test_used_rows_say_what_is_in_force(place):
     frame = rows.read(measured("extension=pi", "extension.factor=4").results)
+    assert set(frame.data) == {"published"}  # no data set of ours trained it
     used = frame[(frame.task == "used") & (frame.metric == "theta")]
     own, slowed = (used[used.protocol == p].set_index("at").value for p in ("trained", "used"))
     assert (own / 4).to_dict() == pytest.approx(slowed.to_dict(), rel=1e-12)
@@ -162,6 +163,7 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
     at = frame[(frame.metric == "nll") & (frame.length == 2 * L)]
     loss = at[at.protocol == "last_segment"].set_index("run").value
     assert loss[this.run.name] < loss[before.run.name] - 0.3
+    assert set(frame[frame.run == this.run.name].data) == {"text"}
     curve = frame[(frame.run == this.run.name) & (frame.protocol == "text")]
     assert curve[curve.metric == "nll"]["at"].tolist() == [2, 4, 6]
     untuned = pytest.raises(UserError, match="tuned yet; tune it with stage=train or stage=all")
