@@ -15,8 +15,10 @@ from matplotlib.figure import Figure
 
 from extrap.figures.drawing import palette
 from extrap.figures.drawing.ends import End, label_ends, spaced
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS, MARKERS, registered
 from extrap.figures.drawing.style import CONDITIONS, EXTENDED, scheme_style, style_of
+from extrap.figures.drawing.titles import NOTE_LINE, entitle
 from extrap.results.series import select, series
 from extrap.utils.paths import conf_dir
 from tests.support.plausible import run_rows
@@ -186,3 +188,14 @@ def test_labels_stand_at_the_height_where_lines_end(scale):
     assert heights["c (to 8)"] < heights["a"] < heights["b (to 5)"]
     assert heights["d"] < heights["a"]  # its line does not end here, nor early
     assert not axes.lines
+
+
+@pytest.mark.parametrize(("words", "grows"), [(3, False), (60, True)])
+def test_a_note_of_many_lines_gets_room_of_its_own(words, grows):
+    """Two lines fit under the panels; more of them once covered the name of the axis."""
+    figure, _ = panels((1, 1), (3.0, 2.0), right=0.5, gap=0)
+    before = figure.get_size_inches()[1]
+    entitle(figure, "Title", " ".join(["several"] * words))
+    shown = figure.texts[-1].get_text().count("\n") + 1
+    grown = (figure.get_size_inches()[1] - before) / NOTE_LINE
+    assert grown == pytest.approx(max(0, shown - 2)) and (shown > 2) == grows
