@@ -36,16 +36,19 @@ algorithmic: $(STAMP)  ## train five schemes to copy, reverse, compare and remem
 	$(BIN)/extrap experiment=algorithmic
 	$(BIN)/extrap-plot algorithmic
 
-tasks: $(STAMP)  ## train four schemes on what literal retrieval leaves out, and ask how far each task is kept
+tasks: $(STAMP)  ## train seven schemes on what literal retrieval leaves out, and ask how far each task is kept
 	$(BIN)/extrap experiment=tasks
 	$(BIN)/extrap-plot tasks
 	$(BIN)/extrap-table tasks
 
 layers: $(STAMP)  ## train layouts of four layers: who reads further, does the gate matter
 	$(BIN)/extrap experiment=layers
+	$(BIN)/extrap experiment=layers-far
 	$(BIN)/extrap-plot layers
+	$(BIN)/extrap-plot layers-far loss_length
 	$(BIN)/extrap-table layers
 	$(BIN)/extrap-findings layers
+	$(BIN)/extrap-findings layers-far
 
 report: $(STAMP)  ## write a study as one page of HTML: make report STUDY=demo
 	$(BIN)/extrap-report $(STUDY)
