@@ -67,6 +67,7 @@ COMMANDS = {
     "extrap-findings": "what was declared of a study, and what its rows say",
     "extrap-dashboard": "show a study in W&B, from its rows",
     "extrap-clean": "remove runs or rows by name and state",
+    "extrap-thin": "leave out rows that are not to be committed",
     "extrap-schemes": "list every scheme",
     "extrap-audit": "properties of schemes by themselves",
     "extrap-export": "a trained run as a folder that transformers reads",
