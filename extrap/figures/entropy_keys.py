@@ -8,11 +8,11 @@ log-n heats logits so that it stays flat. https://kexue.fm/archives/8823.
 import numpy as np
 
 from extrap.figures.drawing.axes import mark_training, note
-from extrap.figures.drawing.diagnostics import datasets, lines, of_state, once
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.diagnostics import beside_columns, columns, lines
+from extrap.figures.drawing.ends import label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series
+from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "entropy"}
 
@@ -21,18 +21,7 @@ def draw(rows):
     rows = select(rows, **NEEDS)
     longest = rows.groupby("run")["length"].transform("max")
     rows = _over_layers(rows[rows["length"] == longest])
-    data = datasets(rows)
-    shown = [("untrained", once(of_state(rows, "untrained")))]
-    shown += [
-        (f"trained: {name}", part[part["data"] == name])
-        for name in data
-        for part in [of_state(rows, "trained")]
-    ]
-    found = series(of_state(rows, "trained"))
-    height, room = (
-        label_height(len({s.scheme for s in found}) + 1, 1.9),
-        label_room([s.scheme + " – below the gate" for s in found]),
-    )
+    shown, (height, room) = columns(rows), beside_columns(rows, 1.9)
     figure, axes = panels((1, len(shown)), (2.1, height), right=room, gap=0.25)
     for panel, (name, part) in zip(axes[0], shown, strict=True):
         ends = lines(panel, part, "at")

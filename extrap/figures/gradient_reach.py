@@ -7,29 +7,19 @@ receptive field. arXiv 2212.10356.
 import numpy as np
 
 from extrap.figures.drawing.axes import spread_note
-from extrap.figures.drawing.diagnostics import datasets, level, lines, of_state, once
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.diagnostics import beside_columns, columns, level, lines
+from extrap.figures.drawing.ends import label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series
+from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "gradient"}
 
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    data, lengths = datasets(rows), sorted(rows["length"].unique())
-    shown = [("untrained", once(of_state(rows, "untrained")))]
-    shown += [
-        (f"trained: {name}", part[part["data"] == name])
-        for name in data
-        for part in [of_state(rows, "trained")]
-    ]
-    found = series(of_state(rows, "trained"))
-    height, room = (
-        label_height(len({s.scheme for s in found}) + 1, 1.7),
-        label_room([s.scheme + " – below the gate" for s in found]),
-    )
+    lengths = sorted(rows["length"].unique())
+    shown, (height, room) = columns(rows), beside_columns(rows, 1.7)
     figure, axes = panels(
         (len(lengths), len(shown)), (2.1, height), right=room, gap=0.25, between=0.45, left=0.95
     )

@@ -28,7 +28,7 @@ from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_windows import (
     TextWindows,
-    check_texts,
+    check_halves,
     read,
     report_losses,
     sliding,
@@ -36,7 +36,6 @@ from extrap.tasks.scoring.text_windows import (
     tokens_read,
 )
 from extrap.utils.bounds import Count
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +61,8 @@ class ContextGain(AtLengths):
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        if train_length < 2:
-            raise UserError(
-                f"train.length={train_length}: half of it is the least context; context-gain "
-                "needs at least 2"
-            )
         longest = max(self.lengths(train_length))
-        check_texts(corpus, "context-gain", self.documents, longest, "the longest context")
+        check_halves(corpus, self.name, self.documents, train_length, longest)
 
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress

@@ -28,9 +28,8 @@ from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_windows import TextWindows, check_texts, read, texts
+from extrap.tasks.scoring.text_windows import TextWindows, check_halves, read, texts
 from extrap.utils.bounds import Count
-from extrap.utils.errors import UserError
 
 Nats = Annotated[float, Gt(0)]
 
@@ -78,13 +77,8 @@ class LongLoss(AtLengths):
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        if train_length < 2:
-            raise UserError(
-                f"data.length={train_length}: half of it is the least context; {self.name} needs "
-                "at least 2"
-            )
         longest = max(self.lengths(train_length))
-        check_texts(corpus, self.name, self.documents, longest, "the longest context")
+        check_halves(corpus, self.name, self.documents, train_length, longest)
 
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress

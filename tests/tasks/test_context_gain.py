@@ -173,7 +173,7 @@ def test_a_loss_that_is_not_finite_has_no_gain():
     [
         ({"multiples": [2, 4]}, L, r"task\.context-gain\.multiples=\[2, 4\]: must hold 1"),
         ({"multiples": [1, 0.5]}, L, r"task\.context-gain\.multiples=\[1, 0\.5\]: "),
-        ({}, 1, r"train\.length=1: "),
+        ({}, 1, r"data\.length=1: "),
         ({"stride": 0.75}, L, r"task\.context-gain\.stride=0\.75: "),
         ({"documents": 0}, L, r"task\.context-gain\.documents=0: "),
         ({"batch_tokens": 0}, L, r"task\.context-gain\.batch_tokens=0: "),

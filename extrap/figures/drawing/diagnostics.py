@@ -5,7 +5,7 @@ series of one data set.
 import pandas as pd
 
 from extrap.figures.drawing.axes import QUIET
-from extrap.figures.drawing.ends import End, thin_lines
+from extrap.figures.drawing.ends import End, label_height, label_room, thin_lines
 from extrap.figures.drawing.style import style_of
 from extrap.results.series import CONTROLS, Series, seeds, series, spread
 
@@ -31,6 +31,24 @@ def once(rows: pd.DataFrame) -> pd.DataFrame:
     """
     first = rows.groupby(["scheme", "extension", "seed", "train_length"])["data"].transform("min")
     return rows[rows["data"] == first]
+
+
+def columns(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """A panel's title and rows: the untrained models once, the trained ones by their data."""
+    trained = of_state(rows, "trained")
+    return [
+        ("untrained", once(of_state(rows, "untrained"))),
+        *((f"trained: {name}", trained[trained["data"] == name]) for name in datasets(rows)),
+    ]
+
+
+def beside_columns(rows: pd.DataFrame, least: float) -> tuple[float, float]:
+    """Height of the panels and room to their right, in inches, for the names of all trained series;
+    `least` is the smallest height.
+    """
+    found = series(of_state(rows, "trained"))
+    names = [s.scheme + " – below the gate" for s in found]
+    return label_height(len({s.scheme for s in found}) + 1, least), label_room(names)
 
 
 def short(s: Series) -> str:

@@ -75,6 +75,17 @@ def check_texts(corpus, task: str, documents: int, end: int, why: str) -> None:
         )
 
 
+def check_halves(corpus, task: str, documents: int, train_length: int, longest: int) -> None:
+    """Raises UserError unless L can be halved, for a task whose least context is L / 2, and so many
+    validation documents have the longest one.
+    """
+    if train_length < 2:
+        raise UserError(
+            f"data.length={train_length}: half of it is the least context; {task} needs at least 2"
+        )
+    check_texts(corpus, task, documents, longest, "the longest context")
+
+
 @torch.no_grad()
 def read(
     model: Model, text: np.ndarray, bos: int, windows: list[TextWindows], batch_tokens: int
