@@ -50,6 +50,16 @@ def test_rows_are_told_apart(study):
     assert set(beside["set_for"]) == {1.0, 8.0} and set(beside["options"]) == {""}
 
 
+def test_a_published_model_stands_beside_its_tuned_runs(frame):
+    """It keeps `published` as its data, while a tuned run has the name of what it was tuned on."""
+    plain = [row | {"data": "published"} for row in run_rows("rope")]
+    name = {"scheme": "rope-full-pi-x2", "data": "text", "extension": "pi", "factor": 2.0}
+    tuned = [row | name for row in run_rows("rope", settings="beef4567")]
+    other = [row | {"data": "text"} for row in run_rows("alibi", settings="feed4567")]
+    rows = methods(frame(plain + tuned + other))
+    assert set(rows["scheme"]) == {"rope", "rope-full-pi-x2"} and set(rows["parent"]) == {"rope"}
+
+
 def test_a_factor_that_follows_the_text_is_no_family(frame):
     rows = [
         row | {"factor": max(1.0, row.get("length", L) / L), "config": "a"}

@@ -9,6 +9,8 @@ from extrap.results.series import judged, spread
 
 LOG_N = "-log-n"
 TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
+PUBLISHED = "published"
+"""Data of a checkpoint as it comes."""
 PROBES = ("pi-pair",)
 """What is read with to learn something about a model, and not to read further."""
 
@@ -32,11 +34,9 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["parent"] = label["parent"].fillna(rows["scheme"])
     rows["tuned"] = label["tuned"].astype(float)
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
-    if len(extended := rows[rows["extension"] != "direct"]):
-        kinds = {*zip(extended["parent"], extended["data"], strict=True)}
-        rows = rows[
-            [kind in kinds for kind in zip(rows["parent"], rows["data"], strict=True)]
-        ].copy()
+    own = pd.Series([*zip(rows["parent"], _origin(rows), strict=True)], index=rows.index)
+    if (extended := rows["extension"] != "direct").any():
+        rows = rows[own.isin(set(own[extended]))].copy()
     name, rows["options"] = (rows["extension"].str.partition(",")[part] for part in (0, 2))
     rows["log_n"] = name.str.endswith(LOG_N) | (name == LOG_N[1:])
     rows["method"] = name.str.removesuffix(LOG_N).replace(LOG_N[1:], "direct")
@@ -48,6 +48,12 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
     return rows
+
+
+def _origin(rows: pd.DataFrame) -> pd.Series:
+    """What the parent was trained on: a published model that was tuned has the name of our text."""
+    published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
+    return rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
