@@ -208,10 +208,14 @@ def _by_rows(
     at: Where,
     size: int,
 ) -> Tensor:
-    """Rows in blocks, each against the keys it may see."""
-    out = []
-    for start in range(0, at.length, size):
+    """Rows in blocks, each against the keys it may see. In reading the widest block comes first:
+    what it frees serves the others, where growing blocks would each ask for new memory (1.6 GB
+    instead of .2 of DeBERTa at 16384 tokens).
+    """
+    starts = range(0, at.length, size)
+    out = {}
+    for start in starts if torch.is_grad_enabled() else reversed(starts):
         here = at.block(start, min(start + size, at.length))
         keys = len(here.j)
-        out.append(rows(q[:, :, start : start + size], k[:, :, :keys], v[:, :, :keys], here))
-    return out[0] if len(out) == 1 else torch.cat(out, 2)
+        out[start] = rows(q[:, :, start : start + size], k[:, :, :keys], v[:, :, :keys], here)
+    return out[0] if len(out) == 1 else torch.cat([out[start] for start in starts], 2)
