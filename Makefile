@@ -101,6 +101,7 @@ bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables
 	$(BIN)/python -m benchmarks.step
 	$(BIN)/python -m benchmarks.tax
 	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.pretrained
 
 torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it again, compare what is left
 	$(BIN)/python -m tests.faults.torture
