@@ -2,6 +2,8 @@
 terminal.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -77,38 +79,47 @@ def text(rows: pd.DataFrame) -> str:
     """The summary as aligned tables of at most about 120 columns, without what a study has nothing
     of.
     """
+    length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
+    study = ", ".join(sorted(rows["study"].unique()))
+    title = f"Study {study}, trained at L = {length} tokens; 1x = L"
+    parts = (_scores, _effective_lengths, _shapes, _frequencies, _inborn, _other_gates)
+    sections = [[title], *(section for part in parts for section in part(rows))]
+    return "\n\n".join("\n".join(section) for section in sections)
+
+
+def _scores(rows: pd.DataFrame) -> Iterator[list[str]]:
+    """Losses, then accuracies of retrieval."""
     table = summary(rows)
     perplexities = [
         (TITLES[p], [(f"{p} {m}x", f"{m}x", _perplexity) for m in FAR]) for p in PROTOCOLS
     ]
-    accuracies = [
-        (TITLES[what], [(f"{what} {m}x", f"{m}x", _accuracy) for m in multiples])
-        for what, multiples in ACCURACIES.items()
-    ]
     losses = ("training loss", [(f"trained {part}", part, _loss) for part in PARTS])
-    steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
-    length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
-    chance = select(rows, task="kv", metric="chance")["value"].max()
-    study = ", ".join(sorted(rows["study"].unique()))
-    sections = [[f"Study {study}, trained at L = {length} tokens; 1x = L"]]
     if _holds(table, losses, *perplexities):
-        sections.append([
-            "Loss at the end of training in nats per token; perplexity per token",
-            *_lines(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities]),
-        ])  # fmt: skip
+        title = "Loss at the end of training in nats per token; perplexity per token"
+        yield [title, *_lines(table, [("", [("seeds", "seeds", _whole)]), losses, *perplexities])]
     if (table["verdict"] != "").any():
-        sections.append([
-            "Retrieval accuracy" + (f" (chance {chance:.3f})" if not np.isnan(chance) else "")
-            + "; gate: mean at 1x, 90 %",
-            *_lines(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])]),
-        ])  # fmt: skip
+        accuracies = [
+            (TITLES[what], [(f"{what} {m}x", f"{m}x", _accuracy) for m in multiples])
+            for what, multiples in ACCURACIES.items()
+        ]
+        steps = ("steps", [("steps_to_90", "to 90 %", _whole)])
+        chance = select(rows, task="kv", metric="chance")["value"].max()
+        by_chance = f" (chance {chance:.3f})" if not np.isnan(chance) else ""
+        title = f"Retrieval accuracy{by_chance}; gate: mean at 1x, 90 %"
+        yield [title, *_lines(table, [steps, *accuracies, ("", [("verdict", "verdict", str)])])]
+
+
+def _effective_lengths(rows: pd.DataFrame) -> Iterator[list[str]]:
     if len(lengths := reach(rows)):
         title = (
             f"Effective length in tokens, up to which {100 * SHARE:.0f} % of the score at 1x is "
             "kept, with its 95 % interval"
         )
         columns = [[name, *map(_effective, lengths[name])] for name in lengths.columns]
-        sections.append([title, *wrapped(["series", *lengths.index], columns)])
+        yield [title, *wrapped(["series", *lengths.index], columns)]
+
+
+def _shapes(rows: pd.DataFrame) -> Iterator[list[str]]:
     curves = shapes(rows)
     if shown := [name for name in SHOWN if name in curves.columns]:
         title = (
@@ -116,29 +127,37 @@ def text(rows: pd.DataFrame) -> str:
             "minimum (arXiv 2605.09213)"
         )
         columns = [[name, *curves[name]] for name in shown]
-        sections.append([title, *wrapped(["series", *curves.index], columns)])
+        yield [title, *wrapped(["series", *curves.index], columns)]
+
+
+def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
     if len(frequencies := _in_force(rows)):
         title = (
             "Frequencies in force beside those of training: pairs that turn otherwise, the slowest "
             "over its own as trained"
         )
         columns = [[name, *frequencies[name]] for name in frequencies.columns]
-        sections.append([title, *wrapped(["series", *frequencies.index], columns)])
+        yield [title, *wrapped(["series", *frequencies.index], columns)]
+
+
+def _inborn(rows: pd.DataFrame) -> Iterator[list[str]]:
     if len(inborn := agreement(rows)):
         title = (
             "Influence of positions before training: rank correlation with theory (arXiv "
             "2603.10123), by layers"
         )
         columns = [[f"{layers}", *map(_rank, inborn[layers])] for layers in inborn.columns]
-        sections.append([title, *wrapped(["scheme", *_named(inborn)], columns)])
+        yield [title, *wrapped(["scheme", *_named(inborn)], columns)]
+
+
+def _other_gates(rows: pd.DataFrame) -> Iterator[list[str]]:
     if len(learned := gates(rows[rows["task"] != "kv"])):
         title = (
             "Gates of other tasks: accuracy within the training length; seeds that reach 90 %, "
             "where not all do"
         )
         columns = [[name, *learned[name]] for name in learned.columns]
-        sections.append([title, *wrapped(["task", *learned.index], columns)])
-    return "\n\n".join("\n".join(section) for section in sections)
+        yield [title, *wrapped(["task", *learned.index], columns)]
 
 
 def _holds(table: pd.DataFrame, *groups) -> bool:

@@ -53,37 +53,15 @@ def draw(rows):
             continue
         panel, (scheme, extension) = axes[i, j], schemes[k]
         here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
-        first = here[here["run"] == here["run"].min()]
-        for protocol, ink in zip(depths, GREYS, strict=False):
-            _line(
-                panel,
-                first[first["protocol"] == protocol],
-                color=ink,
-                linewidth=0.9,
-                label=protocol,
-            )
-            _theory(panel, first[first["protocol"] == protocol], ink)
+        _inborn(panel, here[here["run"] == here["run"].min()], depths)
         if (scheme, extension) in agreed.index:
             numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
             panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
                        fontsize=6, color=GREYS[3])  # fmt: skip
-        _line(
-            panel,
-            first[first["protocol"] == "untrained_unmasked"],
-            color="black",
-            linestyle=(0, (1, 1.2)),
-            linewidth=0.8,
-            label="unmasked",
-        )
         for s in series(of_state(here, "trained")):
-            _line(
-                panel,
-                s.rows,
-                color=style_of(s).colour,
-                linestyle=CONDITIONS[data.index(s.data) % len(CONDITIONS)],
-                linewidth=1.3,
-                label=s.label,
-            )
+            style = {"color": style_of(s).colour, "linewidth": 1.3, "label": s.label}
+            line = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
+            _line(panel, s.rows, linestyle=line, **style)
         plain_log(panel)
         level(panel, 1, "equal share")
         name = scheme if extension == "direct" else f"{scheme} + {extension}"
@@ -102,6 +80,15 @@ def draw(rows):
         "correlation of greys and theory, by layers",
     )
     return figure
+
+
+def _inborn(panel, rows, depths: list[str]) -> None:
+    """One run's models as they were drawn: by depth, each beside its theory, and without a mask."""
+    for protocol, ink in zip(depths, GREYS, strict=False):
+        here = rows[rows["protocol"] == protocol]
+        _line(panel, here, color=ink, linewidth=0.9, label=protocol)
+        _theory(panel, here, ink)
+    _line(panel, rows[rows["protocol"] == "untrained_unmasked"], label="unmasked", **UNMASKED)
 
 
 def _within(rows) -> str:
