@@ -3,6 +3,7 @@ moved through them.
 
     last    the question stands behind the records
     both    in front of them as well (query-aware contextualisation)
+    first   in front of them alone
 
 Records are read from the published files (extrap.data.trials.published) or generated; their
 prompts: extrap.data.trials.json_prompt. Source: arXiv 2307.03172, whose score is `substring`. Text
@@ -11,13 +12,13 @@ is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
 
 from extrap.data.trials.checksum import checksum
-from extrap.data.trials.json_prompt import UUID, Example, generate, most
+from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most
 from extrap.data.trials.published import read
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Task
@@ -65,7 +66,7 @@ class LostInTheMiddle(Task):
     characters: Annotated[int, Interval(ge=1, le=UUID)] = 36
     depths: Annotated[Sequence[Share], MinLen(1)] = (0, 0.5, 1)
     indices: Annotated[Sequence[Annotated[int, Ge(0)]], MinLen(1)] | None = None
-    query: Annotated[Sequence[Literal["last", "both"]], MinLen(1), Different()] = ("last", "both")
+    query: Annotated[Sequence[Query], MinLen(1), Different()] = ("last", "both")
     trials: Count = 20
     generate: Annotated[int, Ge(0)] = 40
     seed: Annotated[int, Ge(0)] = 0
@@ -207,12 +208,12 @@ class LostInTheMiddle(Task):
 
     @staticmethod
     def _prompt(
-        example: Example, index: int, query: str, vocabulary: Vocabulary
+        example: Example, index: int, query: Query, vocabulary: Vocabulary
     ) -> tuple[np.ndarray, int]:
         """The ids of a prompt, and the tokens from the beginning of the gold record to the last of
         them.
         """
-        text, at = example.prompt(index, query == "both")
+        text, at = example.prompt(index, query)
         before, behind = vocabulary.turns.before, vocabulary.turns.behind
         ids = np.concatenate([before, _ids(text, vocabulary), behind]).astype(np.int64)
         return ids, len(_ids(text[at:], vocabulary)) - 1 + len(behind)
@@ -238,7 +239,7 @@ class LostInTheMiddle(Task):
         }
 
 
-def _where(examples: Sequence[Example], query: str, vocabulary: Vocabulary) -> dict:
+def _where(examples: Sequence[Example], query: Query, vocabulary: Vocabulary) -> dict:
     """Coordinates of one form and number of records. In bytes, moving a record moves no length; a
     tokenizer may make a token more or less of another place.
     """
@@ -246,7 +247,7 @@ def _where(examples: Sequence[Example], query: str, vocabulary: Vocabulary) -> d
         1
         + vocabulary.turns.extra
         + max(
-            len(_ids(example.prompt(0, query == "both")[0] + OPENING + example.value, vocabulary))
+            len(_ids(example.prompt(0, query)[0] + OPENING + example.value, vocabulary))
             for example in examples
         )
     )

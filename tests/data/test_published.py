@@ -35,13 +35,13 @@ def test_examples_are_read_in_order_and_no_more_than_asked_for(tmp_path, packed)
     assert two.key == "k1" and two.values == ["v1", "v2", 'v"3']
 
 
-@pytest.mark.parametrize("aware", [False, True])
-def test_a_prompt_is_the_layout_with_the_record_at_its_index(aware):
+@pytest.mark.parametrize("query", ["last", "both", "first"])
+def test_a_prompt_is_the_layout_with_the_record_at_its_index(query):
     example = Example((("k1", "v1"), ("k3", 'v"3')), "k2", "v2")
     for index in range(3):
         records = [["k1", "v1"], ["k3", 'v"3']]
         records.insert(index, ["k2", "v2"])
-        text, at = example.prompt(index, aware)
+        text, at = example.prompt(index, query)
         front, data, back = re.fullmatch(
             r"(.*\n\n)JSON data:\n(\{.*\})\n\n(.*)", text, re.DOTALL
         ).groups()
@@ -49,15 +49,16 @@ def test_a_prompt_is_the_layout_with_the_record_at_its_index(aware):
             list(json.loads(data).items()) == [tuple(r) for r in records]
             and data.count(",\n ") == 2
         )
-        assert front == f"{INSTRUCTION}\n\n" + 'Key: "k2"\n\n' * aware
-        assert back == 'Key: "k2"\nCorresponding value:' and text[at:].startswith('"k2": "v2"')
+        assert front == f"{INSTRUCTION}\n\n" + 'Key: "k2"\n\n' * (query != "last")
+        assert back == 'Key: "k2"\n' * (query != "first") + "Corresponding value:"
+        assert text[at:].startswith('"k2": "v2"')
 
 
 def test_distractors_are_the_same_at_every_index():
     example = generate(9, 36, 0, 3)
     rest = set()
     for index in range(9):
-        text, at = example.prompt(index, False)
+        text, at = example.prompt(index, "last")
         gold = f'"{example.key}": "{example.value}"'
         assert text[at:].startswith(gold) and text.count(example.value) == 1
         rest.add(tuple(re.findall(r'"([^"]*)": "([^"]*)"', text.replace(gold, ""))))
@@ -177,5 +178,5 @@ def _refused(path):
         found = read("task.x.path", path, 5)
     except UserError as error:
         return [str(error)]
-    assert all(e.value in e.values and e.prompt(0, True)[0].encode() for e in found)
+    assert all(e.value in e.values and e.prompt(0, "both")[0].encode() for e in found)
     return []

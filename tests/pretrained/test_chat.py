@@ -129,11 +129,11 @@ def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stre
     assert after.moved(90, 0, True, range(2)).tokens.shape == (2, 90)
 
 
-@pytest.mark.parametrize("query", ["last", "both"])
+@pytest.mark.parametrize("query", ["last", "both", "first"])
 def test_json_records_are_rendered_as_transformers_does(query, theirs, spoken):
     example = generate(3, 6, 0, 0)
     found, _ = LostInTheMiddle._prompt(example, 1, query, spoken)
-    assert found.tolist() == ids_of(theirs, example.prompt(1, query == "both")[0])
+    assert found.tolist() == ids_of(theirs, example.prompt(1, query)[0])
 
 
 @pytest.mark.usefixtures("elsewhere")

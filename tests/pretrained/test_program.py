@@ -196,7 +196,7 @@ def test_retrieval_is_asked_in_the_words_of_the_tokenizer(place):
     frame = rows.read(this.results)
     asked_for = frame[(frame.task == "lost-in-the-middle") & (frame.metric == "accuracy")]
     assert set(asked_for.depth) == {0, 1} and set(asked_for["at"]) == {2}
-    text = generate(2, 6, 0, 0).prompt(0, False)[0]
+    text = generate(2, 6, 0, 0).prompt(0, "last")[0]
     longest = len(this.vocabulary.encoder(text.encode())[0])
     assert abs(asked_for.length.iloc[0] - (1 + longest + 2 + 6)) <= 6
     assert asked_for.length.iloc[0] < 1 + len(text) + 2 + 6  # fewer tokens than bytes

@@ -210,7 +210,9 @@ def test_whoever_has_not_learned_a_file_within_the_training_length_is_not_traine
 
 
 def test_without_two_records_that_fit_there_is_no_gate(tmp_path):
-    one, two = (len(generate(30, 6, 5, 0).first(k).prompt(0, False)[0]) + 1 + 2 + 6 for k in (1, 2))
+    one, two = (
+        len(generate(30, 6, 5, 0).first(k).prompt(0, "last")[0]) + 1 + 2 + 6 for k in (1, 2)
+    )
     for length, gated in ((one, False), (two - 1, False), (two, True)):
         result = measure(
             task(path=published(tmp_path, 30), query=("last",)), writer(oracle), None, length
@@ -333,7 +335,7 @@ def test_what_is_likely_to_follow():
 
 
 def test_lengths_past_a_table_are_absent():
-    longest = max(len(generate(1, 6, 0, i).prompt(0, True)[0]) for i in range(3)) + 20
+    longest = max(len(generate(1, 6, 0, i).prompt(0, "both")[0]) for i in range(3)) + 20
 
     def model(tokens, last):
         if tokens.shape[1] > longest:

@@ -17,12 +17,14 @@ of a prompt are our own, its layout is that of arXiv 2307.03172:
 import json
 import uuid
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 INSTRUCTION = (
     "Below is a JSON object. Find the key that is asked for and give the value that belongs to it."
 )
+Query = Literal["last", "both", "first"]
 CODE = 40  # keeps the random draws apart from those of other test sets
 UUID = 36  # characters
 
@@ -46,11 +48,12 @@ class Example:
         """The same question about so many records, the first distractors among them."""
         return replace(self, distractors=self.distractors[: records - 1])
 
-    def prompt(self, index: int, aware: bool) -> tuple[str, int]:
+    def prompt(self, index: int, query: Query) -> tuple[str, int]:
         """The prompt with the gold record at an index from 0, and where that record begins, in
         characters.
 
-        aware: the question stands in front of the data as well (query-aware contextualisation).
+        query: the question stands behind the data (last), in front of them as well (both,
+        query-aware contextualisation), or in front of them alone (first).
         """
         records = [
             _record(*pair)
@@ -61,9 +64,11 @@ class Example:
             )
         ]
         question = f"Key: {_quoted(self.key)}"
-        front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * aware + "JSON data:\n{"
+        before, behind = query in ("both", "first"), query in ("last", "both")
+        front = f"{INSTRUCTION}\n\n" + f"{question}\n\n" * before + "JSON data:\n{"
         at = len(front) + sum(len(record) + len(",\n ") for record in records[:index])
-        return front + ",\n ".join(records) + f"}}\n\n{question}\nCorresponding value:", at
+        back = "}\n\n" + f"{question}\n" * behind + "Corresponding value:"
+        return front + ",\n ".join(records) + back, at
 
 
 def _quoted(text: str) -> str:
