@@ -135,7 +135,7 @@ class LostInTheMiddle(Task):
 
     @staticmethod
     def _fewer(
-        examples: list[Example], query: str, train_length: int, vocabulary: Vocabulary
+        examples: list[Example], query: Query, train_length: int, vocabulary: Vocabulary
     ) -> list[Example]:
         """The examples with as many of their records as fit into the training length; none where no
         two do.
@@ -149,7 +149,7 @@ class LostInTheMiddle(Task):
         return found
 
     def _accuracy_alone(
-        self, examples: list[Example], query: str, model: Model, vocabulary: Vocabulary
+        self, examples: list[Example], query: Query, model: Model, vocabulary: Vocabulary
     ) -> np.ndarray:
         """As `_curve`, but of `accuracy` and `depths` alone: decoding could read past the training
         length.
@@ -170,7 +170,7 @@ class LostInTheMiddle(Task):
         self,
         cells: Recorder,
         examples: list[Example],
-        query: str,
+        query: Query,
         model: Model,
         vocabulary: Vocabulary,
         share_done: Callable[[float], None],

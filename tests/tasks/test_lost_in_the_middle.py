@@ -70,8 +70,9 @@ def cells(result, metric):
 
 
 def test_an_oracle_is_right_everywhere():
-    result = measure(task(), writer(oracle), None, L)
-    where = {(q, k, d) for q in ("last", "both") for k, d in ((1, 0), (3, 0), (3, 0.5), (3, 1))}
+    forms = ("last", "both", "first")
+    result = measure(task(query=forms), writer(oracle), None, L)
+    where = {(q, k, d) for q in forms for k, d in ((1, 0), (3, 0), (3, 0.5), (3, 1))}
     for metric in ("accuracy", "substring", "format"):
         assert cells(result, metric) == dict.fromkeys(where, 1.0)
     assert {r["status"] for r in result.rows} == {"ok"}
@@ -80,6 +81,7 @@ def test_an_oracle_is_right_everywhere():
     assert {query: value for (query, _), value in values(result, "mid").items()} == {
         "last": 1,
         "both": 1,
+        "first": 1,
     }
     keys = [
         tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric"))
@@ -210,9 +212,8 @@ def test_whoever_has_not_learned_a_file_within_the_training_length_is_not_traine
 
 
 def test_without_two_records_that_fit_there_is_no_gate(tmp_path):
-    one, two = (
-        len(generate(30, 6, 5, 0).first(k).prompt(0, "last")[0]) + 1 + 2 + 6 for k in (1, 2)
-    )
+    made = generate(30, 6, 5, 0)
+    one, two = (len(made.first(k).prompt(0, "last")[0]) + 1 + 2 + 6 for k in (1, 2))
     for length, gated in ((one, False), (two - 1, False), (two, True)):
         result = measure(
             task(path=published(tmp_path, 30), query=("last",)), writer(oracle), None, length
