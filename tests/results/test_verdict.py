@@ -157,6 +157,15 @@ def test_sizes_are_words_for_numbers_of_parameters(tmp_path):
         assert found.effect == pytest.approx(0.1 * (i + 1))
 
 
+def test_sizes_are_compared_by_their_number(tmp_path):
+    rows = [
+        row("rope", 0, 4, value, params=params, run=f"rope-{params}-s0")
+        for value, params in ((0.2, 40_000), (0.5, 90_000), (0.9, 170_000))
+    ]
+    found = judged(tmp_path, rows, rows=AT_4X, statistic="spread", over="size", above=0.2)
+    assert found.effect == pytest.approx(0.7)
+
+
 def test_no_seed_is_dropped_for_missing_the_gate(tmp_path):
     rows = [one | {"status": "not trained" if one["seed"] == 1 else "ok"} for one in ROPE]
     found = judged(tmp_path, rows, rows=AT_4X, below=0.9)

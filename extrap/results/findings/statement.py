@@ -13,8 +13,8 @@
 
 A selection names columns of rows, each with a value or a list of them, all of which must be there
 (of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
-`params` one of small (below .6 M), middle and large (above 2 M). `rows` narrows `common`, a term
-narrows `rows`; `times` (1) is its weight. The other fields:
+`params` one of small (below .6 M), middle and large (above 2 M), `size` their number. `rows`
+narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
             sum
@@ -39,7 +39,7 @@ from extrap.results.rows import COLUMNS
 from extrap.utils.errors import UserError
 
 FILE = "findings.yaml"
-SELECTED = {*COLUMNS, "multiple", "params"} - {"run", "study", "value", "low", "high", "commit"}
+SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "study", "value", "low", "high", "commit"}
 MOST = 1000
 """Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"
@@ -138,7 +138,10 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
         raise UserError(f"{where}: statistic={statistic}: one of {', '.join(known)}")
     rows = _selection(where, common) | _selection(where, entry.get("rows"))
     contrasts = _contrasts(where, entry, statistic)
-    if (statistic in OVER) != ("over" in entry) or entry.get("over", "scheme") not in COLUMNS:
+    if (statistic in OVER) != ("over" in entry) or entry.get("over", "scheme") not in {
+        *COLUMNS,
+        "size",
+    }:
         raise UserError(f"{where}: over: a column, of {', '.join(OVER)} alone")
     if (statistic == "rank") != isinstance(entry.get("of"), str):
         raise UserError(f"{where}: of: the value that is ranked, of rank alone")

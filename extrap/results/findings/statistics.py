@@ -44,6 +44,7 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     out = rows[rows["task"] != "train"].copy()
     out["multiple"] = (out["length"] / out["train_length"]).astype(float)
     out["factor"] = out["factor"].fillna(1.0)
+    out["size"] = out["params"]
     bounds, words = zip(*SIZES, strict=True)
     out["params"] = pd.cut(
         out["params"].fillna(0).astype(float), [*bounds, np.inf], labels=list(words), right=False
