@@ -20,9 +20,15 @@ from extrap.results.series import select
 
 NEEDS = {"extension": "pi-pair,pair=null", "task": "nll", "metric": "nll"}
 OF = ", and of single pairs"
-MAKE = " extension=pi-pair extension.pair=null extension.factor=1,1.5,2,4"
+MAKE = " extension=pi-pair extension.pair=null extension.factor=1.5,2,4"
 TITLES = {"nll": "text", "accuracy": "retrieval"}
 LABELS = {"nll": "added nats per token", "accuracy": "accuracy lost, all depths"}
+
+
+def enough(rows) -> bool:
+    """Whether the plain reader is there, which costs are counted from."""
+    probed = select(rows, **NEEDS)["run"]
+    return bool((rows["run"].isin(probed) & (rows["extension"] == "direct")).any())
 
 
 def draw(rows):

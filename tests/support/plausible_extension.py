@@ -152,7 +152,7 @@ def extension_rows(seeds=(0,)):
 def pair_rows():
     rows = []
     for pair, steepness in (("null", 0.3), ("0", 0.2), ("3", 0.0)):
-        for k in (1.0, 1.5, 4.0) if pair == "null" else (1.5, 4.0):
+        for k in (1.5, 4.0):
             cost = steepness * math.log2(k)
             name = "pi-pair" + (f",pair={pair}" if pair != "0" else "")
             rows += [

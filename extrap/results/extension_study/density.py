@@ -18,32 +18,36 @@ ALL = -1
 
 
 def costs(rows: pd.DataFrame) -> pd.DataFrame:
-    """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1 in the same
-    runs, mean over seeds.
+    """Columns pair (-1: all of them), k, metric and cost: what is lost against k = 1, the plain
+    reader of the same runs, mean over seeds.
 
     Loss: windows of the training length; accuracy: records, mean over depths. From rows of
-    extension=pi-pair. Raises UserError for mixed corpora.
+    extension=pi-pair and extension=direct, which ask the same texts and records. Raises UserError
+    for mixed corpora.
     """
     rows, found = one_corpus(rows), []
     pair = rows["extension"].str.extract(r"^pi-pair(?:,pair=(\d+|null))?$")[0]
     probes = rows[rows["extension"].str.startswith("pi-pair")].assign(
         pair=pair.replace("null", str(ALL)).fillna("0").astype(int)
     )
+    unchanged = rows[(rows["extension"] == "direct") & rows["run"].isin(probes["run"])]
     for metric, asked in ASKED.items():
-        part = select(probes, **asked)
-        part = part[part["length"] == part["train_length"]]
+        part, plain = (within(select(read, **asked)) for read in (probes, unchanged))
         part = part.groupby(["pair", "factor", "run"], as_index=False)["value"].mean()
-        plain = part[(part["pair"] == ALL) & (part["factor"] == 1)].set_index("run")["value"]
+        plain = plain.groupby("run")["value"].mean()
         part["cost"] = (part["value"] - part["run"].map(plain)) * (1 if metric == "nll" else -1)
         means = part.groupby(["pair", "factor"], as_index=False)["cost"].mean()
         ones = pd.DataFrame({"pair": means["pair"].unique(), "factor": 1.0, "cost": 0.0})
-        means = pd.concat(
-            [ones[~ones["pair"].isin(means.loc[means["factor"] == 1, "pair"])], means]
-        )
+        means = pd.concat([ones, means])
         found.append(
             means.rename(columns={"factor": "k"}).assign(metric=metric).sort_values(["pair", "k"])
         )
     return pd.concat(found, ignore_index=True)
+
+
+def within(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those at the training length."""
+    return rows[rows["length"] == rows["train_length"]]
 
 
 def greatest(rows: pd.DataFrame, metric: str) -> str:
@@ -51,10 +55,10 @@ def greatest(rows: pd.DataFrame, metric: str) -> str:
     what is allowed.
     """
     rows = rows.sort_values("k")
-    within = rows["cost"] < ALLOWED[metric]
-    if within.all():
+    allowed = rows["cost"] < ALLOWED[metric]
+    if allowed.all():
         return f"k = {rows['k'].max():g} and more"
-    return f"k = {rows['k'][within.cummin()].max():g}"
+    return f"k = {rows['k'][allowed.cummin()].max():g}"
 
 
 def least(rows: pd.DataFrame) -> dict[str, str]:

@@ -1,0 +1,45 @@
+"""Every experiment file: the first job of each of its grids is a configuration without mistakes."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from extrap.runs import validate
+from tests.support.jobs import job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+CONF = Path(__file__).parents[2] / "conf" / "experiment"
+FETCHED = {"pretrained": "its checkpoint is 98 MB to fetch"}
+"""Those of conf/experiment/reference: tests/runs/test_reference.py."""
+
+
+def grids(file: Path) -> list[dict]:
+    params = yaml.safe_load(file.read_text()).get("hydra", {}).get("sweeper", {}).get("params")
+    return params if isinstance(params, list) else [params or {}]
+
+
+def first(grid: dict) -> list[str]:
+    """The first value of each option; of a glob, which the sweeper resolves, the default."""
+    values = {name: str(value) for name, value in grid.items()}
+    return [
+        f"{name}={value if value.startswith('[') else value.split(',')[0]}"
+        for name, value in values.items()
+        if not value.startswith("glob(")
+    ]
+
+
+CASES = [
+    (file.stem, first(grid))
+    for file in sorted(CONF.glob("*.yaml"))
+    if file.stem not in FETCHED
+    for grid in grids(file)
+]
+
+
+@pytest.mark.parametrize("name, words", CASES, ids=[" ".join((n, *w)) for n, w in CASES])
+def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, words):
+    this = job(f"experiment={name}", *words, "logger=none", tiny=())
+    validate.check(this)
+    assert this.params > 0
