@@ -27,6 +27,7 @@ from extrap.cli.exits import end, gone
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.sweep import names
 from extrap.cli.sweep.join import join
+from extrap.cli.swept_groups import swept_with_their_group
 from extrap.cli.typed_paths import literal
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault
@@ -128,7 +129,7 @@ def main(program: Program) -> None:
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         names.TYPED[:] = sys.argv
-        sys.argv = [sys.argv[0], *literal(sys.argv[1:])]
+        sys.argv = [sys.argv[0], *swept_with_their_group(literal(sys.argv[1:]))]
         args = _parsed()
         overrides += args.overrides
         if args.help:
