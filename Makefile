@@ -76,6 +76,7 @@ extension: $(STAMP)  ## read RoPE further by every method, before and after fine
 	$(BIN)/extrap experiment=extension-options
 	$(BIN)/extrap experiment=extension-density
 	$(BIN)/extrap experiment=extension-tuned
+	$(BIN)/extrap experiment=extension-biases
 	$(BIN)/extrap-plot extension best_factor density loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
 	$(BIN)/extrap-findings extension
 

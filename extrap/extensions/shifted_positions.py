@@ -8,6 +8,8 @@ their sizes (.33 L, 128 of 131072 tokens), are `shifted_offset` and `small_local
 authors' page, github.com/HKUNLP/STRING, read on 2026-11-22: there, too, S is the number of
 positions that are discarded, the nearest W of the shifted ones stay apart from the diagonal. The
 equations of the paper itself could not be read.
+
+Colour: amber
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of

@@ -18,16 +18,17 @@ from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.density import ALLOWED, costs, greatest
 from extrap.results.series import select
 
-NEEDS = {"extension": "pi-pair,pair=null", "task": "nll", "metric": "nll"}
-OF = ", and of single pairs"
+NEEDS = {"task": "nll", "metric": "nll"}
+PROBE = "pi-pair,pair=null"
+OF = " of the plain reader and of extension=pi-pair, and of single pairs"
 MAKE = " extension=pi-pair extension.pair=null extension.factor=1.5,2,4"
 TITLES = {"nll": "text", "accuracy": "retrieval"}
 LABELS = {"nll": "added nats per token", "accuracy": "accuracy lost, all depths"}
 
 
 def enough(rows) -> bool:
-    """Whether the plain reader is there, which costs are counted from."""
-    probed = select(rows, **NEEDS)["run"]
+    """Whether the plain reader is there, too, which costs are counted from."""
+    probed = rows.loc[rows["extension"] == PROBE, "run"]
     return bool((rows["run"].isin(probed) & (rows["extension"] == "direct")).any())
 
 
@@ -74,10 +75,11 @@ def draw(rows):
         panel.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:g}"))
         panel.set_ylim(bottom=min(-ALLOWED[metric] / 5, found["cost"].min()))
         label_ends(panel, ends)
+    read = note(select(rows, **NEEDS, extension=PROBE))
     entitle(
         figure,
         "How densely angles may lie",
-        f"{note(select(rows, **NEEDS))} · read within the training length · dashed: the limit",
+        f"{read} · read within the training length · dashed: the limit",
     )
     return figure
 

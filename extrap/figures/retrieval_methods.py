@@ -1,12 +1,15 @@
-"""Retrieval by method of reading further: accuracy against the depth of the asked record, a panel
-per length.
+"""Retrieval by method of reading further: accuracy against the depth of the asked record, a column
+per length, a line of panels per family of methods, the plain reader in each.
 
 The methods that were measured at most depths, each at its greatest factor; records: their number
 grows with the length. Dotted: naming any value of the context.
 """
 
+import numpy as np
+
 from extrap.figures.drawing.axes import QUIET, note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
@@ -18,6 +21,7 @@ from extrap.results.series import select
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several extensions"
 MAKE = " extension=direct,pi,ntk"
+PLAIN = "direct"
 MULTIPLES = (0.25, 0.5, 0.75, 1, 2, 4, 8)
 
 
@@ -35,29 +39,29 @@ def draw(rows):
     depths = rows.groupby("method")["depth"].nunique()
     shown = order(depths.index[depths == depths.max()])
     multiples = [m for m in MULTIPLES if m in set(rows["multiple"])]
+    names = {f: [m for m in shown if family(m) == f and m != PLAIN] for f in FAMILIES}
+    names = {f: [m for m in shown if m in (PLAIN, *of)] for f, of in names.items() if of}
     room = label_room([title(m) for m in shown])
-    size = (1.7, label_height(len(shown), 1.9))
-    figure, axes = panels((1, len(multiples)), size, right=room, gap=0.18, top=0.55)
-    for panel, multiple in zip(axes[0], multiples, strict=True):
-        here = rows[rows["multiple"] == multiple]
+    size = (1.7, label_height(max(map(len, names.values())), 1.7))
+    shape = len(names), len(multiples)
+    figure, axes = panels(shape, size, right=room, gap=0.18, between=0.6, left=0.95)
+    for (i, j), panel in np.ndenumerate(axes):
+        kind, here = list(names)[i], rows[rows["multiple"] == multiples[j]]
         ends = [
             line(panel, here[here["method"] == m], "depth", method_style(m), title(m))
-            for m in shown
+            for m in names[kind]
         ]
         for value in guess.loc[guess["length"].isin(here["length"]), "value"].unique():
             panel.axhline(
                 value, color=QUIET, linestyle=(0, (1, 4)), linewidth=0.9, label="guess", zorder=1.5
             )
-        panel.set(
-            xlim=(-0.04, 1.04),
-            ylim=(-0.03, 1.05),
-            xticks=(0, 0.5, 1),
-            title=f"{multiple:g}x",
-            xlabel="depth",
-        )
-        panel.tick_params(labelleft=panel is axes[0, 0])
-    axes[0, 0].set_ylabel("retrieval accuracy")
-    label_ends(axes[0, -1], ends)
+        panel.set(xlim=(-0.04, 1.04), ylim=(-0.03, 1.05), xticks=(0, 0.5, 1))
+        panel.set_title(f"{multiples[j]:g}x" if i == 0 else "")
+        panel.set_xlabel("depth" if i == len(names) - 1 else "")
+        panel.set_ylabel("" if j else f"{kind}\n\nretrieval accuracy")
+        panel.tick_params(labelleft=j == 0)
+        if j == len(multiples) - 1:
+            label_ends(panel, ends)
     entitle(
         figure,
         "Retrieval by method of reading further",

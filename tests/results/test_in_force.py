@@ -44,6 +44,27 @@ def test_pairs_that_turn_otherwise_are_counted_and_the_slowest_told():
     assert (plain["changed"], plain["slowest"]) == (0, 1)
 
 
+def test_a_factor_that_follows_the_length_is_beside_the_pairs_of_training():
+    """The rows as trained have the factor of the training length alone."""
+    rows = used("ntk-dynamic", 1.0, TRAINED)
+    rows += [
+        one | {"factor": 8.0}
+        for one in used("ntk-dynamic", 8.0, [1.0, 0.05, 0.00125], lengths=(512,))
+        if one["protocol"] == "used"
+    ]
+    found = in_force(frame(rows)).loc["rope", "mixture", "ntk-dynamic"]
+    assert found["changed"].tolist() == [0, 2]
+    assert found["slowest"].tolist() == pytest.approx([1, 1 / 8])
+
+
+def test_what_has_no_frequencies_of_its_own_has_no_line():
+    """Those of Ms-PoE are of each text."""
+    rows = [one for one in used("ms-poe", 1.0, TRAINED) if one["protocol"] == "trained"]
+    rows += used("ntk", 8.0, TRAINED)
+    assert [key[2] for key in in_force(frame(rows)).index] == ["ntk"]
+    assert "ms-poe" not in in_force_note(frame(rows), ["ms-poe", "ntk"])
+
+
 def test_a_mixed_stack_names_the_layers_that_were_changed():
     slow = [theta / 4 for theta in TRAINED]
     rows = used("pi", 4.0, {0: TRAINED, 3: slow}, layers=[0, 3])

@@ -14,7 +14,8 @@ KEY = ["scheme", "data", "extension", "factor"]
 
 
 def in_force(rows: pd.DataFrame) -> pd.DataFrame:
-    """A line for every scheme, training data, extension and factor that has such rows.
+    """A line for every scheme, training data, extension and factor that has such rows. Ms-PoE has
+    none: its factors are those of each text.
 
     pairs      of channels that turn, of all layers that are told apart
     changed    how many of them turn otherwise than trained, at some length
@@ -25,9 +26,12 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     rows = select(rows, task="used", metric="theta")
     pair = ["run", "layer", "at"]
     found = []
-    for key, part in rows.assign(factor=rows["factor"].fillna(1.0)).groupby(KEY):
-        trained = part[part["protocol"] == "trained"].set_index(pair)["value"]
-        active = part[part["protocol"] == "used"]
+    rows = rows.assign(factor=rows["factor"].fillna(1.0))
+    kind = KEY[:-1]  # a factor may follow the length, from that of training on
+    before_it = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *pair])
+    own = {key: part.set_index(pair)["value"] for key, part in before_it.groupby(kind)}
+    for key, active in rows[rows["protocol"] == "used"].groupby(KEY):
+        trained = own[key[:-1]]
         if len(trained) != len(active.drop_duplicates(pair)) and active["layer"].notna().any():
             trained = _in_layers(trained, active)
         before = trained.reindex(pd.MultiIndex.from_frame(active[pair])).to_numpy()
@@ -75,8 +79,10 @@ def in_force_note(rows: pd.DataFrame, drawn: Iterable[str]) -> str:
     active = active[active["method"].isin({*drawn} - {"direct"})]
     by_share: dict[str, list[str]] = {}
     for method in order(active["method"]):
-        part = active[active["method"] == method]
-        slowest = share_words(float(in_force(part)["slowest"].min()))
+        found = in_force(active[active["method"] == method])
+        if found.empty:
+            continue
+        slowest = share_words(float(found["slowest"].min()))
         by_share.setdefault(slowest, []).append(method)
     phrases = [
         f"{share} as trained in {', '.join(names)}" if share != "1" else f"1 in {', '.join(names)}"
