@@ -110,3 +110,24 @@ def test_rows_at_a_time_do_not_matter(monkeypatch, name, logits):
     whole = model(tokens)
     monkeypatch.setattr(kernels, "LOGITS", logits)
     close(model(tokens), whole, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["fire", "cope", "deberta", "window"])
+@torch.no_grad()
+def test_reading_takes_the_widest_block_first_and_says_the_same(monkeypatch, name):
+    """Bit for bit what blocks from the start of the text say, which is the order of training."""
+    monkeypatch.setattr(kernels, "ROWS", 8)
+    model, tokens = gpt(name, dtype=torch.float32), torch.randint(50, (2, 40))
+    widths, sdpa = [], kernels._sdpa
+
+    def noted(q, k, *rest, **more):
+        widths.append(k.shape[2])
+        return sdpa(q, k, *rest, **more)
+
+    monkeypatch.setattr(kernels, "_sdpa", noted)
+    read, blocks = model(tokens), widths[:5]
+    assert blocks == sorted(blocks, reverse=True) and len({*blocks}) > 1
+    widths.clear()
+    monkeypatch.setattr(torch, "is_grad_enabled", lambda: True)
+    assert torch.equal(model(tokens), read)
+    assert widths[:5] == blocks[::-1]
