@@ -40,6 +40,8 @@ tasks: $(STAMP)  ## train seven schemes on what literal retrieval leaves out, an
 	$(BIN)/extrap experiment=tasks
 	$(BIN)/extrap-plot tasks
 	$(BIN)/extrap-table tasks
+	$(BIN)/extrap experiment=mqar
+	$(BIN)/extrap-plot mqar mqar_size
 
 layers: $(STAMP)  ## train layouts of four layers: who reads further, does the gate matter
 	$(BIN)/extrap experiment=layers
@@ -63,6 +65,7 @@ study: $(STAMP)  ## run the reference study, or go on with it: headline and scal
 
 zoo: $(STAMP)  ## train every scheme, three seeds; who learns, how fast, how far
 	$(BIN)/extrap experiment=zoo
+	$(BIN)/extrap experiment=zoo-misses
 	$(BIN)/extrap-plot zoo who_learns
 	$(BIN)/extrap-table zoo --beside nope
 
@@ -78,6 +81,7 @@ extension: $(STAMP)  ## read RoPE further by every method, before and after fine
 	$(BIN)/extrap experiment=extension-tuned
 	$(BIN)/extrap experiment=extension-biases
 	$(BIN)/extrap-plot extension best_factor density loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
+	$(BIN)/extrap-plot extension-biases retrieval_methods
 	$(BIN)/extrap-findings extension
 
 pretrained: $(STAMP)  ## fetch SmolLM2-135M, ask it about long texts under every method; figures
