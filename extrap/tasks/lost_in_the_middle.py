@@ -109,7 +109,9 @@ class LostInTheMiddle(Task):
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
         sets = self._examples()
-        plan = [(examples, query) for examples in sets for query in self.query]
+        plan: list[tuple[list[Example], Query]] = [
+            (examples, query) for examples in sets for query in self.query
+        ]
         cost = [len(examples) * sum(len(v) for v in examples[0].values) for examples, _ in plan]
         recorder, counter, gates = Recorder(), Counter(progress, sum(cost)), {}
         for at, (examples, query) in enumerate(plan):
