@@ -1,8 +1,7 @@
-"""Retrieval by method of reading further: accuracy against the depth of the asked record, a column
-per length, a line of panels per family of methods, the plain reader in each.
+"""Retrieval by method of reading further: accuracy by depth, a column a length, a row a family.
 
-The methods that were measured at most depths, each at its greatest factor; records: their number
-grows with the length. Dotted: naming any value of the context.
+The methods that were measured at most depths, each at its greatest factor, and the plain reader in
+every panel; records: their number grows with the length. Dotted: naming any value of the context.
 """
 
 import numpy as np

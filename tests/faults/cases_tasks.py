@@ -206,12 +206,12 @@ CASES = {
     "task=lost-in-the-middle | task.lost-in-the-middle.depths=[2]": (
         "task.lost-in-the-middle.depths=[2]: expected a list of numbers from 0 to 1, not empty"
     ),
-    "task=lost-in-the-middle | task.lost-in-the-middle.query=[first]": (
-        "task.lost-in-the-middle.query=['first']: expected a list of one of last, both"
+    "task=lost-in-the-middle | task.lost-in-the-middle.query=[middle]": (
+        "task.lost-in-the-middle.query=['middle']: expected a list of one of last, both"
     ),
     "task=lost-in-the-middle | task.lost-in-the-middle.query=[last,last]": (
         "task.lost-in-the-middle.query=['last', 'last']: expected a list of one of last, both, "
-        "not empty, each once"
+        "first, not empty, each once"
     ),
     "task=lost-in-the-middle | task.lost-in-the-middle.indices=[4]": (
         "task.lost-in-the-middle.indices=[4]: from 0 to 0, for 1 records; null takes depths"
