@@ -45,14 +45,13 @@ def sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     return cases_runs.sheet()
 
 
-def read(content: bytes) -> None:
+def read_or_refused(content: bytes) -> bool:
+    """Whether it is rows with every column, or one line that names the file."""
     Path("rows/a.csv").write_bytes(content)
     try:
-        found = rows.read(Path())
+        return list(rows.read(Path()).columns) == list(rows.COLUMNS)
     except UserError as error:
-        one_line(error, "rows/a.csv")
-    else:
-        assert list(found.columns) == list(rows.COLUMNS)
+        return "rows/a.csv" in str(error) and len(str(error).splitlines()) == 1
 
 
 @SOME
@@ -61,14 +60,14 @@ def test_rows_with_changed_bytes(sheet: bytes, data: st.DataObject) -> None:
     """Cut, overwritten and filled with others at a place that is drawn."""
     start = data.draw(st.integers(0, len(sheet)))
     stop = data.draw(st.integers(start, min(start + 40, len(sheet))))
-    read(sheet[:start] + data.draw(st.binary(max_size=20)) + sheet[stop:])
+    assert read_or_refused(sheet[:start] + data.draw(st.binary(max_size=20)) + sheet[stop:])
 
 
 @SOME
 @given(st.lists(st.text(max_size=12), min_size=27, max_size=27), st.booleans())
 def test_rows_with_drawn_cells(sheet: bytes, cells: list[str], quoted: bool) -> None:
     line = ",".join(f'"{cell}"' if quoted else cell for cell in cells).encode("utf-8", "replace")
-    read(sheet.splitlines(keepends=True)[0] + line + b"\n")
+    assert read_or_refused(sheet.splitlines(keepends=True)[0] + line + b"\n")
 
 
 CELLS = st.text(max_size=8) | st.integers().map(str) | st.floats().map(str)
@@ -82,7 +81,7 @@ def test_rows_with_one_drawn_cell(sheet: bytes, data: st.DataObject) -> None:
     header, first, *_ = sheet.decode().splitlines()
     cells = first.split(",")
     cells[data.draw(st.integers(0, len(cells) - 1))] = data.draw(CELLS)
-    read(f"{header}\n{','.join(cells)}\n".encode("utf-8", "replace"))
+    assert read_or_refused(f"{header}\n{','.join(cells)}\n".encode("utf-8", "replace"))
 
 
 JSON_LIKE = st.text(alphabet='[]{}"\\,:a1\n', max_size=300).map(str.encode)

@@ -1,5 +1,7 @@
 """The raw index: erased by LayerNorm in its broadcast form, and only there. SCHEMES.md P1."""
 
+import warnings
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -81,7 +83,10 @@ def test_size_and_linearity_of_what_is_added(direction, norm):
 
 @pytest.mark.parametrize("direction", ["channel", "random-unit"])
 def test_other_directions_do_not_warn(direction):
-    raw(Shape(8, 2), direction)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        raw(Shape(8, 2), direction)
+    assert said == []
 
 
 def test_random_direction_travels_with_the_weights():
