@@ -81,7 +81,8 @@ extension: $(STAMP)  ## read RoPE further by every method, before and after fine
 	$(BIN)/extrap experiment=extension-density
 	$(BIN)/extrap experiment=extension-tuned
 	$(BIN)/extrap experiment=extension-biases
-	$(BIN)/extrap-plot extension best_factor density loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
+	$(BIN)/extrap-plot extension best_factor loss_methods repeat_methods rerope_window retrieval_methods streaming tuning tuning_factors yarn_temperature
+	$(BIN)/extrap-plot extension-density density
 	$(BIN)/extrap-plot extension-biases retrieval_methods
 	$(BIN)/extrap-findings extension
 

@@ -35,7 +35,7 @@ def test_sentences_that_were_deleted_after_the_results_stand_as_contradicted(cap
 
 
 def test_the_density_limits_follow_where_they_were_asked(capsys):
-    findings.main(["extension", "--results", str(RESULTS)])
+    findings.main(["extension-density", "--results", str(RESULTS)])
     assert "Greatest k within L that costs less than" in capsys.readouterr().out
 
 
