@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.utils import files as atomic
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, escaped
 
 TEXT, WHOLE, REAL = "text", "whole number", "number"
 NUMERIC = frozenset("0123456789+-.einfa")
@@ -85,7 +85,7 @@ def read(
                 name for name in schema if name not in header
             ]
             raise Damaged(
-                f"wrong header ({wrong[0] if wrong else 'order of columns'}); columns are "
+                f"wrong header ({escaped(wrong[0]) if wrong else 'order of columns'}); columns are "
                 f"{','.join(schema)}"
             )
         for cells in reader:

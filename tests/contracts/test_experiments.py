@@ -43,3 +43,9 @@ def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, w
     this = job(f"experiment={name}", *words, "logger=none", tiny=())
     validate.check(this)
     assert this.params > 0
+
+
+@pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)
+def test_an_experiment_names_its_study_itself(file):
+    """Where it were taken over from another, `extrap-report` would not name the experiment."""
+    assert yaml.safe_load(file.read_text()).get("study")

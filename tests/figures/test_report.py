@@ -234,7 +234,8 @@ def test_the_page_names_the_experiments_of_its_study(study):
     """Rows do not hold every option, so a command made of rows would not make them again."""
     assert "extrap experiment=demo\n" not in page.page(study, images=False)
     asked = page.page(study, images=False, experiments=report.experiments("extension"))
-    assert "<code>extrap experiment=extension\nextrap experiment=extension-density\n" in asked
+    steps = "extension", "extension-options", "extension-tuned"
+    assert "<code>" + "\n".join(f"extrap experiment={step}" for step in steps) in asked
     assert report.experiments("reference") == ["reference/headline"]
     assert report.experiments("mine") == []
 
