@@ -1,7 +1,7 @@
 """Fine-tuning at the target length: loss and accuracy on its batches against its steps, by method.
 
 Conventions of arXiv 2306.15595. The first point is the method untuned. Runs that were tuned for the
-greatest factor, of the first scheme in the alphabet.
+greatest factor, of the scheme with most methods.
 """
 
 from extrap.figures.drawing.axes import note
@@ -11,7 +11,7 @@ from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.figures.drawing.training_parts import TITLES, parts
-from extrap.results.extension_study.methods import TUNED, methods, order, title
+from extrap.results.extension_study.methods import TUNED, methods, of_main_parent, order, title
 from extrap.results.series import select
 
 NEEDS = {"task": "train", "axis": "step"}
@@ -26,7 +26,7 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = select(methods(rows), **NEEDS)
     rows = rows[rows["tuned"].notna()]
-    rows = rows[rows["parent"] == rows["parent"].min()]
+    rows = of_main_parent(rows)
     rows = rows[rows["tuned"] == rows["tuned"].max()]
     names = [title(m) for m in order(rows["tuned_with"])]
     room = label_room(names)

@@ -1,5 +1,7 @@
 """Figures of what schemes and fine-tuning cost."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -89,10 +91,10 @@ def test_no_seed_is_left_out_for_missing_its_gate_and_the_note_counts_them(frame
     assert any("below the gate, in all means: rope base 1" in words for words in said)
 
 
-def tuned_rows(parent, protocol, metric):
-    """A run of `parent` tuned with PI for 4 times its length: ten steps of one part of the data."""
+def tuned_rows(parent, protocol, metric, method="pi"):
+    """A run of `parent` tuned with a method for 4 times its length: ten steps of one part."""
     identity = {name: run_rows("rope")[0][name] for name in IDENTITY}
-    name = f"{parent}-full-pi-x4"
+    name = f"{parent}-full-{method}-x4"
     for step in range(10):
         where = {
             "task": "train",
@@ -105,7 +107,7 @@ def tuned_rows(parent, protocol, metric):
         }
         yield (
             identity
-            | {"scheme": name, "run": f"{name}-cafe0123-s0", "extension": "pi", "factor": 4.0}
+            | {"scheme": name, "run": f"{name}-cafe0123-s0", "extension": method, "factor": 4.0}
             | where
         )
 
@@ -123,3 +125,10 @@ def test_tuning_is_drawn_for_what_was_tuned_on_and_one_scheme(frame):
         "text: loss (nats per token)",
         "repeat: accuracy in training",
     ]
+
+
+def test_what_is_drawn_of_one_scheme_is_drawn_of_the_one_with_most_methods(frame):
+    alibi = tuned_rows("alibi", "repeat", "accuracy")
+    rope = (tuned_rows("rope", "repeat", "accuracy", method) for method in ("pi", "ntk"))
+    figure = tuning.draw(frame([*alibi, *itertools.chain(*rope)]))
+    assert figure.texts[0].get_text().startswith("Fine-tuning of rope at 4 times")

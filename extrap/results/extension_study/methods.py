@@ -56,6 +56,15 @@ def _origin(rows: pd.DataFrame) -> pd.Series:
     return rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
 
 
+def of_main_parent(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `methods` of the scheme that most methods were read on, tuned or not; of several such
+    the first by name.
+    """
+    each = rows[["parent", "tuned", "tuned_with", "extension", "set_for"]].drop_duplicates()
+    counts = each["parent"].value_counts()
+    return rows[rows["parent"] == counts.index[counts == counts.max()].min()]
+
+
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
     """Rows of `methods` that stand beside each other in a table: without tuning, options and
     probes, set for the same factor.
