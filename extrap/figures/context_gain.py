@@ -53,10 +53,11 @@ def draw(rows):
 
 
 def over_crop(rows):
-    """The gain of the whole context less that of its last L tokens, 0 at L itself; paired by run,
-    without the interval of documents, which rows do not hold for it.
+    """The gain of the whole context less that of its last L tokens, 0 at L itself; paired by run
+    and reader, without the interval of documents, which rows do not hold for it.
     """
-    place = ["run", "length"]
+    rows = rows.assign(factor=rows["factor"].fillna(1.0))
+    place = ["run", "extension", "factor", "length"]
     crop = rows[rows["protocol"] == "crop"].set_index(place)["value"]
     full = rows[(rows["protocol"] == "full") & (rows["length"] >= rows["train_length"])]
     base = crop.reindex(list(zip(*(full[name] for name in place), strict=True))).to_numpy(float)

@@ -2,8 +2,8 @@
 used?
 
 k_max at the length that a run was tuned for, read with the method that it was tuned with; 0 steps
-is the method untuned. Runs that were tuned for the greatest factor. Conventions of arXiv 2306.15595
-(table 4, drawn).
+is the method untuned. Runs that were tuned for the greatest factor, of the scheme with most methods.
+Conventions of arXiv 2306.15595 (table 4, drawn).
 """
 
 import pandas as pd
@@ -14,7 +14,7 @@ from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.methods import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
-from extrap.results.extension_study.methods import TUNED, methods, order, title
+from extrap.results.extension_study.methods import TUNED, methods, of_main_parent, order, title
 from extrap.results.series import select
 
 NEEDS = {"task": "haystack", "protocol": "passkey", "metric": "k_max"}
@@ -65,7 +65,7 @@ def points(rows) -> pd.DataFrame:
     """k_max with the columns `steps` and `tuned_with`, a row for each method, number of steps and
     seed.
     """
-    rows = methods(rows)
+    rows = of_main_parent(methods(rows))
     rows["tuned_with"] = rows["tuned_with"].str.replace(STEPS, "", regex=True)
     training = select(rows, task="train", axis="step")
     steps = training[training["tuned"].notna()].groupby("run")["at"].max()

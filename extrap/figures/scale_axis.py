@@ -15,7 +15,7 @@ from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import scheme_style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.rows import one_corpus
-from extrap.results.series import select
+from extrap.results.series import CONTROLS, select
 from extrap.results.stats.intervals import t_interval
 from extrap.results.stats.ranks import spearman
 
@@ -26,7 +26,13 @@ NEEDS = {
     "extension": "direct",
     "seen": "retrieval",
 }
-LOSS = {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "extension": "direct"}
+LOSS = {
+    "task": "nll",
+    "metric": "nll",
+    "protocol": "nonoverlap",
+    "extension": "direct",
+    "seen": "text",
+}
 OF, MAKE = " of models of several sizes", " model.layers=2,4"
 FURTHEST = 4
 APART = 1.3
@@ -46,9 +52,12 @@ def sizes(params: pd.Series) -> pd.Series:
 
 def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     """One value per run (scheme, train_length, size, seed), at the greatest multiple of L that all
-    have: the mean over depths where there are some.
+    have: the mean over depths where there are some. Controls, which have runs of the same names,
+    are left out where there is something else.
     """
     rows = one_corpus(select(rows, **needs))
+    if len(mixtures := rows[~rows["data"].isin(CONTROLS)]):
+        rows = mixtures
     rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
     common = set.intersection(*(set(part) for _, part in rows.groupby("run")["multiple"]))
     rows = rows[rows["multiple"] == max((m for m in common if m <= FURTHEST), default=1)]

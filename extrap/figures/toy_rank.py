@@ -2,7 +2,7 @@
 costs.
 
 Across: the study `extension`, loss of the last segment of 8 L tokens, mean over seeds; models of
-0.2 M parameters. Up: nats per token that a jump of the coordinates to 8 L costs, with the interval
+0.2 M parameters with the scheme that most methods were read on. Up: nats per token that a jump of the coordinates to 8 L costs, with the interval
 of its rows. Every method is set for 8 on both; lower is better on both. Under the title Spearman's
 rank correlation over the methods that both were read with.
 """
@@ -16,7 +16,7 @@ from extrap.figures.drawing.ends import End, label_ends, label_height, label_roo
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
-from extrap.results.extension_study.methods import compared, methods, order, title
+from extrap.results.extension_study.methods import compared, methods, of_main_parent, order, title
 from extrap.results.series import select
 from extrap.results.stats.ranks import spearman
 
@@ -37,7 +37,7 @@ def _by_method(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     rows = select(rows, **needs)
     if rows.empty:
         return rows
-    rows = compared(methods(rows), FACTOR)
+    rows = compared(of_main_parent(methods(rows)), FACTOR)
     rows = rows[(rows["multiple"] == FACTOR) & ~rows["log_n"]]
     return rows.groupby("method")[["value", "low", "high"]].mean()
 

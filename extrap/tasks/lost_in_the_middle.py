@@ -123,15 +123,16 @@ class LostInTheMiddle(Task):
             with cells.within_range() as part:
                 correct = self._curve(part, examples, query, model, vocabulary, share_done)
                 if cells.where["length"] <= train_length:
-                    gates[query] = cells, correct
+                    gates[query] = cells, examples, correct if self.indices is None else None
             counter.up_to(sum(cost[: at + 1]))
         for query in self.query:
             if query not in gates and (
                 fewer := self._fewer(sets[0], query, train_length, vocabulary)
             ):
-                correct = self._accuracy_alone(fewer, query, model, vocabulary)
-                gates[query] = recorder.at(**_where(fewer, query, vocabulary)), correct
-        for cells, correct in gates.values():
+                gates[query] = recorder.at(**_where(fewer, query, vocabulary)), fewer, None
+        for query, (cells, examples, correct) in gates.items():
+            if correct is None:
+                correct = self._accuracy_alone(examples, query, model, vocabulary)
             cells.share("gate", correct)
         return recorder.by_gate()
 

@@ -42,6 +42,18 @@ def test_the_order_in_each_size_is_compared_with_that_in_the_smallest(study):
     assert any(words == "ρ = 0.50" for words in said)
 
 
+def test_a_control_is_no_second_run_of_its_scheme(frame, study):
+    control = [
+        row | {"data": "retrieval", "run": f"{row['run']}-c", "value": row["value"] + 3}
+        for row in sized_rows()
+    ]
+    both = frame(sized_rows() + control)
+    for needs in (scale_axis.NEEDS, scale_axis.LOSS):
+        pd.testing.assert_frame_equal(
+            scale_axis.points(both, needs), scale_axis.points(study, needs)
+        )
+
+
 def test_seeds_below_the_gate_count(frame):
     lost = [
         row | ({"status": "not trained"} if row["task"] == "kv" and row["seed"] == 1 else {})

@@ -1,11 +1,13 @@
 """Figures of the evaluation suite: lines, bars and cells are the rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from pandas import Series
 
 from extrap import figures
 from extrap.figures import length_generalisation, length_table, passkey, reciprocal_rank
+from extrap.figures.context_gain import over_crop
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
@@ -204,6 +206,15 @@ def test_one_window_is_drawn_less_windows_of_the_training_length(one):
     np.testing.assert_allclose(found[1:-1, 1], middle)
     names = [found.get_label() for found in panel.lines]
     assert "learned" not in names, "it reads no window longer than its table"
+
+
+def test_two_readers_of_a_run_have_a_crop_each(one):
+    rows = select(one, task="context-gain", metric="gain")
+    other = rows.assign(extension="pi", factor=4.0, value=rows["value"] + 1)
+    found = over_crop(pd.concat([rows, other]))
+    alone, read = (found[found["extension"] == name] for name in ("direct", "pi"))
+    assert len(alone) == len(over_crop(rows)) > 0
+    np.testing.assert_allclose(read["value"], alone["value"])
 
 
 def test_context_gain_is_drawn_beside_its_crop(one):

@@ -1,5 +1,6 @@
 """The order of methods on a small model against that on a real one."""
 
+import pandas as pd
 import pytest
 
 from extrap import figures
@@ -27,6 +28,20 @@ def test_methods_stand_where_both_models_put_them(frame, toy):
         assert found[label][0] == pytest.approx(1.8 + cost + 3 * growth, abs=0.03)
     assert "ntk-su-mixed-log-n" not in found
     assert any("rank correlation 1.00" in text.get_text() for text in figure.texts)
+
+
+def test_another_scheme_of_the_small_models_is_not_averaged_in(frame, toy):
+    other = [
+        row | {"scheme": "alibi", "run": f"alibi-{i}", "value": 9.0}
+        for i, row in enumerate(toy.to_dict("records"))
+        if row["extension"] in ("direct", "pi")
+    ]
+    alone, mixed = (
+        toy_rank.draw(figures.with_beside(toy_rank, frame(jumps()), lambda study: small))
+        for small in (toy, pd.concat([toy, frame(other)], ignore_index=True))
+    )
+    for one, two in zip(alone.axes[0].lines, mixed.axes[0].lines, strict=True):
+        assert one.get_xdata().tolist() == two.get_xdata().tolist()
 
 
 def test_without_the_other_study_there_is_no_figure(frame):

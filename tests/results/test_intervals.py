@@ -150,6 +150,13 @@ def test_depths_without_an_end_or_a_middle_are_refused(depths):
         stats.depth_contrasts(depths)
 
 
+@pytest.mark.parametrize("between", [1, 3, 6, 7, 10])
+def test_a_middle_in_which_all_is_right_has_wilsons_interval(between):
+    depths = [0, *np.linspace(0.25, 0.75, between), 1]
+    found = stats.depth_summaries(np.ones((100, len(depths))), depths)["mid"]
+    assert found == pytest.approx((1.0, *stats.wilson(100, 100)))
+
+
 def test_depth_summaries_resample_trials_with_all_their_depths():
     rng = np.random.default_rng(6)
     # A trial is right at every depth or wrong at every depth: contrasts are exact although

@@ -79,6 +79,27 @@ def test_one_seed_keeps_the_interval_of_its_trials(tmp_path):
     assert found.verdict == "holds" and found.seeds == 1
 
 
+def test_an_interval_of_one_seed_lies_as_its_rows_have_it(tmp_path):
+    """Wilson's near 1 reaches down further than up, and a difference exchanges its sides."""
+    near = {"low": 0.963, "high": 1.0}
+    rows = [row("rope", 0, 4, 1.0, **near), row("rope", 0, 1, 0.9, low=0.7, high=0.95)]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=[{"multiple": 4}], above=0.97)
+    assert (found.low, found.high) == pytest.approx((0.963, 1.0)) and found.verdict == "undecided"
+    terms = [{"multiple": 4}, {"multiple": 1, "times": -1}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0)
+    assert (found.low, found.high) == pytest.approx((0.1 - np.hypot(0.037, 0.05), 0.3))
+
+
+def test_every_combination_of_what_is_listed_must_be_there(tmp_path):
+    rows = [*ROPE, *(row("rope", seed, 1, 0.9) for seed in range(3)), row("learned", 0, 1, 0.8)]
+    listed = {"task": "kv", "scheme": ["rope", "learned"], "multiple": [1, 4]}
+    assert judged(tmp_path, rows, rows=listed, below=0.5).verdict == "not measured"
+    asked = {"statistic": "lowest", "over": "scheme"}
+    assert judged(tmp_path, rows, rows=listed, below=0.5, **asked).verdict == "not measured"
+    whole = [*rows, row("learned", 0, 4, 0.1)]
+    assert judged(tmp_path, whole, rows=listed, below=0.7, **asked).effect == pytest.approx(0.45)
+
+
 def test_two_seeds_support_no_verdict(tmp_path):
     found = judged(tmp_path, ROPE[:2], rows=AT_4X, below=0.9)
     assert found.verdict == "undecided" and "two seeds" in found.reason

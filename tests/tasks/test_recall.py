@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from extrap.data.recall import MARKS, Recall, RecallForm
+from extrap.results import rows
+from extrap.results.comparison import cells
 from extrap.tasks.recall import ListRecall
 from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY, Texts, checked, measure, values
@@ -35,6 +37,17 @@ def naming(chosen):
         return logits
 
     return model
+
+
+def test_who_compares_runs_finds_the_items_of_their_rows(tmp_path):
+    result = measure(task(), naming(lambda items, mark: items[-3:]), TEXT, L)
+    run = {"run": "a-12345678-s0", "study": "s", "scheme": "a", "data": "recall", "seed": 0}
+    run |= {"extension": "direct", "task": "recall", "train_length": L, "config": "c"}
+    rows.write(tmp_path / "rows" / "a.csv", [run | {"corpus": "c"} | row for row in result.rows])
+    rows.write_items(tmp_path / "items" / "a.csv", result.items)
+    (found,) = cells.opened(tmp_path, cells.scanned(tmp_path))
+    scores, lacking = cells.items(tmp_path, found)
+    assert len(scores) > 2 and not lacking
 
 
 @pytest.mark.parametrize("difficulty", [0.0, 1.0])

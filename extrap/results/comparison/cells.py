@@ -100,8 +100,8 @@ def opened(study: Path, chosen: list[Series]) -> list[Series]:
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """{cell: {seed: value}} of a series; what has depths or indices of records is the mean over
-    them.
+    """{cell: {seed: value}} of a series: the number of a whole text where there is one, else the mean
+    over depths or indices of records.
 
     Curves along another axis are no cells.
     """
@@ -117,7 +117,8 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
         ["task", "protocol", "length", "metric", "seed"]
     ):
         task, protocol, length, metric = at
-        for part in (group[group["depth"].notna()], group[group["axis"] == ""], group):
+        at_depth = group["depth"].notna()
+        for part in (group[~at_depth & (group["axis"] == "")], group[at_depth], group):
             if len(part):
                 break
         if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:

@@ -19,7 +19,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of methods with these columns beside their own. Raises UserError for mixed corpora.
 
     parent     the scheme that was trained; tuned: the train factor of fine-tuning, nan without;
-               tuned_with: the extension then
+               tuned_with: the extension then; how: full or lora
     method     the extension without its options and without log-n at test; log_n: whether that is
                there
     options    `width=16`, or nothing
@@ -32,7 +32,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows = one_corpus(rows).copy()
     label = rows["scheme"].str.extract(f"^{TUNED}$")
     rows["parent"] = label["parent"].fillna(rows["scheme"])
-    rows["tuned"] = label["tuned"].astype(float)
+    rows["how"], rows["tuned"] = label["how"].fillna(""), label["tuned"].astype(float)
     rows["tuned_with"] = label["rest"].str.rstrip("-").fillna("")
     own = pd.Series([*zip(rows["parent"], _origin(rows), strict=True)], index=rows.index)
     if (extended := rows["extension"] != "direct").any():
@@ -57,12 +57,19 @@ def _origin(rows: pd.DataFrame) -> pd.Series:
 
 
 def of_main_parent(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `methods` of the scheme that most methods were read on, tuned or not; of several such
-    the first by name.
+    """Rows of `methods` of the scheme that most methods were read on, tuned or not, and of the way
+    of tuning, full or LoRA, with most of them; of several such the first by name.
     """
-    each = rows[["parent", "tuned", "tuned_with", "extension", "set_for"]].drop_duplicates()
-    counts = each["parent"].value_counts()
-    return rows[rows["parent"] == counts.index[counts == counts.max()].min()]
+    rows = rows[rows["parent"] == _most(rows, "parent")]
+    tuned = rows["tuned"].notna()
+    return rows[~tuned | (rows["how"] == _most(rows[tuned], "how"))]
+
+
+def _most(rows: pd.DataFrame, column: str) -> str:
+    """The value of a column with most methods."""
+    several = [column, "tuned", "tuned_with", "extension", "set_for"]
+    counts = rows[several].drop_duplicates()[column].value_counts()
+    return min(counts.index[counts == counts.max()], default="")
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:

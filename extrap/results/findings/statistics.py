@@ -1,5 +1,5 @@
-"""The statistic of a statement, one number per seed with the half-width of its 95 % interval over
-documents or trials.
+"""The statistic of a statement, one number per seed with how far its 95 % interval over documents or
+trials lies below and above it.
 
 A term is the mean of the rows that it selects: over the values that it lists (each counts alike),
 then over what it leaves open. With weights w and terms m:
@@ -10,10 +10,11 @@ spread              greatest less least of the values of `over`; lowest, highest
 rank                of the value `of` among those of `over`, 1 is the lowest number
 rank_correlation    Spearman's, over the values of `over`, of two terms
 
-Half-widths of a term are averaged, as depths share their trials; those of several terms add in
-squares. Ranks have none.
+Distances of a term are averaged, as depths share their trials; those of several terms add in
+squares, a term of negative weight with its two sides exchanged. Ranks have none.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ import pandas as pd
 
 from extrap.results.findings.statement import SUM, Selection, Statement, Term
 from extrap.results.stats.ranks import spearman
+
+COLUMNS = ["value", "down", "up"]
 
 SIZES = ((0, "small"), (600_000, "middle"), (2_000_000, "large"))
 """Least number of parameters of each word that `params` takes."""
@@ -31,10 +34,13 @@ class NotMeasured(Exception):
 
 
 class Read(NamedTuple):
-    """value, half: by seed; runs: how many were read; below: how many of them below the gate."""
+    """value: by seed, down and up: to the ends of its interval; runs: how many were read; below: how
+    many of them below the gate.
+    """
 
     value: pd.Series
-    half: pd.Series
+    down: pd.Series
+    up: pd.Series
     runs: int
     below: int
 
@@ -60,22 +66,22 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     """
     parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
     if statement.statistic == "rank_correlation":
-        value, half = _correlation(*(part for part, _ in parts[0]))
+        found = _correlation(*(part for part, _ in parts[0]))
     else:
         sums = [
-            _sum([(part, term.times) for (part, _), term in zip(found, terms, strict=True)])
-            for found, terms in zip(parts, statement.contrasts, strict=True)
+            _sum([(part, term.times) for (part, _), term in zip(one, terms, strict=True)])
+            for one, terms in zip(parts, statement.contrasts, strict=True)
         ]
-        value, half = _combined(statement, sums)
-    if value.empty:
+        found = _combined(statement, sums)
+    if found.empty:
         raise NotMeasured("no seed has all that is compared")
-    status = pd.concat([status for found in parts for _, status in found])
+    status = pd.concat([status for one in parts for _, status in one])
     runs = status.groupby(level=0).agg(lambda marks: (marks != "ok").any())
-    return Read(value, half, len(runs), int(runs.sum()))
+    return Read(*(found[name] for name in COLUMNS), len(runs), int(runs.sum()))
 
 
 def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """(value and half by seed and value of `over`, status by run) of the rows of a term."""
+    """(COLUMNS by seed and value of `over`, status by run) of the rows of a term."""
     selection = statement.rows | term.rows
     found = rows[_mask(rows, selection)]
     if found.empty:
@@ -89,22 +95,29 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
         place = several[several > 1].index[0]
         names = sorted(found.set_index(by).sort_index().loc[[place], "run"].unique())
         raise NotMeasured(f"several runs answer to one selection: {', '.join(names)}")
-    half = (found["high"] - found["low"]) / 2
-    cells = found.assign(half=half).groupby(by)[["value", "half"]]
-    table = cells.agg(lambda numbers: numbers.mean(skipna=False))
+    ends = {"down": found["value"] - found["low"], "up": found["high"] - found["value"]}
+    table = _means(found.assign(**ends), by)
     wanted = {name: set(selection[name]) for name in listed}
-    kept = table.groupby(level="seed").filter(
-        lambda part: all(
-            values <= set(part.index.get_level_values(name)) for name, values in wanted.items()
-        )
-    )
+    kept = table.groupby(level="seed").filter(lambda part: _whole(part, statement.over, wanted))
     if kept.empty:
         raise NotMeasured(f"not all of {_words({name: selection[name] for name in listed})}")
     by_place = by[: 2 if statement.over else 1]
-    means = kept.groupby(level=by_place).agg(lambda numbers: numbers.mean(skipna=False))
-    return means, found.groupby("run")["status"].agg(
+    return _means(kept, by_place), found.groupby("run")["status"].agg(
         lambda marks: next((m for m in marks if m != "ok"), "ok")
     )
+
+
+def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, set]) -> bool:
+    """Whether a seed has every combination of the values wanted, with each value of `over`."""
+    within = math.prod(len(values) for name, values in wanted.items() if name != over)
+    each = part.groupby(level=over).size() if over else pd.Series([len(part)])
+    found = set(each.index) >= wanted.get(over, set()) if over else True
+    return found and bool(each.eq(within).all())
+
+
+def _means(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """COLUMNS by place; nan where one of a place is."""
+    return rows.groupby(by)[COLUMNS].agg(lambda numbers: numbers.mean(skipna=False))
 
 
 def _mask(rows: pd.DataFrame, selection: Selection) -> pd.Series:
@@ -116,54 +129,58 @@ def _mask(rows: pd.DataFrame, selection: Selection) -> pd.Series:
 
 
 def _sum(parts: list[tuple[pd.DataFrame, float]]) -> pd.DataFrame:
-    total = sum(part["value"] * times for part, times in parts)
-    squares = sum((part["half"] * times) ** 2 for part, times in parts)
     common = parts[0][0].index
     for part, _ in parts[1:]:
         common = common.intersection(part.index)
-    return pd.DataFrame({"value": total, "half": np.sqrt(squares)}).loc[common]
+    value, down, up = 0.0, 0.0, 0.0
+    for part, times in parts:
+        below, above = ("down", "up") if times > 0 else ("up", "down")
+        value = value + part["value"] * times
+        down = down + (part[below] * times) ** 2
+        up = up + (part[above] * times) ** 2
+    return pd.DataFrame({"value": value, "down": np.sqrt(down), "up": np.sqrt(up)}).loc[common]
 
 
-def _combined(statement: Statement, sums: list[pd.DataFrame]) -> tuple[pd.Series, pd.Series]:
+def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
+    """COLUMNS by seed."""
     if statement.statistic == SUM:
-        return sums[0]["value"], sums[0]["half"]
+        return sums[0]
     if statement.over is None:
-        table = pd.concat(dict(enumerate(sums)), names=["contrast"])
-        inner = "contrast"
+        table = pd.concat(dict(enumerate(sums)), names=["contrast"]).unstack("contrast")
+        table = table[table["value"].notna().all(axis=1)]
     else:
-        table, inner = sums[0], statement.over
-    values = table["value"].unstack(inner)
-    halves = table["half"].unstack(inner)
-    complete = values.notna() if statement.over is None else None
-    if complete is not None:
-        values, halves = values[complete.all(axis=1)], halves[complete.all(axis=1)]
-    low, high = _picked(values, halves, "idxmin"), _picked(values, halves, "idxmax")
+        table = sums[0].unstack(statement.over)
     if statement.statistic == "rank":
-        if statement.of not in values:
+        if statement.of not in table["value"]:
             raise NotMeasured(f"no rows of {statement.over}={statement.of}")
-        ranks = values.rank(axis=1)[statement.of]
-        return ranks, ranks * np.nan
+        return _exact(table["value"].rank(axis=1)[statement.of])
+    low, high = _picked(table, "idxmin"), _picked(table, "idxmax")
     if statement.statistic == "spread":
-        return high[0] - low[0], np.sqrt(high[1] ** 2 + low[1] ** 2)
+        return _sum([(high, 1), (low, -1)])
     return low if statement.statistic in ("least", "lowest") else high
 
 
-def _picked(values: pd.DataFrame, halves: pd.DataFrame, which: str) -> tuple[pd.Series, pd.Series]:
-    """The least or greatest of each row, and its half-width; nan where one of them is nan."""
-    whole = values.notna().all(axis=1)
-    names = getattr(values[whole], which)(axis=1)
-    picked = [(values.at[seed, name], halves.at[seed, name]) for seed, name in names.items()]
-    found = pd.DataFrame(picked, index=names.index, columns=["value", "half"], dtype=float)
-    found = found.reindex(values.index)
-    return found["value"], found["half"]
+def _picked(table: pd.DataFrame, which: str) -> pd.DataFrame:
+    """The least or greatest of each row; nan where one of them is nan."""
+    values = table["value"]
+    names = getattr(values[values.notna().all(axis=1)], which)(axis=1)
+    picked = [
+        [table.at[seed, (column, name)] for column in COLUMNS] for seed, name in names.items()
+    ]
+    found = pd.DataFrame(picked, index=names.index, columns=COLUMNS, dtype=float)
+    return found.reindex(values.index)
 
 
-def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+def _exact(value: pd.Series) -> pd.DataFrame:
+    """Numbers that have no interval."""
+    return pd.DataFrame({"value": value, "down": np.nan, "up": np.nan})
+
+
+def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     out = {}
     for seed in sorted({*a.index.get_level_values(0)} & {*b.index.get_level_values(0)}):
         out[seed] = spearman(a.loc[seed, "value"], b.loc[seed, "value"])
-    value = pd.Series(out, dtype=float)
-    return value, value * np.nan
+    return _exact(pd.Series(out, dtype=float))
 
 
 def _words(selection: Selection) -> str:

@@ -84,8 +84,8 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
 def _interval(statement: Statement, found: Read) -> tuple[float, float, float, float]:
     values = found.value.to_numpy(float)
     if len(values) == 1:
-        value, half = values[0], float(found.half.iloc[0])
-        return value, value - half, value + half, half * (1 + Z_POWER / Z)
+        value, down, up = values[0], float(found.down.iloc[0]), float(found.up.iloc[0])
+        return value, value - down, value + up, (down + up) / 2 * (1 + Z_POWER / Z)
     middle = np.median if statement.across == "median" else np.mean
     if len(values) < ENOUGH:
         return float(middle(values)), np.nan, np.nan, np.nan

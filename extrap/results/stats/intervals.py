@@ -158,8 +158,9 @@ def depth_summaries(
         name: (float(correct.mean(0) @ c), *bootstrap_mean(correct @ c, ones, samples, seed))
         for name, c in depth_contrasts(depths).items()
     }
-    if found["mid"][0] in (0, 1):
-        found["mid"] = found["mid"][0], *wilson(found["mid"][0] * len(correct), len(correct))
+    # A sum of several 1 / k is not 1 to the last bit.
+    if (mid := round(found["mid"][0], 12)) in (0, 1):
+        found["mid"] = mid, *wilson(mid * len(correct), len(correct))
     # A flat curve has a contrast of 1e-16, which must not look like an interval above 0.
     return {name: tuple(round(x, 12) for x in summary) for name, summary in found.items()}
 
