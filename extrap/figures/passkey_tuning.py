@@ -2,8 +2,8 @@
 used?
 
 k_max at the length that a run was tuned for, read with the method that it was tuned with; 0 steps
-is the method untuned. Runs that were tuned for the greatest factor, of the scheme with most methods.
-Conventions of arXiv 2306.15595 (table 4, drawn).
+is the method untuned. Runs that were tuned for the greatest factor, of the scheme with most
+methods. Conventions of arXiv 2306.15595 (table 4, drawn).
 """
 
 import pandas as pd

@@ -2,9 +2,10 @@
 costs.
 
 Across: the study `extension`, loss of the last segment of 8 L tokens, mean over seeds; models of
-0.2 M parameters with the scheme that most methods were read on. Up: nats per token that a jump of the coordinates to 8 L costs, with the interval
-of its rows. Every method is set for 8 on both; lower is better on both. Under the title Spearman's
-rank correlation over the methods that both were read with.
+0.2 M parameters with the scheme that most methods were read on. Up: nats per token that a jump of
+the coordinates to 8 L costs, with the interval of its rows. Every method is set for 8 on both;
+lower is better on both. Under the title Spearman's rank correlation over the methods that both were
+read with.
 """
 
 import math

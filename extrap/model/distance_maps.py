@@ -95,6 +95,9 @@ class Divided(Zoned):
         super().__init__(shape, part)
         self.by = by
 
+    def stretch(self, n: int) -> float:
+        return 1 / self.by(n)
+
     def places(self, at: Where) -> list[Where]:
         s = self.by(at.length)
         return [at.moved(at.q / s, at.k / s, self)]

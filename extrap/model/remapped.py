@@ -47,6 +47,9 @@ class Zoned(Wrapper):
     def inside(self) -> Scheme:
         return self.part
 
+    def stretch(self, n: int) -> float | None:
+        return None
+
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
         if layer is not None and self.part.uses("attend", layer=layer):
             return self.part.uses(*hooks, layer=layer)

@@ -15,9 +15,9 @@ from typing import Protocol, cast, runtime_checkable
 import torch
 from torch import Tensor
 
-from extrap.model.card import parts
 from extrap.model.scheme import Scheme, even_spacing
-from extrap.model.stack import parts_in_layer
+from extrap.model.stack import Stack, parts_in_layer
+from extrap.model.wrapper import Wrapper
 
 
 @dataclass(frozen=True)
@@ -99,27 +99,67 @@ def _changed(
     return change(Pairs(spectrum(n), base, length), n)
 
 
-def turning_parts(scheme: Scheme, layer: int) -> list[Scheme]:
-    """The single parts that turn pairs of channels in one layer."""
-    return [part for part in parts_in_layer(scheme, layer) if turns_pairs(part)]
-
-
 def turning_layers(scheme: Scheme) -> set[int]:
     """Layers in which something turns pairs of channels."""
-    return {layer for layer in range(scheme.shape.layers) if turning_parts(scheme, layer)}
+    return {
+        layer
+        for layer in range(scheme.shape.layers)
+        if any(turns_pairs(part) for part in parts_in_layer(scheme, layer))
+    }
+
+
+def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Scheme, float | None]]:
+    """The single parts of a scheme in one layer, or wherever they act, each with what distances are
+    to it (Wrapper.stretch), apart from what coordinates do.
+    """
+    if isinstance(scheme, Stack):
+        return [one for part in scheme.parts for one in stretched_parts(part, n, layer)]
+    if not isinstance(scheme, Wrapper):
+        return [(scheme, 1.0)]
+    within = scheme.inside if layer is None else scheme.in_layer(layer)
+    own, inner = scheme.stretch(n), stretched_parts(within, n, layer)
+    return [
+        (part, None if own is None or stretch is None else own * stretch) for part, stretch in inner
+    ]
 
 
 def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor | None:
     """(P,) theta in radians per token, in force in a forward of n tokens; the pairs of several
     parts one after the other. layer: in that layer; None: of all parts, wherever they act.
 
-    Coordinates that move by 1/s per token count as slower pairs. None where nothing turns, or
-    coordinates are not evenly spaced.
+    Coordinates that move by 1/s per token, and distances that are divided by s, count as slower
+    pairs; under a map of distances (ReRoPE) pairs count as they turn near by. None where nothing
+    turns, or coordinates are not evenly spaced.
     """
-    step = even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
-    every = parts(scheme) if layer is None else turning_parts(scheme, layer)
-    turning = [cast(Turning, part).spectrum(n) for part in every if turns_pairs(part)]
+    step = spacing(scheme, n)
+    turning = [
+        cast(Turning, part).spectrum(n) * (1.0 if stretch is None else stretch)
+        for part, stretch in stretched_parts(scheme, n, layer)
+        if turns_pairs(part)
+    ]
     return torch.cat(turning) * step if turning and step is not None else None
+
+
+def spacing(scheme: Scheme, n: int) -> float | None:
+    """Coordinates from one token to the next in a forward of n; None where they are not even."""
+    return even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
+
+
+@torch.no_grad()
+def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
+    """(H, *d): the logits that biases of the distance add in one layer at d tokens, in a forward of
+    n; None where there are none, or distances are not the same multiple for all pairs.
+    """
+    step, total = spacing(scheme, n), None
+    for part, stretch in stretched_parts(scheme, n, layer):
+        if not part.uses("distance_bias", layer=layer):
+            continue
+        if step is None or stretch is None:
+            return None
+        bias = part.distance_bias(d * step * stretch, layer)
+        if bias is not None:
+            total = bias.double() if total is None else total + bias.double()
+    return total
 
 
 def turns(scheme: Scheme, n: int) -> Tensor | None:

@@ -22,6 +22,12 @@ class Wrapper(Scheme):
         """The scheme whose hooks these are in one layer; None where a hook serves all layers."""
         return self.inside
 
+    def stretch(self, n: int) -> float | None:
+        """What distances are to the scheme inside, in a forward of n tokens: so many times what
+        they are here; None where that is not one number for all pairs.
+        """
+        return 1.0
+
     @property
     def limit(self) -> float:  # type: ignore[override]
         return self.inside.limit

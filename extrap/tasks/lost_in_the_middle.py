@@ -130,10 +130,12 @@ class LostInTheMiddle(Task):
                 fewer := self._fewer(sets[0], query, train_length, vocabulary)
             ):
                 gates[query] = recorder.at(**_where(fewer, query, vocabulary)), fewer, None
-        for query, (cells, examples, correct) in gates.items():
-            if correct is None:
-                correct = self._accuracy_alone(examples, query, model, vocabulary)
-            cells.share("gate", correct)
+        for query, (cells, examples, known) in gates.items():
+            alone = known is None
+            cells.share(
+                "gate",
+                self._accuracy_alone(examples, query, model, vocabulary) if alone else known,
+            )
         return recorder.by_gate()
 
     @staticmethod

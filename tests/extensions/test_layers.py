@@ -157,6 +157,24 @@ def test_rows_tell_the_frequencies_of_each_layer():
     assert last == pytest.approx({0: 1e-3, 1: 1e-3, 2: 1e-3, 3: 1e-3 / 4})
 
 
+def test_rows_tell_what_a_divided_distance_is_to_each_layer():
+    """PI cannot squeeze coordinates that local layers share: it divides distances in the others."""
+    plain = windowed(RoPE(SHAPE))
+    rows = frequency_rows(plain, Interpolation(8.0).applied(copy.deepcopy(plain)), doublings=1)
+    theta = [r for r in rows if (r["metric"], r["protocol"]) == ("theta", "used")]
+    assert {r["layer"]: r["value"] for r in theta if r["at"] == 3} == pytest.approx(
+        {0: 1e-3, 1: 1e-3, 2: 1e-3, 3: 1e-3 / 8}
+    )
+    plain = windowed(ALiBi(SHAPE))
+    rows = frequency_rows(plain, BiasInterpolation(4.0).applied(copy.deepcopy(plain)), doublings=1)
+    used = {
+        r["layer"]: r["value"]
+        for r in rows
+        if (r["metric"], r["protocol"], r["head"], r["at"]) == ("bias", "used", 0, 8.0)
+    }
+    assert used[3] == pytest.approx(used[0] / 4) and used[1] == used[0] < 0
+
+
 def test_layers_whose_attention_is_owned_are_passed_over():
     """Three delta rules to one layer of RoPE with log-n, as in Qwen3-Next."""
     s = Stack(

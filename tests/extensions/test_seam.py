@@ -14,7 +14,9 @@ from extrap.extensions.base import (
     with_parts,
     with_scheme,
 )
+from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
+from extrap.extensions.rerope import ReRoPE
 from extrap.model.card import describe_parts, parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
@@ -148,6 +150,29 @@ def test_rows_of_an_adaptive_factor_say_from_which_length():
     assert sorted({r["length"] for r in rows}) == [64, 128, 256]
     last = [r["value"] for r in rows if r["length"] == 256]
     close(row(*last), 256 * NTK().theta(pairs(model.scheme), 4.0) / 6.283185307179586, 1e-12)
+
+
+def test_rows_of_a_bias_at_interpolated_distances():
+    model = gpt(scheme("alibi", SHAPE))
+    fixed, adaptive = (
+        {
+            (r["length"], r["head"], r["at"]): r["value"]
+            for r in frequency_rows(model.scheme, BiasInterpolation(s)(model).scheme, doublings=2)
+            if r["protocol"] == "used" and r["layer"] == 0
+        }
+        for s in (4.0, None)
+    )
+    assert {n for n, *_ in fixed} == {64} and fixed[64, 1, 128.0] == pytest.approx(-0.5 / 4)
+    assert [adaptive[n, 1, 128.0] for n in (64, 128, 256)] == pytest.approx(
+        [-0.5, -0.5 / 2, -0.5 / 4]
+    )
+
+
+def test_a_bias_under_a_map_of_distances_has_no_rows():
+    """Under ReRoPE no distance is what it is for all pairs."""
+    model = gpt(scheme("alibi", SHAPE))
+    rows = frequency_rows(model.scheme, ReRoPE(width=16)(model).scheme, doublings=1)
+    assert {r["protocol"] for r in rows} == {"trained"}
 
 
 def test_rows_of_a_bias():

@@ -36,9 +36,10 @@ def test_another_scheme_of_the_small_models_is_not_averaged_in(frame, toy):
         for i, row in enumerate(toy.to_dict("records"))
         if row["extension"] in ("direct", "pi")
     ]
+    small = {"alone": toy, "mixed": pd.concat([toy, frame(other)], ignore_index=True)}
     alone, mixed = (
-        toy_rank.draw(figures.with_beside(toy_rank, frame(jumps()), lambda study: small))
-        for small in (toy, pd.concat([toy, frame(other)], ignore_index=True))
+        toy_rank.draw(figures.with_beside(toy_rank, frame(jumps()), lambda study, of=of: small[of]))
+        for of in small
     )
     for one, two in zip(alone.axes[0].lines, mixed.axes[0].lines, strict=True):
         assert one.get_xdata().tolist() == two.get_xdata().tolist()

@@ -100,8 +100,8 @@ def opened(study: Path, chosen: list[Series]) -> list[Series]:
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """{cell: {seed: value}} of a series: the number of a whole text where there is one, else the mean
-    over depths or indices of records.
+    """{cell: {seed: value}} of a series: the number of a whole text where there is one, else the
+    mean over depths or indices of records.
 
     Curves along another axis are no cells.
     """

@@ -1,5 +1,5 @@
-"""The statistic of a statement, one number per seed with how far its 95 % interval over documents or
-trials lies below and above it.
+"""The statistic of a statement, one number per seed with how far its 95 % interval over documents
+or trials lies below and above it.
 
 A term is the mean of the rows that it selects: over the values that it lists (each counts alike),
 then over what it leaves open. With weights w and terms m:
@@ -34,8 +34,8 @@ class NotMeasured(Exception):
 
 
 class Read(NamedTuple):
-    """value: by seed, down and up: to the ends of its interval; runs: how many were read; below: how
-    many of them below the gate.
+    """value: by seed, down and up: to the ends of its interval; runs: how many were read; below:
+    how many of them below the gate.
     """
 
     value: pd.Series

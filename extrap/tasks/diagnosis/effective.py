@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from extrap.model.scheme import OutOfRange, Scheme
-from extrap.model.spectrum import frequencies_used
+from extrap.model.spectrum import biases_used, frequencies_used
 from extrap.tasks.scoring.recorder import Recorder
 
 
@@ -64,12 +64,15 @@ def _same(one: Tensor | None, other: Tensor | None) -> bool:
     return torch.equal(one, other)
 
 
-@torch.no_grad()
 def _bias(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     d = torch.tensor([0] + [2**i for i in range(lengths[-1].bit_length())], dtype=torch.float64)
-    at = recorder.at(length=lengths[0], axis="distance")
-    for layer in range(scheme.shape.layers):
-        bias = scheme.distance_bias(d, layer)
-        for head, values in enumerate([] if bias is None else bias.double().tolist()):
-            for distance, value in zip(d.tolist(), values, strict=True):
-                at.value("bias", value, at=distance, layer=layer, head=head)
+    last: list[Tensor | None] | None = None
+    for n in lengths:
+        each = [biases_used(scheme, d, n, layer) for layer in range(scheme.shape.layers)]
+        if last is not None and all(_same(*two) for two in zip(each, last, strict=True)):
+            continue
+        last, at = each, recorder.at(length=n, axis="distance")
+        for layer, bias in enumerate(each):
+            for head, values in enumerate([] if bias is None else bias.tolist()):
+                for distance, value in zip(d.tolist(), values, strict=True):
+                    at.value("bias", value, at=distance, layer=layer, head=head)
