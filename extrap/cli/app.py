@@ -73,6 +73,12 @@ class Work(Protocol):
     def run(self) -> None: ...
 
 
+SWEEPING = ("-m", "--multirun")
+"""Flags that argparse takes in front of all options or behind them, and people between them."""
+
+MOST_THREADS = 1024
+
+
 @dataclass(frozen=True)
 class Program:
     """What `main` runs, for one configuration or for each of a sweep.
@@ -92,7 +98,8 @@ class Program:
     def __call__(self, cfg: DictConfig) -> None:
         # Read by torch and numpy when they are first imported, which is after this. `threads` is an
         # option of every program framed so.
-        os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
+        if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
+            os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
             self.read(cfg)
             work = self.prepare(cfg)
@@ -129,8 +136,14 @@ def main(program: Program) -> None:
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         names.TYPED[:] = sys.argv
-        sys.argv = [sys.argv[0], *swept_with_their_group(literal(sys.argv[1:]))]
+        words = swept_with_their_group(literal(sys.argv[1:]))
+        sys.argv = [sys.argv[0], *sorted(words, key=lambda word: word not in SWEEPING)]
         args = _parsed()
+        if args.experimental_rerun is not None:
+            raise UserError(
+                f"--experimental-rerun={args.experimental_rerun}: would run code out of a file; "
+                "`extrap-status` prints the commands of a study"
+            )
         overrides += args.overrides
         if args.help:
             print(help.text(program.head, [args.config_path or program.conf, *_own(args)]))

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Literal
 
-from extrap.cli.exits import EXITS
+from extrap.cli.exits import EXITS, end
 from extrap.results.rows import studies
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -27,6 +27,7 @@ def parser(
     `--config-dir DIR`.
     """
     made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
+    made.error = lambda message: end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
     if study is not None:
         made.add_argument(
             "study",

@@ -11,6 +11,7 @@ from pathlib import Path
 from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import aligned
 from extrap.cli.exits import reported
+from extrap.cli.experiments import experiments
 from extrap.cli.plain import as_json, plain
 from extrap.results.comparison.cells import Cell, items, opened, scanned
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
@@ -84,7 +85,7 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     chosen = opened(results / study, choose(known, names))
     scores, lacking = zip(*(items(results / study, s) for s in chosen), strict=True)
     if tasks := sorted(set(chain(*lacking))):
-        print(f"extrap-compare: {_missing(study, chosen, tasks)}", file=sys.stderr)
+        print(f"extrap-compare: {_missing(study, tasks)}", file=sys.stderr)
     pairs = [
         contrasts(chosen[0], other, scores[0], theirs)
         for other, theirs in zip(chosen[1:], scores[1:], strict=True)
@@ -218,18 +219,12 @@ def _unlike(tasks: list[str]) -> str:
     )
 
 
-def _missing(study: str, chosen: list[Series], tasks: list[str]) -> str:
-    schemes, extensions = (
-        ",".join(dict.fromkeys(names))
-        for names in zip(*((s.scheme, s.extension) for s in chosen), strict=True)
-    )
-    words = f"study={study} scheme={schemes}" + (
-        f" extension={extensions}" if extensions != "direct" else ""
-    )
+def _missing(study: str, tasks: list[str]) -> str:
+    steps = " and ".join(f"`extrap experiment={name}`" for name in experiments(study))
+    made = f"{steps} in a fresh clone makes them" if steps else "whoever made the study has them"
     return (
         f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed "
-        f"alone has no interval; `extrap -m {words}` makes them, after `extrap-clean {study} "
-        "--rows` where the runs are on this disk"
+        f"alone has no interval; {made}"
     )
 
 

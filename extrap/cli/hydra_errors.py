@@ -128,7 +128,9 @@ def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str
         "=".join(missing.rsplit("/", 1)),
     )
     group, _, name = typed.partition("=")
-    options = error.options or [file.stem for file in Path(conf, group).glob("*.yaml")]
+    own = Path(conf, group)  # of a group of groups Hydra names the files of the first level alone
+    nested = [file.relative_to(own).with_suffix("").as_posix() for file in own.rglob("*.yaml")]
+    options = (nested if group == "experiment" else error.options) or nested
     if not options:
         return _first(error)
     choice = next(
@@ -165,6 +167,10 @@ def _composition(error: HydraException, conf: str) -> str:
         r"No match in the defaults list\.\nTo append to your default list use \+(.*)", text
     ):
         return f"{found[1]}: not part of this configuration; add it with +{found[1]}"
+    if found := re.match(r"Could not delete '(.*?)'", text):
+        return f"~{found[1]}: cannot be left out; give it another value"
+    if found := re.match(r"Multiple values for (.*?)\.", text):
+        return f"{found[1]}: chosen twice; choose it once, without +"
     if found := re.match(r"Could not append to config.*\nEither remove \+ prefix: '(.*)'", text):
         return f"+{found[1]}: this option exists; write {found[1]}"
     if found := re.match(r"In '(.*?)': \w+ raised while composing", text):
@@ -212,6 +218,10 @@ def _value(error: OmegaConfBaseException, option: str) -> str:
         return f"{option}: must be true or false"
     if "is not Optional" in text:
         return f"{option}: must not be empty"
+    if "is not a ListConfig, list or tuple" in text:
+        return f"{option}: must be a list, such as [a,b]"
+    if re.match(r"Invalid type assigned", text):
+        return f"{option}: holds options of its own; give one of them, as in name.option=value"
     if found := re.search(r"expected one of \[(.*)\]", text):
         return f"{option}: choose one of {found[1]}"
     return option if option == text else f"{option}: {text}"

@@ -13,6 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
+from extrap.cli.hydra_errors import choose
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
@@ -33,7 +34,10 @@ def job(cfg: DictConfig):
     choices = dict(hydra_node.runtime.choices)
     plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
     plain.pop("hydra", None)
-    for name in (option.name for option in fields(config.Config)):
+    known = [option.name for option in fields(config.Config)]
+    for name in plain.keys() - set(known):
+        raise UserError(f"+{name}: no such option; {choose(name, known)}")
+    for name in known:
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(f"{name}: removed from the configuration; drop ~{name}")

@@ -7,10 +7,9 @@ the same rows are the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
-from omegaconf import OmegaConf
-
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
+from extrap.cli.experiments import experiments
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
@@ -18,7 +17,6 @@ from extrap.results.rows import open_study
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
-from extrap.utils.paths import conf_dir
 
 NAME = "report.html"
 
@@ -29,14 +27,6 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
     declared = (results / study / FILE).is_file()
     found = findings(results / study, rows) if declared else ()
     return page(rows, found, images, plugins, experiments(study))
-
-
-def experiments(study: str) -> list[str]:
-    """Names of the experiments in conf/ that write rows of the study."""
-    folder = Path(conf_dir()) / "experiment"
-    files = {p.relative_to(folder).with_suffix("").as_posix(): p for p in folder.rglob("*.yaml")}
-    own = {name: OmegaConf.load(path).get("study") for name, path in files.items()}
-    return sorted(name for name in own if own[name] == study)
 
 
 def main(argv: list[str] | None = None) -> None:

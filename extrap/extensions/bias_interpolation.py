@@ -9,6 +9,8 @@ Colour: magenta
 
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.interpolation import Squeezed, divided
+from extrap.extensions.probe import moves_with_coordinates
+from extrap.model.card import parts
 from extrap.model.scheme import Scheme
 
 
@@ -33,6 +35,12 @@ class BiasInterpolation(SchemeExtension):
                 scheme,
                 "its rotation is read at the same distances and would be interpolated with "
                 "the bias",
+            )
+        if moved := [part for part in parts(scheme) if moves_with_coordinates(part)]:
+            raise self.refuse(
+                scheme,
+                f"{type(moved[0]).__name__} reads the same coordinates and would be interpolated "
+                "with the bias",
             )
         shape = scheme.shape
         return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))

@@ -69,6 +69,8 @@ class ByRow(Wrapper):
         return self.part
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        if layer is not None and self.part.uses("attend", layer=layer):
+            return self.part.uses(*hooks, layer=layer)
         others = (hook for hook in hooks if hook != "rotate")
         return "score" in hooks or self.part.uses(*others, layer=layer)
 
@@ -88,7 +90,8 @@ class ByRow(Wrapper):
         return torch.cat(rows, -2)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        return Scheme.attend(self, q, k, v, at)
+        owned = self.part.uses("attend", layer=at.layer)
+        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)
 
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
         """Queries (B, H, n, D) and keys, turned, by rows that share a spectrum: those up to L do,

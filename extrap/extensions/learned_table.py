@@ -24,6 +24,9 @@ class LearnedTable(SchemeExtension):
     https://kexue.fm/archives/7947
     """
 
+    layers = "all"
+    """The table is read in front of the first layer, whatever that is."""
+
     def __init__(self, policy: Literal["clamp", "interpolate", "hierarchical"]):
         self.policy: Policy = policy
 

@@ -12,8 +12,13 @@ import torch
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.model.card import parts
 from extrap.model.scheme import Scheme, Where
+from extrap.schemes.chunked import StepHeat
+from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.log_n import LogN
-from extrap.schemes.ssmax import SSMax
+from extrap.schemes.ssmax import AffineSSMax, SSMax
+
+GROWING = LogN | SSMax | AffineSSMax | StepHeat | ASEntmax
+"""Parts that heat logits by the number of keys already."""
 
 
 class ClippedLogN(SchemeExtension):
@@ -24,8 +29,10 @@ class ClippedLogN(SchemeExtension):
     """
 
     def extend(self, scheme: Scheme) -> Scheme:
-        if any(isinstance(part, LogN | SSMax) for part in parts(scheme)):
+        if any(isinstance(part, GROWING) for part in parts(scheme)):
             raise self.refuse(scheme, "its logits grow with ln n already")
+        if scheme.uses("normalise"):
+            raise self.refuse(scheme, "its attention is no softmax, whose entropy this keeps")
         if scheme.limit <= scheme.shape.length:
             raise self.refuse(
                 scheme, "nothing is defined past the training length, where log-n would begin"

@@ -8,11 +8,17 @@ Neighbours stay neighbours in both chunks. The paper skips text as well, so that
 comes from later in it; here the text stays whole.
 """
 
+from copy import deepcopy
+
 import torch
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.model.scheme import Scheme, Shape
+from extrap.model.spectrum import frequencies_used
+
+FARTHEST = 2**53
+"""The farthest coordinate: whole numbers are exact in float64 up to it."""
 
 
 class Skipwise(Scheme):
@@ -55,6 +61,8 @@ class PoSE(SchemeExtension):
                 f"method.factor={method.factor}: give the number of training lengths to tune for, "
                 "above 1"
             )
+        if method.effective(2**20, 2**10) != method.effective(2**10, 2**10):
+            raise ValueError("method: follows the length of the text, and tuning reads L tokens")
         self.method = method
 
     def effective(self, n: int, length: int) -> float:
@@ -62,6 +70,28 @@ class PoSE(SchemeExtension):
 
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
-        most = round(self.method.factor * scheme.shape.length)
-        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, most))
-        return self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
+        L = scheme.shape.length
+        if (most := self.method.factor * L) > FARTHEST:
+            raise ValueError(f"method.factor={self.method.factor:g}: {FARTHEST / L:g} at most here")
+        if _draws_its_own(scheme):
+            raise ValueError("while training it draws positions of its own, whatever it is handed")
+        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, round(most)))
+        found = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
+        tuned, read = (frequencies_used(deepcopy(found).eval(), n) for n in (L, 2 * L))
+        if tuned is not None and read is not None and not torch.equal(tuned, read):
+            raise ValueError(
+                f"{type(self.method).__name__} turns pairs otherwise past L, and tuning reads L "
+                "tokens"
+            )
+        return found
+
+
+def _draws_its_own(scheme: Scheme) -> bool:
+    """Whether coordinates that are handed in play no part while training."""
+    t = torch.arange(scheme.shape.length, dtype=torch.float64)
+    training = deepcopy(scheme).train()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        plain = training.positions(t)
+        torch.manual_seed(0)
+        return torch.equal(plain, training.positions(3 * t))

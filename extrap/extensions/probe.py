@@ -7,6 +7,7 @@ one about the scheme and not about what it has learned so far.
 
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from math import inf
 
 import torch
@@ -16,8 +17,16 @@ from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows
 
 SAME = 1e-9
 SHIFT = 977.0
+LATER = 7
+"""Tokens by which the beginning of a text is moved."""
 MOST = 2**15
-"""Tokens of a text that is asked about, at most: a probe takes seconds, not minutes."""
+"""Tokens of a text that is asked about, at most, unless 2 L are more: a probe takes seconds, not
+minutes.
+"""
+NUMBERS = 2**27
+"""Of queries, keys and values of a probe, at most: 1 GiB."""
+ROWS = 129
+"""Queries looked at where a mask is asked how far it reaches."""
 
 
 def check_distances(scheme: Scheme) -> None:
@@ -38,56 +47,138 @@ def counts_tokens(scheme: Scheme) -> bool:
 
 def knows_distances(scheme: Scheme) -> bool:
     """Whether attention changes when coordinates are spread, and does not when they are shifted."""
-    t = torch.arange(scheme.shape.length, dtype=torch.float64)
+    t = _tokens(min(scheme.shape.length, _room(scheme)))
     return _same(scheme, t, scheme, t + SHIFT) and not _same(scheme, t, scheme, 2 * t)
 
 
 def check_acts(plain: Scheme, extended: Scheme) -> None:
     """Raises ValueError if at 4 L tokens attention is what it was without the extension."""
-    t = torch.arange(4 * plain.shape.length, dtype=torch.float64)
-    if _same(plain, t, extended, t):
+    t = _tokens(_asked(plain))
+    if _far_enough(t, plain) and _same(plain, t, extended, t):
         raise ValueError("every distance it tells apart would stay as it is")
 
 
 def check_changes(plain: Scheme, extended: Scheme) -> None:
     """Raises ValueError if at 4 L tokens nothing that attention reads is other than without the
-    extension.
+    extension; where neither of them is defined there, within L.
+
+    A mask that hides other keys counts as a change, whatever random parameters leave of those keys.
+    Where memory does not let a probe look past L, nothing is said.
     """
-    n = min(4 * plain.shape.length, MOST)
-    t = torch.arange(n, dtype=torch.float64)
-    places = (deepcopy(scheme).eval().positions(t) for scheme in (plain, extended))
+    t = _tokens(_asked(plain))
     try:
-        if _same(plain, next(places), extended, next(places), embedded=True):
-            raise ValueError("it changes no logit there")
+        same = _far_enough(t, plain) and _same_places(plain, extended, t)
     except (OutOfRange, IndexError):
-        return  # undefined there with the extension or without it
+        if _defined(plain, t) or _defined(extended, t):
+            return
+        same = _same_places(plain, extended, _tokens(min(plain.shape.length, len(t))))
+    if same and _sees_alike(plain, extended, t):
+        raise ValueError("it changes no logit there")
+
+
+def _same_places(plain: Scheme, extended: Scheme, t: Tensor) -> bool:
+    own, other = (deepcopy(scheme).eval().positions(t) for scheme in (plain, extended))
+    return _same(plain, own, extended, other, embedded=True)
+
+
+def _defined(scheme: Scheme, t: Tensor) -> bool:
+    try:
+        for _ in responses(scheme, deepcopy(scheme).eval().positions(t), embedded=True):
+            pass
+    except (OutOfRange, IndexError):
+        return False
+    return True
+
+
+def _sees_alike(plain: Scheme, extended: Scheme, t: Tensor) -> bool:
+    """Whether the last token sees the same keys in every layer with a softmax of its own."""
+    for layer in range(plain.shape.layers):
+        if plain.uses("attend", layer=layer) or extended.uses("attend", layer=layer):
+            continue
+        one, other = (
+            _masked(scheme, layer, t).block(len(t) - 1, len(t)).visible
+            for scheme in (plain, extended)
+        )
+        if not torch.equal(one, other):
+            return False
+    return True
+
+
+def _tokens(n: int) -> Tensor:
+    return torch.arange(n, dtype=torch.float64)
+
+
+def _asked(scheme: Scheme) -> int:
+    """Tokens that a probe reads: 4 L if that is not too many."""
+    L = scheme.shape.length
+    return min(4 * L, max(MOST, 2 * L), _room(scheme))
+
+
+def _far_enough(t: Tensor, scheme: Scheme) -> bool:
+    """Whether a probe reads so far past L that it can tell what happens there."""
+    return len(t) >= 2 * scheme.shape.length
+
+
+def _room(scheme: Scheme) -> int:
+    """Tokens whose queries, keys and values are not too many numbers."""
+    return max(2, NUMBERS // (3 * scheme.shape.heads * scheme.shape.head_dim))
 
 
 def check_reads_on(scheme: Scheme, kept: int) -> None:
     """Raises ValueError if a reader of the last `kept` tokens alone reads all that the model does:
-    every layer is masked, all of them together look less than `kept` tokens back, and coordinates
-    count as distances alone.
+    every layer is masked, all of them together look less than `kept` tokens back, masks and
+    temperatures do not depend on where a text begins, and coordinates count as distances alone.
     """
-    if sum(looks_back(scheme, layer) for layer in range(scheme.shape.layers)) >= kept:
+    layers = range(scheme.shape.layers)
+    if sum(looks_back(scheme, layer) for layer in layers) >= kept:
         return
-    t = torch.arange(scheme.shape.length, dtype=torch.float64)
+    if not all(_moves_along(scheme, layer) for layer in layers):
+        return
+    t = _tokens(min(scheme.shape.length, _room(scheme)))
     one, other = (response(scheme, x, embedded=True) for x in (t, t + SHIFT))
     if torch.allclose(one, other, rtol=0, atol=SAME):
         raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
 
 
 def looks_back(scheme: Scheme, layer: int) -> float:
-    """Tokens back to the farthest that the last L queries of a long text see in one layer; infinite
-    where nothing is masked.
+    """Tokens back to the farthest that some of the last L queries of a long text see in one layer;
+    infinite where nothing is masked.
     """
     if scheme.uses("attend", layer=layer) or not scheme.uses("sees", layer=layer):
         return inf
-    n = min(4 * scheme.shape.length, MOST)
-    t = torch.arange(n, dtype=torch.float64)
-    tokens, x = torch.zeros(1, n, dtype=torch.long), torch.zeros(1, n, scheme.shape.dim)
-    at = Where.whole(t, scheme.scale, tokens=tokens, sees=scheme.sees).at_layer(layer, x)
-    last = at.block(n - min(n, scheme.shape.length), n)
+    last = _late_rows(scheme, layer)
     return float(torch.where(last.visible, last.back, 0).max())
+
+
+def _moves_along(scheme: Scheme, layer: int) -> bool:
+    """Whether what a query sees, and how warm it is, is the same in a text that begins a few tokens
+    later: a chunk has its borders elsewhere then.
+    """
+    last = _late_rows(scheme, layer)
+    moved = replace(last, i=last.i - LATER, q=last.q - LATER, memo={})
+    seen = last.visible[:, LATER:], moved.visible[:, :-LATER]
+    if not torch.equal(*seen):
+        return False
+    warm = [scheme.temperature(at) for at in (last, moved)]
+    return warm[0] is None or warm[1] is None or torch.allclose(warm[0], warm[1], rtol=0, atol=SAME)
+
+
+def _late_rows(scheme: Scheme, layer: int) -> Where:
+    """Some of the last L queries of a long text, against all of its keys, in one layer."""
+    L = scheme.shape.length
+    n = min(4 * L, max(MOST, 2 * L))
+    whole = _masked(scheme, layer, _tokens(n))
+    rows = torch.linspace(n - L, n - 1, ROWS).long().unique()
+    return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})
+
+
+def _masked(scheme: Scheme, layer: int, t: Tensor) -> Where:
+    """All queries against all keys at coordinates t in one layer, and what is masked there."""
+    tokens, x = torch.zeros(1, len(t), dtype=torch.long), torch.zeros(1, len(t), scheme.shape.dim)
+    at = Where.whole(
+        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
+    )
+    return at.at_layer(layer, x)
 
 
 def reads_coordinates(part: Scheme) -> bool:
@@ -103,6 +194,13 @@ def reads_coordinates(part: Scheme) -> bool:
     bends = not torch.allclose(after + beyond, 2 * whole, rtol=0, atol=SAME)
     changes = not torch.allclose(before, after, rtol=0, atol=SAME)
     return changes and not (straight and bends)
+
+
+def moves_with_coordinates(part: Scheme) -> bool:
+    """Whether what a single part does, other than a bias of the distance, is another thing where
+    coordinates are others, in a table as well.
+    """
+    return not torch.allclose(_acted(part, 1.0), _acted(part, 3.0), rtol=0, atol=SAME)
 
 
 @torch.no_grad()

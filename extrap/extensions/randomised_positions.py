@@ -25,6 +25,8 @@ class RandomisedTest(SchemeExtension):
     layers = "all"
 
     def __init__(self, test: Literal["even", "stride", "sampled"], longest: int | None = None):
+        if longest is not None and test != "stride":
+            raise ValueError(f"longest={longest}: says how far a stride reaches, and test={test}")
         self.test: Literal["even", "stride", "sampled"] = test
         self.longest = longest
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import Scheme, Size, Where
 from extrap.schemes.window import Window
 
 
@@ -24,7 +24,7 @@ class Windowed(SchemeExtension):
     Refuses schemes that see no farther as it is. Source: https://kexue.fm/archives/9431
     """
 
-    def __init__(self, width: int | None = None):
+    def __init__(self, width: Size | None = None):
         if width is not None and width < 1:
             raise ValueError(f"width={width}: a query sees itself, so at least 1")
         self.width = width

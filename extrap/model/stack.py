@@ -106,6 +106,12 @@ class Only(Wrapper):
         self.part = part
         self.layers = layer_pattern(layers, shape.layers)
         self.absent = Scheme(shape)
+        others = [hook for hook in HOOKS if hook != "embed"]
+        if self.layers and 0 not in self.layers and part.uses("embed") and not part.uses(*others):
+            raise ValueError(
+                f"layers={layers}: {describe_parts(part)} is added to tokens in front of layer 0, "
+                "which is not among them"
+            )
         if not self.layers:
             warnings.warn(
                 f"layers={layers}: none of the {shape.layers} layers of this model, so "
@@ -116,6 +122,10 @@ class Only(Wrapper):
     @property
     def inside(self) -> Scheme:
         return self.part
+
+    @property
+    def limit(self) -> float:
+        return self.part.limit if self.layers else self.absent.limit
 
     def in_layer(self, layer: int | None) -> Scheme:
         return self.part if layer in self.layers else self.absent

@@ -207,11 +207,13 @@ def _folder(place: str, cache: Path) -> Path:
     if path.is_file() and path.suffix == ".gguf":
         return unpacked(path, cache)
     if path.is_file():
-        raise UserError(f"{place}: neither a folder nor a .gguf file; give one of them")
+        raise UserError(
+            f"model.checkpoint={place}: neither a folder nor a .gguf file; give one of them"
+        )
     if path.suffix == ".gguf" or not NAME.fullmatch(place):
         raise UserError(
-            f"{place}: no such folder or file; give a folder with config.json and *.safetensors, a "
-            ".gguf file, or owner/name of the hub"
+            f"model.checkpoint={place}: no such folder or file; give a folder with config.json and "
+            "*.safetensors, a .gguf file, or owner/name of the hub"
         )
     return _from_hub(place)
 

@@ -159,7 +159,7 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         and not folder.trained
         and not folder.checkpoint.exists()
         and folder.failure(entry.extension) is None
-        and all(entry.file(task).rows.exists() for task in entry.tasks)
+        and all(_table(entry.file(task).rows) for task in entry.tasks)
     ):
         return _outcome(entry), "rows without their run folder"
     if left:

@@ -32,6 +32,11 @@ from extrap.runs.training.lightning_module import Lit
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
+TRAINER = (
+    ValueError, TypeError, RuntimeError, ImportError, AttributeError, MisconfigurationException
+)  # fmt: skip
+"""What Lightning's Trainer raises for options that it does not take."""
+
 
 class FromStep(IterableDataset):
     """The shares of this process of the batches from the trainer's global step on: a batch is a
@@ -155,6 +160,8 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
         except Diverged as error:
             state = "diverged"
             print(f"extrap: {run.name}: {error}; the run is marked diverged", file=sys.stderr)
+        except MisconfigurationException as error:  # what a Trainer looks at as it starts
+            raise _refused(job, error) from None
         except SIGTERMException:
             # Lightning would end the process with the exit code of success
             raise KeyboardInterrupt from None
@@ -208,8 +215,10 @@ def _trainer(
             enable_model_summary=False,
             default_root_dir=course.run.folder,
         )
-    except (ValueError, TypeError, RuntimeError, MisconfigurationException) as error:
-        options = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
-        raise UserError(
-            f"{options}: {' '.join(str(error).split())}; trainer=cpu works everywhere"
-        ) from None
+    except TRAINER as error:
+        raise _refused(job, error) from None
+
+
+def _refused(job: Job, error: Exception) -> UserError:
+    options = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
+    return UserError(f"{options}: {' '.join(str(error).split())}; trainer=cpu works everywhere")

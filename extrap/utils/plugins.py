@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 
 from extrap.utils.errors import UserError
@@ -12,13 +13,16 @@ from extrap.utils.errors import UserError
 
 def check_plugins(names: Iterable[object]) -> list[str]:
     """The names, found from the working folder too, which comes last, so that nothing there takes
-    the place of a library. Raises UserError for what cannot be the name of a package.
+    the place of a library. Raises UserError for what is not the name of a package that is there.
     """
     found = list(names)
     if not all(isinstance(name, str) and name.isidentifier() for name in found):
         raise UserError(f"plugins={found}: names of packages, such as plugins=[my_package]")
     if found and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
+    for name in found:
+        if find_spec(str(name)) is None:
+            raise UserError(f"plugins={name}: no such package here")
     return [str(name) for name in found]
 
 

@@ -22,6 +22,15 @@ def test_help_says_what_it_does_and_how_it_ends(name: str, capsys) -> None:
     assert shown.startswith(f"usage: {name} ") and "Exit codes: 0 done; 2 a mistake" in shown
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_an_unknown_flag_is_one_line(name: str, capsys) -> None:
+    module = importlib.import_module(SCRIPTS[name].partition(":")[0])
+    with pytest.raises(SystemExit, match="2"):
+        module.main(["--no-such-flag"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{name}: ") and line.endswith(f"; see {name} --help")
+
+
 def test_shared_arguments_are_said_once() -> None:
     texts = {path.name: path.read_text() for path in (ROOT / "extrap" / "cli").glob("*.py")}
     said = {name: len(SHARED.findall(text)) for name, text in texts.items()}

@@ -148,7 +148,7 @@ def test_several_seeds_have_the_error_of_items_where_they_are_at_hand(tmp_path, 
         assert (cell["low"], cell["high"], cell["p"]) == (alone.low, alone.high, alone.p)
     said = capsys.readouterr().err
     assert said.count("\n") == (0 if with_items else 1)
-    assert with_items or "`extrap -m study=demo scheme=t5,alibi` makes them" in said
+    assert with_items or "`extrap experiment=demo` in a fresh clone makes them" in said
 
 
 def test_no_difference_is_said_with_what_would_have_shown(tmp_path):

@@ -65,7 +65,7 @@ def test_a_job_that_ends_badly_takes_no_other_down(tiny: Tiny) -> None:
 
 def test_finished_jobs_start_no_process(tiny: Tiny) -> None:
     (tiny.work / "rope-s1.done").touch()
-    done = tiny("-m", "seed=0,1", TWO)
+    done = tiny("seed=0,1", "-m", TWO)  # where people put it
     assert tiny.events() == ["start rope-s0", "end rope-s0"]
     assert "1 done, 1 skipped, 0 failed" in done.stderr
 

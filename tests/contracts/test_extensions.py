@@ -42,8 +42,8 @@ FEW = [
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
 
-NEAR = ["rnope-swa", "chunked-nope", "two-bases", "two-bases-p-rope"]
-"""Of two layers these are windows or chunks alone, which read no farther than a crop."""
+NEAR = ["rnope-swa", "two-bases", "two-bases-p-rope"]
+"""Of two layers these are windows alone, which read no farther than a crop."""
 APPLIES = {
     "direct": SCHEMES,
     "crop": [name for name in SCHEMES if name not in NEAR],

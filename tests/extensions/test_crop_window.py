@@ -4,12 +4,20 @@ import pytest
 import torch
 
 from extrap.extensions.crop import Crop
+from extrap.extensions.dynamic_ntk import DynamicNTK
+from extrap.extensions.log_n import ClippedLogN
+from extrap.extensions.ntk import NTK
+from extrap.extensions.rerope import ReRoPE
+from extrap.extensions.streaming import StreamingLLM
 from extrap.extensions.window import Windowed
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Stack
+from extrap.schemes.forgetting import Forgetting
+from extrap.schemes.learned import Learned
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.schemes.stick_breaking import StickBreaking
 from extrap.schemes.window import Window
 from extrap.utils.errors import NotApplicable
 from tests.support import discover, fixture_e
@@ -159,3 +167,40 @@ def test_coordinates_are_a_reason_to_crop():
     """Windows alone would lose nothing; sinusoids of a cropped text are others."""
     m, x = windowed(4, Sinusoidal), text(60)
     assert not torch.allclose(Crop(8)(m)(x, last=1), m(x, last=1))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+@torch.no_grad()
+def test_chunks_end_elsewhere_in_a_crop():
+    """They look no farther back than a crop reaches, and yet see other keys in it."""
+    m, x = model("chunked-nope"), text(45)
+    assert not torch.allclose(Crop()(m)(x), m(x), atol=1e-6)
+    with pytest.raises(NotApplicable, match="no layer reads past"):
+        Crop()(model("rnope-swa"))
+
+
+@torch.no_grad()
+def test_a_window_acts_on_a_scheme_that_forgets_what_is_far():
+    """With random parameters nothing is left past L of what decays, with those of a model there
+    is: what is hidden is told by the mask.
+    """
+    shape = Shape(16, 2, 2, L, 50)
+    for own in (Forgetting(shape, gate=8.0), StickBreaking(shape)):
+        m = GPT(own, 50, 16, 2, 2).double().eval()
+        assert not torch.equal(Windowed()(m)(text(64)), m(text(64))), type(own)
+        assert StreamingLLM()(m)(text(64)).isfinite().all()
+
+
+@pytest.mark.parametrize("length", [2**14, 2**15, 2**17])
+def test_a_long_training_length_is_no_reason_to_refuse(length):
+    m = GPT(RoPE(Shape(4, 2, 1, length, 50)), 50, 4, 1, 2).double().eval()
+    for extension in (Windowed(), ClippedLogN(), ReRoPE(width=16)):
+        extension(m)
+
+
+def test_what_is_undefined_past_its_table_is_asked_within():
+    shape = Shape(16, 2, 2, L, 50)
+    m = GPT(Stack(shape, [Learned(shape), RoPE(shape)]), 50, 16, 2, 2).double().eval()
+    with pytest.raises(NotApplicable, match="changes no logit"):
+        DynamicNTK(2.0)(m)
+    NTK(2.0)(m)

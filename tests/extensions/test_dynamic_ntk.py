@@ -10,7 +10,8 @@ from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.model import attention as kernels
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
-from extrap.model.stack import Stack
+from extrap.model.stack import Only, Stack
+from extrap.schemes.delta_rule import GatedDeltaRule
 from extrap.schemes.rope import RoPE
 from tests.support.discover import scheme
 from tests.support.explicit_phase import between, logits
@@ -87,3 +88,13 @@ def test_coordinates_may_be_spread():
         (lambda r: r.score(*r.rotate(q, k, at(r, t)), at(r, t)))(rope(8, L))[:, :, :L],
         1e-12,
     )
+
+
+@torch.no_grad()
+def test_layers_that_own_their_attention_stay_as_they_are_in_row_mode():
+    shape = Shape(16, 2, 2, 16, 50)
+    parts = [Only(shape, RoPE(shape), [0]), Only(shape, GatedDeltaRule(shape), [1])]
+    model = GPT(Stack(shape, parts), 50, 16, 2, 2).double().eval()
+    x = torch.randint(50, (2, 16), generator=torch.Generator().manual_seed(0))
+    for mode in ("row", "sequence"):
+        close(AllLayers(DynamicNTK(2.0, mode))(model)(x), model(x))

@@ -76,3 +76,16 @@ def test_a_chain_applies_where_both_do():
         Chain(NTKMixed(), ClippedLogN())(model("alibi"))
     with pytest.raises(NotApplicable, match=r"ClippedLogN on RoPE \+ LogN"):
         Chain(NTKMixed(), ClippedLogN())(model("rope-logn-softmax1"))
+
+
+@pytest.mark.parametrize("name", ["lerope", "rope-asentmax", "chunked-nope"])
+def test_logits_that_grow_already_are_not_heated_twice(name):
+    deep = GPT(scheme(name, Shape(16, 2, 4, 16, 50)), 50, 16, 4, 2).double().eval()
+    with pytest.raises(NotApplicable, match="grow with ln n already"):
+        ClippedLogN()(deep)
+
+
+@pytest.mark.parametrize("name", ["rope-sigmoid", "rope-softpick", "stick-breaking"])
+def test_what_is_no_softmax_is_not_heated(name):
+    with pytest.raises(NotApplicable, match="no softmax"):
+        ClippedLogN()(model(name))

@@ -7,9 +7,14 @@ from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.learned_table import LearnedTable
 from extrap.extensions.randomised_positions import RandomisedTest
 from extrap.model.functional import bucket
+from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
+from extrap.model.stack import Only, Stack
+from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import RandomisedPositions
+from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.schemes.window import Window
 from extrap.utils.errors import NotApplicable
 from tests.support import discover
 from tests.support.scheme_case import close
@@ -135,3 +140,33 @@ def test_refused(extension, name, why):
 def test_a_factor_below_one_is_refused():
     with pytest.raises(ValueError, match=r"factor=0\.5"):
         BiasInterpolation(0.5)
+
+
+@pytest.mark.parametrize("policy", ["interpolate", "hierarchical"])
+@torch.no_grad()
+def test_a_table_is_read_by_its_policy_whatever_layer_zero_sees(policy):
+    """Positions are added in front of layer 0, be it a window or not."""
+    shape, x = Shape(16, 2, 2, 32, 50), text(96)
+    first, second = (
+        GPT(Stack(shape, [Learned(shape), Only(shape, Window(shape, 16), [n])]), 50, 16, 2, 2)
+        for n in (0, 1)
+    )
+    for model in (first.double().eval(), second.double().eval()):
+        clamped = LearnedTable("clamp")(model)(x)
+        assert not torch.allclose(LearnedTable(policy)(model)(x), clamped, atol=1e-6)
+
+
+def test_a_bias_is_interpolated_alone_or_not_at_all():
+    for name in ("t5-urpe", "tupe-a", "rope"):
+        model = discover.gpt(name)
+        with pytest.raises(NotApplicable):
+            BiasInterpolation(4.0)(model)
+    shape = Shape(32, 4, 2, 64, 50)
+    both = Stack(shape, [Sinusoidal(shape), ALiBi(shape)])
+    with pytest.raises(NotApplicable, match="Sinusoidal reads the same coordinates"):
+        BiasInterpolation(4.0)(GPT(both, 50, 32, 2, 4).double().eval())
+
+
+def test_a_length_of_a_stride_is_for_a_stride():
+    with pytest.raises(ValueError, match="longest=128: says how far a stride reaches"):
+        RandomisedTest("sampled", 128)

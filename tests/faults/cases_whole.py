@@ -114,6 +114,21 @@ WORDS = {
     "--sheme": "unrecognized arguments: --sheme; see extrap --help",
     "--cfg=jb": "argument --cfg/-c: invalid choice: 'jb' (choose from ...); see extrap --help",
     "--multirun=3": "argument --multirun/-m: ignored explicit argument '3'; see extrap --help",
+    "--experimental-rerun=job.pickle": (
+        "--experimental-rerun=job.pickle: would run code out of a file; `extrap-status` prints"
+    ),
+    "+stduy=mine": "+stduy: no such option; did you mean study? choose one of ",
+    "plugins=foo": "plugins=foo: must be a list, such as [a,b]",
+    "plugins=[nope_nope]": "plugins=nope_nope: no such package here",
+    "train=5": "train=5: holds options of its own; give one of them, as in name.option=value",
+    "~task": "~task: cannot be left out; give it another value",
+    "experiment=reference/gp": (
+        "experiment=reference/gp: no such experiment; did you mean reference/gpu? choose one of "
+    ),
+    "model=checkpoint | model.checkpoint=/nope | stage=evaluate": (
+        "model.checkpoint=/nope: no such folder or file; give a folder with config.json"
+    ),
+    "+trainer.max_time=1": "trainer.accelerator=...max_time=1: ...; trainer=cpu works everywhere",
     "data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
     "data/vocabulary=tokenizer": (
         "data.vocabulary.tokenizer=???: needs a value; give data.vocabulary.tokenizer=..."

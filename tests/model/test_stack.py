@@ -11,11 +11,13 @@ from extrap.model.stack import Only, Stack
 from extrap.model.wrapper import Wrapper
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.floater import FloaterQKV
+from extrap.schemes.learned import Learned
 from extrap.schemes.linear_rope import LinearRoPE
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
+from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.schemes.t5 import T5
 from extrap.schemes.urpe import URPE
 from extrap.schemes.window import Window
@@ -196,3 +198,13 @@ def test_owners_of_one_hook_in_disjoint_layers():
     for layer, one in enumerate([a, a, b, b]):
         here = at(both, T, layer)
         close(both.attend(q, k, v, here), attend_rows(one, q, k, v, here))
+
+
+def test_what_is_added_to_tokens_belongs_to_layer_zero():
+    """In front of another layer nothing is added, and a table is out of range for nothing."""
+    shape = Shape(dim=16, heads=2, layers=2, length=8, vocab=50)
+    with pytest.raises(ValueError, match="in front of layer 0"):
+        Only(shape, Sinusoidal(shape), [1])
+    assert Only(shape, Learned(shape), [0]).limit == 8
+    with pytest.warns(UserWarning, match="acts nowhere"):
+        assert Only(shape, Learned(shape), "5::4").limit == float("inf")

@@ -180,6 +180,11 @@ def test_rows_without_run_folders_are_a_study_too() -> None:
     assert studies() == ["old"]
     found = {(e.run, e.extension): e for e in entries("old")}
     assert set(found) == {("rope-1-s0", "pi,factor=4"), ("rope-1-s0", "direct")}
+    whole = file.with_name("rope-1-s0__pi,factor=4__kv.csv")
+    content = whole.read_text()
+    whole.write_text(content.splitlines(keepends=True)[0])
+    assert told(found["rope-1-s0", entry.extension])[0] is State.MISSING, "a header is no row"
+    whole.write_text(content)
     assert told(found["rope-1-s0", entry.extension]) == (
         State.DONE,
         [],
