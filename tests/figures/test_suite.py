@@ -1,5 +1,7 @@
 """Figures of the evaluation suite: lines, bars and cells are the rows."""
 
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
+from extrap.tasks.lost_in_the_middle import Query
 from tests.support.hand import Texts, measure, window
 from tests.support.plausible import DEPTHS, L
 from tests.support.plausible_suite import family, suite_rows, suite_study
@@ -91,6 +94,16 @@ def test_the_papers_format_has_a_panel_per_number_of_records(one):
     assert set(line(figure.axes[2], "guess").get_ydata()) == {1 / 140}
     alone = one[(one["task"] != "lost-in-the-middle") | (one["at"] == 1)]
     assert not figures.served(ALL["lost_in_the_middle"], alone)
+
+
+def test_every_form_of_the_papers_question_has_panels(one):
+    """A form that the task asks and the figure does not know would be missing without a word."""
+    asked = get_args(Query)
+    assert set(asked) == set(ALL["lost_in_the_middle"].PROTOCOLS)
+    last = select(one, task="lost-in-the-middle", protocol="last")
+    first = last.assign(protocol="first", value=last["value"] / 2)
+    figure = ALL["lost_in_the_middle"].draw(pd.concat([one, first]))
+    assert len(figure.axes) == 4 * len(asked)
 
 
 def test_needles_have_heat_maps_of_their_protocols(one):
