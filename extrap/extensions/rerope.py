@@ -30,7 +30,8 @@ class LeakyReRoPE(DistanceExtension):
     by.
 
     k null: (s L - 1 - w) / (L - 1 - w) with the factor s, by which the farthest key of s L tokens
-    comes to lie at L - 1, the farthest distance of training. Raises ValueError for a factor below 1
+    comes to lie at L - 1, the farthest distance of training. With a k, factor plays no part: rows
+    carry the one that this k is of. Raises ValueError for a factor below 1
     and for k <= 1, which is no slower. Source: https://kexue.fm/archives/9708
     """
 
@@ -41,6 +42,12 @@ class LeakyReRoPE(DistanceExtension):
         if k is not None and k <= 1:
             raise ValueError(f"k={k}: must exceed 1, so that far distances grow more slowly")
         self.factor, self.width, self.k = factor, width, k
+
+    def effective(self, n: int, length: int) -> float:
+        if self.k is None:
+            return self.factor
+        w = width_of(self.width, length // 4, length - 2, "width")
+        return (1 + w + self.k * (length - 1 - w)) / length
 
     def map(self, scheme: Scheme) -> Leaky:
         L = scheme.shape.length

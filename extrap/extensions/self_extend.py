@@ -17,7 +17,8 @@ class SelfExtend(DistanceExtension):
     """window: W in tokens, at most L; null stands for L / 2. group: G, a divisor of W.
 
     group null: the smallest divisor of W by which every distance among factor L tokens stays below
-    L, as in training. Raises ValueError for a factor below 1; a group that does not divide W, or a
+    L, as in training. With a group, factor plays no part: rows carry the one for which distances
+    stay below L by that group. Raises ValueError for a factor below 1; a group that does not divide W, or a
     W without a divisor large enough, is refused. Source: arXiv 2401.01325
     """
 
@@ -26,6 +27,12 @@ class SelfExtend(DistanceExtension):
     def __init__(self, factor: float = 8.0, window: int | None = None, group: int | None = None):
         check_factor(factor)
         self.factor, self.window, self.group = factor, window, group
+
+    def effective(self, n: int, length: int) -> float:
+        if self.group is None:
+            return self.factor
+        W = width_of(self.window, length // 2, length, "window")
+        return (length - W + W // self.group) * self.group / length
 
     def map(self, scheme: Scheme) -> Grouped:
         L = scheme.shape.length

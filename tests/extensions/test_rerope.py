@@ -154,3 +154,16 @@ def test_widths_that_do_not_fit(extension, match):
 def test_options_that_make_no_sense(make):
     with pytest.raises(ValueError, match="="):
         make()
+
+
+@pytest.mark.parametrize("factor", [2.0, 8.0])
+def test_rows_carry_the_factor_that_a_given_number_is_of(factor):
+    """Not one that plays no part: two readings that are the same have the same factor."""
+    L, w = 64, 16
+    k = (factor * L - 1 - w) / (L - 1 - w)
+    for typed in (2.0, 8.0):
+        assert LeakyReRoPE(typed, w, k).effective(L, L) == pytest.approx(factor)
+        assert SelfExtend(typed, 32, 8).effective(L, L) == (64 - 32 + 4) * 8 / 64 == 4.5
+    assert LeakyReRoPE(factor, w).effective(L, L) == SelfExtend(factor).effective(L, L) == factor
+    grouped = SelfExtend(4.5, 32).map(RoPE(Shape(dim=8, heads=1, length=L)))
+    assert grouped.group == 8, "the smallest by which 4.5 L tokens fit"
