@@ -18,8 +18,8 @@ class SelfExtend(DistanceExtension):
 
     group null: the smallest divisor of W by which every distance among factor L tokens stays below
     L, as in training. With a group, factor plays no part: rows carry the one for which distances
-    stay below L by that group. Raises ValueError for a factor below 1; a group that does not divide W, or a
-    W without a divisor large enough, is refused. Source: arXiv 2401.01325
+    stay below L by that group. Raises ValueError for a factor below 1; a group that does not divide
+    W, or a W without a divisor large enough, is refused. Source: arXiv 2401.01325
     """
 
     factor: float  # never null here
