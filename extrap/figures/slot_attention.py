@@ -10,8 +10,15 @@ import numpy as np
 
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
 from extrap.figures.drawing.axes import spread_note
-from extrap.figures.drawing.diagnostics import datasets, level, lines, of_state, once
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
+from extrap.figures.drawing.diagnostics import (
+    beside_columns,
+    datasets,
+    level,
+    lines,
+    of_state,
+    once,
+)
+from extrap.figures.drawing.ends import label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
@@ -28,11 +35,7 @@ def draw(rows):
     )
     raw, calibrated = (part[part["layer"].isna()] for part in (raw, calibrated))
     data, lengths = datasets(raw), sorted(raw["length"].unique())
-    found = series(of_state(raw, "trained"))
-    height, room = (
-        label_height(len({s.scheme for s in found}) + 1, 1.6),
-        label_room([s.scheme + " – below the gate" for s in found]),
-    )
+    height, room = beside_columns(raw, 1.6)
     figure, axes = panels(
         (len(data), 2 * len(lengths)), (1.9, height), right=room, gap=0.45, between=0.42, left=0.95
     )

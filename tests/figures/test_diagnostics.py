@@ -175,3 +175,18 @@ def test_biases_are_a_line_per_head(inside, drawn):
 def test_seeds_are_thin_lines(small):
     panel = gradient_reach.draw(small).axes[1]
     assert [line.get_label() for line in panel.lines].count("_seed") == 6
+
+
+def test_names_of_seeds_below_the_gate_lie_within_the_page(frame):
+    """The longest of them say how many seeds they are of."""
+    rows = [
+        row | ({"status": "not trained"} if row["seed"] == 1 else {})
+        for row in inside_rows(("rope", "kerple-log"), ("mixture",), (0, 1, 2))
+    ]
+    figure = slot_attention.draw(frame(rows))
+    figure.canvas.draw()
+    said = [
+        text for panel in figure.axes for text in panel.texts if "of 3 seeds" in text.get_text()
+    ]
+    assert any("below the gate (1 of 3 seeds)" in text.get_text() for text in said)
+    assert max(text.get_window_extent().x1 for text in said) < figure.bbox.x1

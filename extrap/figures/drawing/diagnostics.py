@@ -47,7 +47,8 @@ def beside_columns(rows: pd.DataFrame, least: float) -> tuple[float, float]:
     `least` is the smallest height.
     """
     found = series(of_state(rows, "trained"))
-    names = [s.scheme + " – below the gate" for s in found]
+    # room for a scheme below the gate everywhere, so that panels of several studies are alike
+    names = [name for s in found for name in (s.scheme + " – below the gate", short(s))]
     return label_height(len({s.scheme for s in found}) + 1, least), label_room(names)
 
 
