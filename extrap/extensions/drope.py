@@ -9,7 +9,7 @@ method has no factor.
 from extrap.extensions.base import SchemeExtension, replace_parts
 from extrap.model.card import parts
 from extrap.model.scheme import Scheme
-from extrap.model.spectrum import turns_pairs
+from extrap.model.spectrum import still, turns_pairs
 from extrap.schemes.nope import NoPE
 
 
@@ -22,7 +22,7 @@ class DroPE(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         turning = [part for part in parts(scheme) if turns_pairs(part)]
         if not turning:
-            raise self.refuse(scheme, "no channels turn there, so there is nothing to drop")
+            raise self.refuse(scheme, f"{still(scheme)}, so there is nothing to drop")
         if any(part.uses("attend") for part in turning):
             raise self.refuse(scheme, "what turns owns attention, and nothing would be left of it")
         return replace_parts(scheme, turns_pairs, lambda part: NoPE(part.shape))

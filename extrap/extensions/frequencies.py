@@ -11,7 +11,7 @@ from torch import Tensor
 from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
 from extrap.model.card import parts
 from extrap.model.scheme import Scheme, Shape, Where
-from extrap.model.spectrum import Pairs, pairs, respectrum, turning_layers, turns_pairs
+from extrap.model.spectrum import Pairs, pairs, respectrum, still, turning_layers, turns_pairs
 
 
 class Heat(Scheme):
@@ -63,9 +63,7 @@ class Frequencies(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         turning = [pairs(part) for part in parts(scheme) if turns_pairs(part)]
         if not turning:
-            raise self.refuse(
-                scheme, "no channels turn there, so there are no frequencies to change"
-            )
+            raise self.refuse(scheme, f"{still(scheme)}, so there are no frequencies to change")
         for p in turning:
             self.change(
                 p, 1

@@ -84,6 +84,14 @@ def turns_pairs(part: Scheme) -> bool:
     return isinstance(part, Turning) and bool(part.spectrum(part.shape.length).any())
 
 
+def still(scheme: Scheme) -> str:
+    """Words about a scheme in which nothing turns by frequencies: some turn by angles that are made
+    of the data, or keep theirs inside.
+    """
+    inside = " by frequencies that can be reached" * scheme.uses("rotate")
+    return f"no channels turn there{inside}"
+
+
 def respectrum(part: Scheme, change: Change) -> Scheme:
     """The part itself, its frequencies changed from now on; for copies only."""
     turning = cast(Turning, part)

@@ -341,7 +341,13 @@ def test_temperature_spares_biases():
 @pytest.mark.parametrize(
     "extension, name, why",
     [
-        (NTK(4.0), "alibi", "NTK on ALiBi: no channels turn there"),
+        (NTK(4.0), "alibi", "NTK on ALiBi: no channels turn there, so"),
+        (
+            NTK(4.0),
+            "inverse-leaky-rope",
+            "no channels turn there by frequencies that can be reached",
+        ),
+        (NTK(4.0), "selective-rope", "no channels turn there by frequencies that can be reached"),
         (YaRN(4.0), "sinusoidal", "YaRN on Sinusoidal: no channels turn there"),
         (YaRN(4.0), "linear-rope", "YaRN on LinearRoPE: .*owns altogether"),
         (
