@@ -23,8 +23,8 @@ MOST = 2**15
 """Tokens of a text that is asked about, at most, unless 2 L are more: a probe takes seconds, not
 minutes.
 """
-NUMBERS = 2**27
-"""Of queries, keys and values of a probe, at most: 1 GiB."""
+NUMBERS = 2**29
+"""Of queries, keys and values of a probe, at most: 4 GiB, which 7 B parameters need at L = 8192."""
 ROWS = 129
 """Queries looked at where a mask is asked how far it reaches."""
 
