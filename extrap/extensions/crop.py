@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
-from extrap.extensions.probe import check_reads_on
+from extrap.extensions.effect import check_reads_on
 from extrap.model.gpt import GPT
 
 

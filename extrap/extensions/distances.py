@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 from extrap.extensions.base import SchemeExtension
-from extrap.extensions.probe import check_acts, check_distances
+from extrap.extensions.effect import check_acts, check_distances
 from extrap.extensions.window import check_defined
 from extrap.model.remapped import Remapped
 from extrap.model.scheme import Scheme

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
-from extrap.extensions.probe import check_distances, reads_coordinates
+from extrap.extensions.effect import check_distances
+from extrap.extensions.probe import reads_coordinates
 from extrap.model.card import parts
 from extrap.model.distance_maps import Divided
 from extrap.model.scheme import Scheme, Shape

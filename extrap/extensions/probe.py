@@ -1,5 +1,4 @@
-"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate,
-does an extension change it.
+"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate.
 
 Probed are a copy with random parameters and random queries, keys and values, so that the answer is
 one about the scheme and not about what it has learned so far.
@@ -7,8 +6,6 @@ one about the scheme and not about what it has learned so far.
 
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import replace
-from math import inf
 
 import torch
 from torch import Tensor, nn
@@ -17,24 +14,8 @@ from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows
 
 SAME = 1e-9
 SHIFT = 977.0
-LATER = 7
-"""Tokens by which the beginning of a text is moved."""
-MOST = 2**15
-"""Tokens of a text that is asked about, at most, unless 2 L are more: a probe takes seconds, not
-minutes.
-"""
 NUMBERS = 2**29
 """Of queries, keys and values of a probe, at most: 4 GiB, which 7 B parameters need at L = 8192."""
-ROWS = 129
-"""Queries looked at where a mask is asked how far it reaches."""
-
-
-def check_distances(scheme: Scheme) -> None:
-    """Raises ValueError unless attention is a function of distances, and these count tokens."""
-    if not counts_tokens(scheme):
-        raise ValueError("its coordinates do not count tokens")
-    if not knows_distances(scheme):
-        raise ValueError("its attention is no function of the distance between tokens")
 
 
 def counts_tokens(scheme: Scheme) -> bool:
@@ -47,138 +28,8 @@ def counts_tokens(scheme: Scheme) -> bool:
 
 def knows_distances(scheme: Scheme) -> bool:
     """Whether attention changes when coordinates are spread, and does not when they are shifted."""
-    t = _tokens(min(scheme.shape.length, _room(scheme)))
-    return _same(scheme, t, scheme, t + SHIFT) and not _same(scheme, t, scheme, 2 * t)
-
-
-def check_acts(plain: Scheme, extended: Scheme) -> None:
-    """Raises ValueError if at 4 L tokens attention is what it was without the extension."""
-    t = _tokens(_asked(plain))
-    if _far_enough(t, plain) and _same(plain, t, extended, t):
-        raise ValueError("every distance it tells apart would stay as it is")
-
-
-def check_changes(plain: Scheme, extended: Scheme) -> None:
-    """Raises ValueError if at 4 L tokens nothing that attention reads is other than without the
-    extension; where neither of them is defined there, within L.
-
-    A mask that hides other keys counts as a change, whatever random parameters leave of those keys.
-    Where memory does not let a probe look past L, nothing is said.
-    """
-    t = _tokens(_asked(plain))
-    try:
-        same = _far_enough(t, plain) and _same_places(plain, extended, t)
-    except (OutOfRange, IndexError):
-        if _defined(plain, t) or _defined(extended, t):
-            return
-        same = _same_places(plain, extended, _tokens(min(plain.shape.length, len(t))))
-    if same and _sees_alike(plain, extended, t):
-        raise ValueError("it changes no logit there")
-
-
-def _same_places(plain: Scheme, extended: Scheme, t: Tensor) -> bool:
-    own, other = (deepcopy(scheme).eval().positions(t) for scheme in (plain, extended))
-    return _same(plain, own, extended, other, embedded=True)
-
-
-def _defined(scheme: Scheme, t: Tensor) -> bool:
-    try:
-        for _ in responses(scheme, deepcopy(scheme).eval().positions(t), embedded=True):
-            pass
-    except (OutOfRange, IndexError):
-        return False
-    return True
-
-
-def _sees_alike(plain: Scheme, extended: Scheme, t: Tensor) -> bool:
-    """Whether the last token sees the same keys in every layer with a softmax of its own."""
-    for layer in range(plain.shape.layers):
-        if plain.uses("attend", layer=layer) or extended.uses("attend", layer=layer):
-            continue
-        one, other = (
-            _masked(scheme, layer, t).block(len(t) - 1, len(t)).visible
-            for scheme in (plain, extended)
-        )
-        if not torch.equal(one, other):
-            return False
-    return True
-
-
-def _tokens(n: int) -> Tensor:
-    return torch.arange(n, dtype=torch.float64)
-
-
-def _asked(scheme: Scheme) -> int:
-    """Tokens that a probe reads: 4 L if that is not too many."""
-    L = scheme.shape.length
-    return min(4 * L, max(MOST, 2 * L), _room(scheme))
-
-
-def _far_enough(t: Tensor, scheme: Scheme) -> bool:
-    """Whether a probe reads so far past L that it can tell what happens there."""
-    return len(t) >= 2 * scheme.shape.length
-
-
-def _room(scheme: Scheme) -> int:
-    """Tokens whose queries, keys and values are not too many numbers."""
-    return max(2, NUMBERS // (3 * scheme.shape.heads * scheme.shape.head_dim))
-
-
-def check_reads_on(scheme: Scheme, kept: int) -> None:
-    """Raises ValueError if a reader of the last `kept` tokens alone reads all that the model does:
-    every layer is masked, all of them together look less than `kept` tokens back, masks and
-    temperatures do not depend on where a text begins, and coordinates count as distances alone.
-    """
-    layers = range(scheme.shape.layers)
-    if sum(looks_back(scheme, layer) for layer in layers) >= kept:
-        return
-    if not all(_moves_along(scheme, layer) for layer in layers):
-        return
-    t = _tokens(min(scheme.shape.length, _room(scheme)))
-    one, other = (response(scheme, x, embedded=True) for x in (t, t + SHIFT))
-    if torch.allclose(one, other, rtol=0, atol=SAME):
-        raise ValueError(f"it changes no logit: no layer reads past the last {kept} tokens")
-
-
-def looks_back(scheme: Scheme, layer: int) -> float:
-    """Tokens back to the farthest that some of the last L queries of a long text see in one layer;
-    infinite where nothing is masked.
-    """
-    if scheme.uses("attend", layer=layer) or not scheme.uses("sees", layer=layer):
-        return inf
-    last = _late_rows(scheme, layer)
-    return float(torch.where(last.visible, last.back, 0).max())
-
-
-def _moves_along(scheme: Scheme, layer: int) -> bool:
-    """Whether what a query sees, and how warm it is, is the same in a text that begins a few tokens
-    later: a chunk has its borders elsewhere then.
-    """
-    last = _late_rows(scheme, layer)
-    moved = replace(last, i=last.i - LATER, q=last.q - LATER, memo={})
-    seen = last.visible[:, LATER:], moved.visible[:, :-LATER]
-    if not torch.equal(*seen):
-        return False
-    warm = [scheme.temperature(at) for at in (last, moved)]
-    return warm[0] is None or warm[1] is None or torch.allclose(warm[0], warm[1], rtol=0, atol=SAME)
-
-
-def _late_rows(scheme: Scheme, layer: int) -> Where:
-    """Some of the last L queries of a long text, against all of its keys, in one layer."""
-    L = scheme.shape.length
-    n = min(4 * L, max(MOST, 2 * L))
-    whole = _masked(scheme, layer, _tokens(n))
-    rows = torch.linspace(n - L, n - 1, ROWS).long().unique()
-    return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})
-
-
-def _masked(scheme: Scheme, layer: int, t: Tensor) -> Where:
-    """All queries against all keys at coordinates t in one layer, and what is masked there."""
-    tokens, x = torch.zeros(1, len(t), dtype=torch.long), torch.zeros(1, len(t), scheme.shape.dim)
-    at = Where.whole(
-        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
-    )
-    return at.at_layer(layer, x)
+    t = token_coordinates(min(scheme.shape.length, room(scheme)))
+    return same(scheme, t, scheme, t + SHIFT) and not same(scheme, t, scheme, 2 * t)
 
 
 def reads_coordinates(part: Scheme) -> bool:
@@ -222,7 +73,7 @@ def _acted(part: Scheme, u: float) -> Tensor:
     return torch.cat([z.flatten() for z in done])
 
 
-def _same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = False) -> bool:
+def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = False) -> bool:
     """Looks no further than the first layer that differs: a deep model has many."""
     layers = zip(responses(one, t, embedded), responses(other, u, embedded), strict=True)
     return all(torch.allclose(a, b, rtol=0, atol=SAME) for a, b in layers)
@@ -301,3 +152,12 @@ def inputs(scheme: Scheme, T: int, g: torch.Generator) -> tuple[Tensor, Tensor, 
     qkv = torch.randn(3, 1, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
     x = torch.randn(1, T, shape.dim, generator=g, dtype=torch.float64)
     return qkv, x, torch.randint(shape.vocab, (1, T), generator=g)
+
+
+def token_coordinates(n: int) -> Tensor:
+    return torch.arange(n, dtype=torch.float64)
+
+
+def room(scheme: Scheme) -> int:
+    """Tokens whose queries, keys and values are not too many numbers."""
+    return max(2, NUMBERS // (3 * scheme.shape.heads * scheme.shape.head_dim))

@@ -11,10 +11,11 @@ from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.by_parts import YaRN
+from extrap.extensions.effect import check_changes
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.layers import InLayers, global_layers
 from extrap.extensions.ntk import NTK
-from extrap.extensions.probe import check_changes, response
+from extrap.extensions.probe import response
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
