@@ -65,7 +65,7 @@ def together(words: list[str], jobs: int, threads: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    from extrap.cli.sweep.cores import cores
+    from extrap.utils.cores import cores
 
     splits = [(n, cores() // n) for n in range(1, cores() + 1) if cores() % n == 0]
     best = dict.fromkeys(splits, (0.0, 0.0))

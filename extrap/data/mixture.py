@@ -1,7 +1,8 @@
 """Training batches: text, retrieval and other parts side by side."""
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -50,16 +51,22 @@ class Batch:
                 places[part] = marked.flatten().nonzero()[:, 0] + first
 
     def to(self, device: torch.device | str) -> "Batch":
-        def moved(t: Tensor) -> Tensor:
-            return t.to(device, non_blocking=True)
+        return self._each(lambda t: t.to(device, non_blocking=True))
 
+    def pin_memory(self) -> "Batch":
+        """In memory that a GPU reads while others compute."""
+        return self._each(Tensor.pin_memory)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
+        """The same with every tensor changed."""
         scored, echoes = (
-            {part: moved(at) for part, at in places.items()}
+            {part: change(at) for part, at in places.items()}
             for places in (self.scored, self.echoes)
         )
-        early = None if self.early is None else moved(self.early)
-        return Batch(
-            moved(self.tokens), moved(self.targets), self.parts, early, scored, echoes, self.weights
+        early = None if self.early is None else change(self.early)
+        tokens, targets = change(self.tokens), change(self.targets)
+        return replace(
+            self, tokens=tokens, targets=targets, early=early, scored=scored, echoes=echoes
         )
 
 

@@ -3,14 +3,16 @@ positional scheme and never asks which.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from annotated_types import Gt, Interval
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
 from extrap.model.card import card, parts
@@ -196,6 +198,8 @@ class GPT(nn.Module):
         self.head = Linear(dim, vocab, bias=False) if head == "untied" else None
         self.head_scale = dim**-0.5 if head == "tied" else None
         self.logit_cap = logit_cap
+        self.recomputed = False
+        """Whether the backward computes each layer again instead of remembering what is in it."""
         self._initialise()
         self.scheme = scheme
 
@@ -242,7 +246,8 @@ class GPT(nn.Module):
         x = self.embed(tokens)
         for layer, block in enumerate(self.blocks):
             end = layer == len(self.blocks) - 1
-            x = block(x, self.scheme, at, layer, last if end else None)
+            given = x, self.scheme, at, layer, last if end else None
+            x = again(block, *given) if self.recomputed else block(*given)
             if states is not None:
                 states.append(x)
         return self.norm(x)
@@ -279,6 +284,18 @@ class GPT(nn.Module):
             wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
             losses.append(F.cross_entropy(wide, x, reduction="none"))
         return torch.cat(losses).view(targets.shape)
+
+
+def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:
+    """A block whose backward computes it once more, so that of every layer memory holds the input
+    alone. What a forward remembers for all layers is remembered for each by itself, as the second
+    time has to do what the first did.
+    """
+
+    def once(x: Tensor) -> Tensor:
+        return block(x, scheme, replace(at, memo={}), *more)
+
+    return checkpoint(once, x, use_reentrant=False)  # type: ignore[return-value]
 
 
 def check_heads(dim: int, heads: int, kv_heads: int | None, head_dim: int | None) -> None:

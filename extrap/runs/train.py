@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,10 +13,7 @@ import lightning as L
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from lightning.pytorch.utilities.exceptions import SIGTERMException
-from torch.utils.data import DataLoader, IterableDataset
 
-from extrap.data.curriculum import Switches
-from extrap.data.mixture import Batch
 from extrap.model.linear import using
 from extrap.runs import checkpoint
 from extrap.runs.checkpoint import Damaged
@@ -28,6 +24,7 @@ from extrap.runs.published import PublishedRun
 from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Report, Schooling
 from extrap.runs.training.checkpoint_io import Checkpoints
+from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
@@ -36,28 +33,6 @@ TRAINER = (
     ValueError, TypeError, RuntimeError, ImportError, AttributeError, MisconfigurationException
 )  # fmt: skip
 """What Lightning's Trainer raises for options that it does not take."""
-
-
-class FromStep(IterableDataset):
-    """The shares of this process of the batches from the trainer's global step on: a batch is a
-    function of the seed, the step and the switches of the curriculum, so a resumed run meets the
-    same ones.
-    """
-
-    def __init__(self, course: Course, lit: Lit, switches: Switches):
-        self.batches = course.batches
-        self.steps = course.optim.steps
-        self.lit = lit
-        self.switches = switches
-
-    def __iter__(self) -> Iterator[Batch]:
-        trainer = self.lit.trainer
-        times = trainer.accumulate_grad_batches
-        for t in range(trainer.global_step, self.steps):
-            batch = self.batches.at(t, self.switches)
-            for turn in range(times):
-                rank = trainer.global_rank * times + turn
-                yield devices.share(batch, rank, trainer.world_size * times, turn, times)
 
 
 def train(job: Job) -> None:
@@ -135,6 +110,7 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
             course.optim,
             course.batches.mixture.weights,
             devices.compiled(job.trainer),
+            devices.recomputed(job.trainer),
         ),
         Curve(course.optim.log_every),
         "trained",
@@ -149,7 +125,7 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
         ]
         logger = job.dashboard.lightning() if devices.first() else False
         trainer = _trainer(job, course, callbacks, logger, [Checkpoints(lit, steps)])
-        loader = DataLoader(FromStep(course, lit, switches), batch_size=None)
+        loader = feed(course.batches, lit, switches, steps, job.trainer)
         try:
             trainer.fit(
                 lit,
@@ -212,6 +188,7 @@ def _trainer(
             logger=logger,
             plugins=[*plugins, *devices.environment(job.trainer)],
             enable_progress_bar=False,
+            use_distributed_sampler=False,  # a share is taken of every batch
             enable_model_summary=False,
             default_root_dir=course.run.folder,
         )

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.sweep import cores, pool
+from extrap.cli.sweep import pool
 from extrap.cli.sweep.display import Lines, Live, clock, line, summary, time_left
 from extrap.cli.sweep.names import file_name, labels
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
+from extrap.utils import cores
 
 
 def job(

@@ -181,6 +181,19 @@ def test_every_parameter_is_reached_by_the_gradient(name):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
+def test_gradients_of_layers_that_are_computed_again(name):
+    """The same numbers where the backward computes each layer once more (trainer.recompute)."""
+    model, found = gpt(name).train(), []
+    for model.recomputed in (False, True):
+        torch.manual_seed(0)
+        model.zero_grad()
+        model(tokens()).square().sum().backward()
+        found.append([p.grad.clone() for p in model.parameters()])
+    for once, again in zip(*found, strict=True):
+        close(once, again)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
 @torch.no_grad()
 def test_gradient_free_start_is_finite(name):
     """As constructed, in float32: finite for one token, for the training length, and for a text of

@@ -33,6 +33,13 @@ LAUNCHERS = ("WORLD_SIZE", "MASTER_ADDR", "SLURM_NTASKS", "GROUP_RANK")
 """Where they say that there are others."""
 
 
+OURS = ("compile", "recompute", "workers")
+"""Options of a trainer that are read here and that Lightning does not know."""
+
+WORKERS = 8
+"""Processes that draw batches, at most."""
+
+
 PRECISIONS = {
     None: "32-true",
     "32": "32-true",
@@ -112,13 +119,34 @@ def compiled(trainer: Mapping[str, Any]) -> bool:
     return word
 
 
+def recomputed(trainer: Mapping[str, Any]) -> bool:
+    """Whether the backward computes each layer again instead of remembering it: the option
+    `trainer.recompute`. Raises UserError for what is neither true nor false.
+    """
+    word = trainer.get("recompute", False)
+    if type(word) is not bool:
+        raise UserError(f"trainer.recompute={word}: expected true or false")
+    return word
+
+
+def workers(trainer: Mapping[str, Any]) -> int:
+    """Processes that draw batches beside the training: the option `trainer.workers`. Raises
+    UserError for a number that is none.
+    """
+    n = trainer.get("workers", 0)
+    if type(n) is not int or not 0 <= n <= WORKERS:
+        raise UserError(f"trainer.workers={n}: expected a whole number from 0 to {WORKERS}")
+    return n
+
+
 def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> None:
     """Raises UserError for several devices in a job of a sweep, for nodes that nobody has started,
     for parts of a batch (windows by name) that do not divide, and for a model that cannot be
     compiled.
     """
     n, times = processes(trainer), accumulated(trainer)
-    compiled(trainer)
+    for option in (compiled, recomputed, workers):
+        option(trainer)
     if sweep and n > 1:
         raise UserError(
             f"trainer.devices={trainer['devices']}: a job of a sweep has one device; start this "
@@ -140,10 +168,10 @@ def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> 
 
 
 def strategy(trainer: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a Trainer, without those that are ours; `strategy: fsdp` is FSDP2 in as many
+    """The arguments of a Trainer, without those of OURS; `strategy: fsdp` is FSDP2 in as many
     shards as there are processes, checkpoints in one file.
     """
-    known = {name: value for name, value in trainer.items() if name != "compile"}
+    known = {name: value for name, value in trainer.items() if name not in OURS}
     if known.get("strategy") != "fsdp":
         return known
     from lightning.pytorch.strategies import ModelParallelStrategy
@@ -171,10 +199,6 @@ class Share(Batch):
     turn: int = 0
     turns: int = 1
     counts: dict[str, Counts] = field(default_factory=dict)
-
-    def to(self, device: torch.device | str) -> "Share":
-        moved = super().to(device)
-        return Share(**vars(moved), turn=self.turn, turns=self.turns, counts=self.counts)
 
 
 def counts(batch: Batch, part: str) -> Counts:

@@ -28,15 +28,24 @@ class Lit(L.LightningModule):
     loss of the whole batch (extrap/runs/training/devices.py).
 
     compiled: whether torch.compile makes the forward of all layers, and its backward.
+    recomputed: whether the backward computes each layer again (arXiv 1604.06174).
     measured: means over what this process has seen of the batch of the step.
     """
 
-    def __init__(self, model: GPT, optim: Optim, weights: dict[str, float], compiled: bool = False):
+    def __init__(
+        self,
+        model: GPT,
+        optim: Optim,
+        weights: dict[str, float],
+        compiled: bool = False,
+        recomputed: bool = False,
+    ):
         super().__init__()
         self.model = model
         self.optim = optim
         self.weights = weights
         self.measured: dict[str, Tensor] = {}
+        model.recomputed = recomputed
         self._compiled = torch.compile(model.hidden) if compiled else None
 
     def training_step(self, batch: Batch, step: int) -> Tensor:

@@ -14,9 +14,9 @@ from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import pool
-from extrap.cli.sweep.cores import cores
 from extrap.cli.sweep.display import status, summary
 from extrap.cli.sweep.process import State
+from extrap.utils.cores import cores
 from extrap.utils.errors import UserError
 
 

@@ -1,0 +1,89 @@
+"""What a training is fed: the batches from some step on, drawn in its own process or beside it.
+
+`trainer.workers` processes draw batches while the device computes, or as many as there are cores;
+with 0 of them each is drawn when it is asked for. The batches are the same bit for bit: a batch is
+a function of the seed, the step and the state of the curriculum, which goes along with the step,
+and a switch takes effect so many steps after it is decided (extrap.data.curriculum.EVERY) that no
+batch is drawn too early.
+"""
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import torch
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from extrap.data.curriculum import EVERY, Switches
+from extrap.data.mixture import Batch, Batches
+from extrap.runs.training import devices
+from extrap.runs.training.lightning_module import Lit
+from extrap.utils.cores import cores
+
+SPARE = 2
+"""Batches that Lightning and the loader hold beside those that are being drawn."""
+AHEAD = EVERY - SPARE
+"""Batches that are drawn ahead at most."""
+
+
+class Asked(NamedTuple):
+    """A share of the batch of step t: turn `turn` of `turns` in process `rank` of `processes`."""
+
+    t: int
+    switches: Switches
+    turn: int
+    turns: int
+    rank: int
+    processes: int
+
+
+class Drawn(Dataset):
+    """Asked -> the windows of its batch that are its share."""
+
+    def __init__(self, batches: Batches):
+        self.batches = batches
+        self._last: tuple[int, Batch] | None = None
+
+    def __getitem__(self, asked: Asked) -> Batch:
+        if self._last is None or self._last[0] != asked.t:
+            self._last = asked.t, self.batches.at(asked.t, asked.switches)
+        return devices.share(
+            self._last[1],
+            asked.rank * asked.turns + asked.turn,
+            asked.processes * asked.turns,
+            asked.turn,
+            asked.turns,
+        )
+
+
+class FromStep(Sampler):
+    """What is asked for from the trainer's global step on, so that a resumed run meets the same
+    batches. It stays in the process of the training, where the state of the curriculum is.
+    """
+
+    def __init__(self, lit: Lit, switches: Switches, steps: int):
+        self.lit, self.switches, self.steps = lit, switches, steps
+
+    def __iter__(self) -> Iterator[Asked]:
+        trainer = self.lit.trainer
+        turns = trainer.accumulate_grad_batches
+        for t in range(trainer.global_step, self.steps):
+            switches = deepcopy(self.switches)
+            for turn in range(turns):
+                yield Asked(t, switches, turn, turns, trainer.global_rank, trainer.world_size)
+
+
+def feed(
+    batches: Batches, lit: Lit, switches: Switches, steps: int, trainer: Mapping[str, Any]
+) -> DataLoader:
+    """Batches of a training from the step of its trainer on; what a GPU reads is pinned."""
+    workers = min(devices.workers(trainer), cores())
+    on_gpu = trainer.get("accelerator") != "cpu" and torch.cuda.is_available()
+    return DataLoader(
+        Drawn(batches),
+        batch_size=None,
+        sampler=FromStep(lit, switches, steps),
+        num_workers=workers,
+        prefetch_factor=AHEAD // workers if workers else None,
+        pin_memory=on_gpu,
+    )

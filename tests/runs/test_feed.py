@@ -1,0 +1,119 @@
+"""Batches drawn beside the training, and layers computed again in the backward: the same run."""
+
+import pickle
+
+import pytest
+import torch
+from torch import Tensor
+
+from extrap.data.curriculum import EVERY
+from extrap.data.mixture import Batches
+from extrap.runs import train as stage
+from extrap.runs.training import devices, feed
+from tests.runs.test_precision import die_at, weights
+from tests.support.jobs import job
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+BRIEF = [
+    *("train.steps=40", "train.log_every=10", "train.save_every=10", "train.warmup=0"),
+    *("model.dim=16", "model.heads=2", "data.curriculum.accuracy=0.001", "task=[nll,kv]"),
+    *("data.text.size=2", "data.retrieval.size=4"),
+]
+"""A curriculum that switches at step 20, decided after 10."""
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "cores", lambda: 2)
+
+
+def trained(*words: str) -> dict[str, Tensor]:
+    this = job(*BRIEF, *words)
+    stage.train(this)
+    found = weights(this)
+    this.run.folder.rename(f"{this.run.name}-{len(words)}")
+    return found
+
+
+def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch) -> None:
+    whole, asked, at = trained(), [], Batches.at
+    beside = trained("+trainer.workers=2")
+    assert all(torch.equal(whole[name], w) for name, w in beside.items())
+    monkeypatch.setattr(Batches, "at", lambda self, *given: asked.append(given) or at(self, *given))
+    die_at(25, monkeypatch, [*BRIEF, "+trainer.workers=1"])
+    assert not asked, "drawn in the process of the training"
+    stage.train(this := job(*BRIEF))
+    assert asked[0][0] == 20 and asked[0][1].at("retrieval") == 20
+    assert all(torch.equal(whole[name], w) for name, w in weights(this).items())
+
+
+def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch) -> None:
+    """Of every batch: the last step whose switches it needs is done when it is asked for."""
+    asked, walk = [], feed.FromStep.__iter__
+
+    def look(self):
+        for one in walk(self):
+            asked.append((one.t, self.lit.trainer.global_step))
+            yield one
+
+    monkeypatch.setattr(feed.FromStep, "__iter__", look)
+    trained("+trainer.workers=8")
+    assert [t for t, _ in asked] == list(range(40))
+    ahead = max(t - done for t, done in asked)
+    assert 1 < ahead <= EVERY
+
+
+def test_a_share_of_a_batch_is_drawn_beside_as_well() -> None:
+    divided = trained("+trainer.accumulate_grad_batches=2")
+    beside = trained("+trainer.accumulate_grad_batches=2", "+trainer.workers=2")
+    assert all(torch.equal(divided[name], w) for name, w in beside.items())
+
+
+def test_batches_can_go_to_another_process() -> None:
+    """Where processes are spawned, and not forked."""
+    batches = job(*BRIEF).course.batches
+    copy = pickle.loads(pickle.dumps(batches))
+    assert torch.equal(copy[3].tokens, batches[3].tokens)
+
+
+def test_every_tensor_of_a_share_is_pinned(monkeypatch) -> None:
+    """Needs no GPU: what pins a tensor is put in the place of torch's."""
+    pinned: list[Tensor] = []
+    monkeypatch.setattr(Tensor, "pin_memory", lambda t: pinned.append(t) or t + 0)
+    batch = devices.share(job(*BRIEF).course.batches[0], 1, 2, turn=1, turns=2)
+    found = batch.pin_memory()
+    assert isinstance(found, devices.Share) and found.turn == 1 and found.counts == batch.counts
+    assert torch.equal(found.tokens, batch.tokens) and found.tokens is not batch.tokens
+    tensors = [batch.tokens, batch.targets, *batch.scored.values(), *batch.echoes.values()]
+    assert len(pinned) == len(tensors) + (batch.early is not None)
+
+
+def test_layers_computed_again_make_the_same_run(monkeypatch) -> None:
+    blocks, run = [], torch.utils.checkpoint.checkpoint
+    whole = trained()
+    monkeypatch.setattr(
+        "extrap.model.gpt.checkpoint", lambda *a, **k: blocks.append(a) or run(*a, **k)
+    )
+    again = trained("+trainer.recompute=true")
+    assert len(blocks) == 2 * 40
+    assert all(torch.equal(whole[name], w) for name, w in again.items())
+
+
+def test_memory_of_training_is_that_of_a_layer(monkeypatch) -> None:
+    """Numbers saved for the backward, of 6 layers and of 2: they grow by the input of a layer."""
+    from tests.support.discover import gpt
+
+    def saved(layers: int, recomputed: bool) -> int:
+        model = gpt("t5", layers=layers).train()
+        model.recomputed = recomputed
+        kept = []
+        with torch.autograd.graph.saved_tensors_hooks(
+            lambda t: kept.append(t.numel()) or t, lambda t: t
+        ):
+            model.hidden(torch.zeros(2, 40, dtype=torch.long))
+        return sum(kept)
+
+    of_a_layer = 2 * 40 * 32
+    assert saved(6, True) - saved(2, True) <= 4 * 2 * of_a_layer
+    assert saved(6, False) - saved(2, False) > 4 * 10 * of_a_layer
