@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 
 from extrap.figures.drawing.page import fitted
 from extrap.figures.drawing.style import RC
+from extrap.figures.drawing.svg import slim
 from extrap.results.rows import SCHEMA
 from extrap.results.series import select
 from extrap.utils.docs import docstring
@@ -159,7 +160,7 @@ def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -
         for kind in kinds:
             buffer = io.BytesIO()
             made.savefig(buffer, format=kind, metadata=METADATA[kind])
-            out[kind] = buffer.getvalue()
+            out[kind] = slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
     return out
 
 

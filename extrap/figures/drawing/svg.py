@@ -1,0 +1,35 @@
+"""An SVG of Matplotlib in half of its bytes: a style that many marks share is said once.
+
+Coordinates keep a hundredth of a point, lines no indentation. It looks the same, and text stays
+text.
+"""
+
+import re
+from collections import Counter
+
+TAG = re.compile(r"<[^<>]+>")
+"""An opening tag with its attributes; text between tags has neither < nor > of its own."""
+STYLE = re.compile(r' style="([^"]*)"')
+PLACES = re.compile(r' (?:d|x|y|points|transform)="[^"]*"')
+NUMBER = re.compile(r"-?\d+\.\d{3,}")
+LAST = "</style>"
+"""Of the rule for all marks that Matplotlib writes first."""
+
+
+def slim(svg: bytes) -> bytes:
+    """The same picture; the same bytes for the same bytes."""
+    text = re.sub(r"(?m)^ +", "", svg.decode())
+    counted = Counter(style for tag in TAG.findall(text) for style in STYLE.findall(tag))
+    shared = [style for style, times in counted.items() if times > 1]
+    names = {style: f"s{i}" for i, style in enumerate(shared)}
+
+    def short(tag: re.Match[str]) -> str:
+        placed = PLACES.sub(lambda places: NUMBER.sub(_hundredths, places[0]), tag[0])
+        return STYLE.sub(lambda s: f' class="{names[s[1]]}"' if s[1] in names else s[0], placed)
+
+    rules = "".join(f"\n.{name}{{{style}}}" for style, name in names.items())
+    return TAG.sub(short, text).replace(LAST, f"{rules}{LAST}", 1).encode()
+
+
+def _hundredths(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
