@@ -41,6 +41,7 @@ tasks: $(STAMP)  ## train seven schemes on what literal retrieval leaves out, an
 	$(BIN)/extrap-plot tasks
 	$(BIN)/extrap-table tasks
 	$(BIN)/extrap experiment=tasks-alone
+	$(BIN)/extrap experiment=tasks-taught
 	$(BIN)/extrap experiment=mqar
 	$(BIN)/extrap-plot mqar mqar_size
 

@@ -39,10 +39,13 @@ class SceneForm(Form):
 
     width: ClassVar[int]
     asking: ClassVar[int] = 1
-    saying: ClassVar[int] = 1
     layout: ClassVar[RecordLayout] = RecordLayout()
     fewest: ClassVar[int] = 2
     """Records of a scene at least."""
+
+    @property
+    def saying(self) -> int:
+        return 1
 
     def records(self, length: int) -> int:
         """As many as `length` tokens hold next to BOS and a question."""

@@ -38,7 +38,8 @@ class VariableTracking(Grid):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        shortest, most = min(self.lengths(train_length)), TraceForm(max(self.hops))
+        shortest = min(self.lengths(train_length))
+        most = list(self.forms().values())[self.hops.index(max(self.hops))]
         if most.records(shortest) < most.fewest_tested:
             raise UserError(
                 f"{self.option('hops')}: {shortest} tokens hold {most.records(shortest)} records, "

@@ -116,6 +116,7 @@ def chain_rows(schemes=("alibi", "rope")):
     tasks = {
         "nth": {"start": 0.4, "end": 0.2},
         "trace": {"hops-1": 0.2, "hops-2": 0.5, "hops-4": 0.8},
+        "trace-written": {"written-1": 0.05, "written-4": 0.3},
         "alias": {"literal": 0.1, "one-hop": 0.3, "two-hops": 0.6},
     }
     for scheme in schemes:

@@ -1,0 +1,37 @@
+"""Chains of assignments, written out: each key between the one that is asked for and its value.
+
+    written-h   h assignments; the answer is h keys and a value
+
+Right is an answer whose every token is the most likely one, told what comes before it, which is
+what greedy decoding says as well. Sequences: extrap.data.trace_written; the same chains with the
+value alone as their answer: extrap.tasks.trace. Source: variable tracking of RULER, arXiv
+2404.06654.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from annotated_types import MinLen
+
+from extrap.data.trace import Hops, TraceForm
+from extrap.data.trace_written import TraceWrittenForm
+from extrap.tasks.trace import VariableTracking
+from extrap.utils.bounds import Different
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenTracking(VariableTracking):
+    """Accuracy by length, depth of the value and number of hops, a protocol each.
+
+    The options and the rows: extrap.tasks.trace, extrap.tasks.scoring.depth_grid. guess = 1 / c
+    with c chains of so many hops, of whoever writes one of them down; chance = 1 / (keys^h values).
+    Items: accuracy of each trial.
+    """
+
+    name: ClassVar[str] = "trace-written"
+
+    hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3)
+
+    def forms(self) -> dict[str, TraceForm]:
+        return {f"written-{hops}": TraceWrittenForm(hops) for hops in self.hops}

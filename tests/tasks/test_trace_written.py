@@ -1,0 +1,129 @@
+"""Chains written out, on readers whose accuracy is known exactly, and in training by a loop."""
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.data.trace_written import TraceWritten, TraceWrittenForm
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.trace_written import WrittenTracking
+from extrap.utils.errors import UserError
+from tests.support.hand import VOCABULARY, Texts, checked, measure, values, written_answer
+
+L = 32
+TEXT = Texts([32 + np.arange(4000) % 26])
+V = Vocabulary(keys=64, values=16)
+STREAM = np.random.default_rng(0).integers(32, 59, size=5000).astype(np.uint16)
+
+
+def task(**options):
+    return WrittenTracking(**{"multiples": (0.75, 1, 2), "trials": 12, "hops": (0, 1, 2)} | options)
+
+
+def saying(step):
+    """A model that says step(records, key): what stands behind a token, each of the last ones."""
+
+    def model(tokens, last):
+        said = [
+            [step(row[1 : len(row) - last], (key,)) for key in row[len(row) - last :]]
+            for row in tokens.tolist()
+        ]
+        return torch.nn.functional.one_hot(torch.tensor(said), VOCABULARY.size).double()
+
+    return model
+
+
+def test_one_look_up_at_a_time_answers_everything():
+    result = measure(task(), saying(written_answer), TEXT, L)
+    found = values(result, "accuracy")
+    assert len(found) == 3 * 3 * 7 and set(found.values()) == {1.0}
+    assert set(values(result, "gate")) == {(f"written-{hops}", L) for hops in range(3)}
+    assert {r["status"] for r in result.rows} == {"ok"}
+
+
+def test_who_stops_after_one_hop_knows_chains_of_one():
+    def once(context, query):
+        """The last look-up of a longer chain is not made."""
+        naming = [key for key in context if written_answer(context, (key,)) == query[0]]
+        second = any(written_answer(context, (key,)) in naming for key in context)
+        return VOCABULARY.bos if second else written_answer(context, query)
+
+    found = values(measure(task(), saying(once), TEXT, L), "accuracy")
+    for (protocol, *_), accuracy in found.items():
+        assert accuracy == (protocol != "written-2")
+
+
+def test_who_writes_a_chain_at_random_has_the_guess():
+    rng, asked = np.random.default_rng(0), TraceWrittenForm(1)
+    rates = []
+    for length in (24, 32):
+        made = asked.questions(VOCABULARY, TEXT.stream("validation"), 0, length, 0.5, range(400))
+        drawn = made.values[np.arange(400), rng.integers(made.values.shape[1], size=400)]
+        rates.append((drawn == made.answers).all(1).mean())
+        assert rates[-1] == pytest.approx(asked.guess(VOCABULARY, length), abs=0.05)
+    assert rates[0] > rates[1]
+
+
+def test_chance_is_a_key_a_hop_and_a_value():
+    rows = measure(task(), saying(written_answer), TEXT, L).rows
+    found = {r["protocol"]: r["value"] for r in rows if r["metric"] == "chance"}
+    keys, ids = VOCABULARY.keys, VOCABULARY.values
+    assert found == {f"written-{h}": 1 / (keys**h * ids) for h in range(3)}
+
+
+@pytest.mark.parametrize("length", [24, 25, 26, 64])
+@pytest.mark.parametrize("hops", [0, 2])
+def test_an_answer_is_the_chain_of_the_key(length, hops):
+    form, rest = TraceWrittenForm(hops), set()
+    n = form.records(length)
+    for depth in (0.0, 0.25, 0.5, 1.0):
+        made = form.questions(V, STREAM, 0, length, depth, range(5))
+        assert made.tokens.shape == (5, length) and made.answers.shape == (5, hops + 1)
+        assert made.values.shape[1:] == (n // (hops + 1), hops + 1)
+        start = length - hops - 1 - 3 * n
+        gold = start + 3 * made.index
+        for row, answer, paths in zip(made.tokens, made.answers, made.values, strict=True):
+            context = row[1 : length - hops - 1].tolist()
+            said = [int(row[length - hops - 1])]
+            for _ in range(hops + 1):
+                said.append(written_answer(context, said[-1:]))
+            assert said[1:] == answer.tolist() and answer[-1] in V.value_ids
+            assert answer.tolist() in paths.tolist()
+            assert hops == 0 or len({tuple(path) for path in paths.tolist()}) == len(paths)
+            assert row[gold + 1] == answer[-1], "the value stands in the record that is moved"
+        without = np.delete(made.tokens, np.arange(gold, gold + 3), axis=1)
+        rest.add(without.tobytes())
+        assert made.distance == length - hops - 1 - gold
+    assert len(rest) == 1, "all but the moved record is the same at every depth"
+
+
+@pytest.mark.parametrize("difficulty", [0.0, 1.0])
+@pytest.mark.parametrize("length", [24, 25, 26, 64])
+def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
+    part = TraceWritten(size=60, hops=2)
+    rows, scored = part.draw(np.random.default_rng(0), STREAM, V, length, difficulty)
+    lengths = set()
+    for row, score in zip(rows.tolist(), scored, strict=True):
+        answers = 1 + np.flatnonzero(score)
+        first = answers[0] - 1
+        for at in answers:
+            assert row[at] == written_answer(row[1:first], row[at - 1 : at])
+        firsts = [at for at in answers if at - 1 not in answers]
+        assert (np.diff(firsts) == 4).all(), "a key, two keys or semicolons at most, a value"
+        assert length - answers[-1] < 4, "queries go on to the end"
+        lengths |= {sum(t in V.key_ids for t in row[at : at + 3]) for at in firsts}
+    assert lengths >= {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hops": [5]}, r"task\.trace-written\.hops=\[5\]: 24 tokens hold 5 records, and two ch"),
+        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.trace-written needs 84 key"),
+        ({"hops": []}, r"task\.trace-written\.hops=\[\]: expected a list of whole numbers from 0"),
+    ],
+)
+def test_bad_input_is_one_line(options, message):
+    with pytest.raises(UserError, match=message) as error:
+        checked(task(), options, TEXT, VOCABULARY, L)
+    assert "\n" not in str(error.value)
