@@ -58,6 +58,28 @@ def test_k_max_stands_at_the_steps_of_tuning(frame):
     )
 
 
+def test_k_max_of_another_scheme_or_another_way_of_tuning_is_in_no_line(frame):
+    rows = list(passkey_rows())
+    fewer = [row for row in rows if "yarn" not in row["scheme"] + row["extension"]]
+    other = [
+        row | {name: row[name].replace("rope", "alibi") for name in ("scheme", "run")} | better
+        for row in fewer
+        if "steps" not in row["scheme"]
+        for better in ({"value": 1.0} if row["metric"] == "k_max" else {},)
+    ]
+    lora = [
+        row | {name: row[name].replace("-full-", "-lora-") for name in ("scheme", "run")}
+        for row in fewer
+        if "full-pi-x8" in row["scheme"]
+    ]
+
+    def drawn(rows):
+        lines = passkey_tuning.draw(frame(rows)).axes[0].lines
+        return {line.get_label(): line.get_xydata().tolist() for line in lines}
+
+    assert other and lora and drawn([*rows, *other, *lora]) == drawn(rows)
+
+
 def test_every_tuned_model_is_asked_as_it_was_tuned(frame):
     rows = frame(query_rows())
     figure = query_tuned.draw(rows)

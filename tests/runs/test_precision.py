@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 
 from extrap.runs import train as stage
 from extrap.runs.evaluate import evaluate
@@ -198,6 +199,18 @@ def test_a_trainer_that_cannot_work_is_one_line(
     with pytest.raises(UserError) as error:
         stage.check(job(*words.split()), sweep=False)
     assert str(error.value).startswith(line) and "\n" not in str(error.value)
+
+
+def test_what_a_trainer_finds_wrong_as_it_starts_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*args, **options) -> None:
+        raise MisconfigurationException("no such\n   thing")
+
+    monkeypatch.setattr(stage.L.Trainer, "fit", refuse)
+    with pytest.raises(UserError, match=r"no such thing; trainer=cpu works everywhere$") as error:
+        stage.train(job(*BRIEF))
+    assert str(error.value).startswith("trainer.accelerator=cpu trainer.devices=1")
 
 
 def test_evaluation_names_the_precision_that_was_trained() -> None:
