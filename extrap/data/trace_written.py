@@ -66,7 +66,11 @@ class TraceWrittenForm(TraceForm):
         return np.stack(found[1:], 1)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of writing down a whole chain at random."""
+        """Of writing down a whole chain at random; without a hop it is a value, which several
+        chains may have.
+        """
+        if self.hops == 0:
+            return super().guess(vocabulary, length)
         return 1 / (self.records(length) // (self.hops + 1))
 
     def chance(self, vocabulary: Vocabulary) -> float:
