@@ -56,12 +56,12 @@ def check_changes(plain: Scheme, extended: Scheme) -> None:
     """
     t = token_coordinates(_asked(plain))
     try:
-        same = _far_enough(t, plain) and _same_places(plain, extended, t)
+        alike = _far_enough(t, plain) and _same_places(plain, extended, t)
     except (OutOfRange, IndexError):
         if _defined(plain, t) or _defined(extended, t):
             return
-        same = _same_places(plain, extended, token_coordinates(min(plain.shape.length, len(t))))
-    if same and _sees_alike(plain, extended, t):
+        alike = _same_places(plain, extended, token_coordinates(min(plain.shape.length, len(t))))
+    if alike and _sees_alike(plain, extended, t):
         raise ValueError("it changes no logit there")
 
 

@@ -74,7 +74,9 @@ def _acted(part: Scheme, u: float) -> Tensor:
 
 
 def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = False) -> bool:
-    """Looks no further than the first layer that differs: a deep model has many."""
+    """Whether two schemes read the same at coordinates t and u, layer by layer; looks no further
+    than the first that differs.
+    """
     layers = zip(responses(one, t, embedded), responses(other, u, embedded), strict=True)
     return all(torch.allclose(a, b, rtol=0, atol=SAME) for a, b in layers)
 
@@ -155,6 +157,7 @@ def inputs(scheme: Scheme, T: int, g: torch.Generator) -> tuple[Tensor, Tensor, 
 
 
 def token_coordinates(n: int) -> Tensor:
+    """(n,) float64: 0, 1, ... n - 1."""
     return torch.arange(n, dtype=torch.float64)
 
 

@@ -287,9 +287,9 @@ class GPT(nn.Module):
 
 
 def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:
-    """A block whose backward computes it once more, so that of every layer memory holds the input
-    alone. What a forward remembers for all layers is remembered for each by itself, as the second
-    time has to do what the first did.
+    """What a block returns, whose backward computes it once more, so that of every layer memory
+    holds the input alone. What a forward remembers for all layers is remembered for each by itself,
+    as the second time has to do what the first did.
     """
 
     def once(x: Tensor) -> Tensor:

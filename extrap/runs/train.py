@@ -197,5 +197,6 @@ def _trainer(
 
 
 def _refused(job: Job, error: Exception) -> UserError:
-    options = " ".join(f"trainer.{name}={value}" for name, value in job.trainer.items())
+    given = {name: value for name, value in job.trainer.items() if name not in devices.OURS}
+    options = " ".join(f"trainer.{name}={value}" for name, value in given.items())
     return UserError(f"{options}: {' '.join(str(error).split())}; trainer=cpu works everywhere")

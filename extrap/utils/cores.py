@@ -8,13 +8,18 @@ QUOTA = Path(
 )  # cgroup v2: microseconds of processor time per period, and the period
 
 
+SHARE = "EXTRAP_CORES"
+"""In the environment of a job: the cores that a sweep leaves to it."""
+
+
 def cores() -> int:
-    """Cores of this process's affinity mask, and no more than the container's quota: both are less
-    than the machine's in a job or a pod.
+    """Cores of this process's affinity mask, no more than the container's quota, and in a job of a
+    sweep no more than its share: all are less than the machine's.
     """
     allowed = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
+    allowed = min(allowed, int(os.environ.get(SHARE, allowed)))
     try:
         quota, period = QUOTA.read_text(encoding="utf-8").split()
         return max(1, min(allowed, int(quota) // int(period)))

@@ -1,5 +1,6 @@
 """One process at a time in a folder, or at one of several kinds of work in it. The lock
-(filelock's, on a descriptor) goes with the process that holds it, however that ends.
+(filelock's, on a descriptor) goes with the process that holds it, however that ends; with those
+that draw batches for it (`trainer.workers`), which notice some seconds later.
 
 filelock's FileLock, which opens the file by itself, would do for waiting alone. Here the file also
 says who holds it, may be asked by somebody who cannot write there, is no file left behind to hold

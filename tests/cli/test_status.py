@@ -165,3 +165,5 @@ def test_cores_respect_the_quota_of_a_container(
     monkeypatch.setattr(cores, "QUOTA", file)
     monkeypatch.setattr(cores.os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     assert cores.cores() == allowed
+    monkeypatch.setenv(cores.SHARE, "2")
+    assert cores.cores() == min(2, allowed), "in a job of a sweep"

@@ -21,6 +21,7 @@ def written() -> bytes:
         axes.plot([0, 1 / 3, 1], [i / 7, i / 3, i / 2], "o--", label=f'0.12345 <{i}> style="x" ;}}')
         axes.text(0.1, i / 7, "  two  blanks", rotation=30)
     axes.imshow([[1, 2], [3, 4]])
+    axes.imshow([range(2000)], interpolation="none", aspect="auto")
     axes.legend()
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.fonttype": "none"}):

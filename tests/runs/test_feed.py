@@ -1,5 +1,6 @@
 """Batches drawn beside the training, and layers computed again in the backward: the same run."""
 
+import errno
 import pickle
 
 import pytest
@@ -10,6 +11,7 @@ from extrap.data.curriculum import EVERY
 from extrap.data.mixture import Batches
 from extrap.runs import train as stage
 from extrap.runs.training import devices, feed
+from extrap.utils.errors import UserError
 from tests.runs.test_precision import die_at, weights
 from tests.support.jobs import job
 
@@ -68,6 +70,31 @@ def test_a_share_of_a_batch_is_drawn_beside_as_well() -> None:
     divided = trained("+trainer.accumulate_grad_batches=2")
     beside = trained("+trainer.accumulate_grad_batches=2", "+trainer.workers=2")
     assert all(torch.equal(divided[name], w) for name, w in beside.items())
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("error", [UserError("data: gone"), OSError(errno.EIO, "broken")], ids=type)
+def test_what_keeps_a_batch_from_being_drawn_is_said_as_it_is(error, workers, monkeypatch) -> None:
+    def fail(self, t, switches):
+        raise error
+
+    monkeypatch.setattr(Batches, "at", fail)
+    with pytest.raises(type(error)) as raised:
+        stage.train(job(*BRIEF, f"+trainer.workers={workers}"))
+    assert raised.value.args == error.args
+
+
+def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch) -> None:
+    """Each would draw all of every batch."""
+    batches, lit, made = job(*BRIEF).course.batches, None, []
+    for words in ({"workers": 8}, {"workers": 8, "accumulate_grad_batches": 2}, {}):
+        made.append(
+            feed.feed(batches, lit, batches.switches(), 40, {"accelerator": "cpu", **words})
+        )
+    assert [loader.num_workers for loader in made] == [2, 1, 0]
+    monkeypatch.setattr(feed, "cores", lambda: 1)
+    alone = feed.feed(batches, lit, batches.switches(), 40, {"accelerator": "cpu", "workers": 4})
+    assert alone.num_workers == 1
 
 
 def test_batches_can_go_to_another_process() -> None:

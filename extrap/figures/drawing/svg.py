@@ -1,4 +1,4 @@
-"""An SVG of Matplotlib in half of its bytes: a style that many marks share is said once.
+"""An SVG of Matplotlib in three fifths of its bytes: a style that many marks share is said once.
 
 Coordinates keep a hundredth of a point, lines no indentation. It looks the same, and text stays
 text.
@@ -10,7 +10,8 @@ from collections import Counter
 TAG = re.compile(r"<[^<>]+>")
 """An opening tag with its attributes; text between tags has neither < nor > of its own."""
 STYLE = re.compile(r' style="([^"]*)"')
-PLACES = re.compile(r' (?:d|x|y|points|transform)="[^"]*"')
+PLACES = re.compile(r' (?:d|x|y|points)="[^"]*"|(?:translate|rotate)\([^)]*\)')
+"""Coordinates; a factor of `scale` or `matrix` is none."""
 NUMBER = re.compile(r"-?\d+\.\d{3,}")
 LAST = "</style>"
 """Of the rule for all marks that Matplotlib writes first."""

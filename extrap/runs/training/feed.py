@@ -19,6 +19,7 @@ from extrap.data.mixture import Batch, Batches
 from extrap.runs.training import devices
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.cores import cores
+from extrap.utils.errors import UserError
 
 SPARE = 2
 """Batches that Lightning and the loader hold beside those that are being drawn."""
@@ -38,13 +39,22 @@ class Asked(NamedTuple):
 
 
 class Drawn(Dataset):
-    """Asked -> the windows of its batch that are its share."""
+    """Asked -> the windows of its batch that are its share, or why there are none."""
 
     def __init__(self, batches: Batches):
         self.batches = batches
         self._last: tuple[int, Batch] | None = None
 
-    def __getitem__(self, asked: Asked) -> Batch:
+    def __getitem__(self, asked: Asked) -> Batch | Exception:
+        """What a person is told, or a disk says, is handed over as it is: raised in another process
+        it would come back as a traceback in words.
+        """
+        try:
+            return self._share(asked)
+        except (UserError, OSError) as error:
+            return error
+
+    def _share(self, asked: Asked) -> Batch:
         if self._last is None or self._last[0] != asked.t:
             self._last = asked.t, self.batches.at(asked.t, asked.switches)
         return devices.share(
@@ -78,6 +88,8 @@ def feed(
 ) -> DataLoader:
     """Batches of a training from the step of its trainer on; what a GPU reads is pinned."""
     workers = min(devices.workers(trainer), cores())
+    if workers:  # each draws a batch once for every share of it that it is asked for
+        workers = max(1, workers // devices.accumulated(trainer))
     on_gpu = trainer.get("accelerator") != "cpu" and torch.cuda.is_available()
     return DataLoader(
         Drawn(batches),

@@ -93,8 +93,11 @@ class Lit(L.LightningModule):
             register_fsdp_forward_method(self, "training_step")
 
     def transfer_batch_to_device(
-        self, batch: Batch, device: torch.device, dataloader_idx: int
+        self, batch: Batch | Exception, device: torch.device, dataloader_idx: int
     ) -> Batch:
+        """Raises what kept the batch from being drawn."""
+        if isinstance(batch, Exception):
+            raise batch
         return batch.to(device)
 
     def configure_optimizers(self) -> dict:

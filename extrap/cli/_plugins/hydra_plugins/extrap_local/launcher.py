@@ -2,6 +2,7 @@
 fresh process.
 """
 
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from omegaconf import DictConfig
 from extrap.cli.sweep import pool
 from extrap.cli.sweep.display import status, summary
 from extrap.cli.sweep.process import State
-from extrap.utils.cores import cores
+from extrap.utils.cores import SHARE, cores
 from extrap.utils.errors import UserError
 
 
@@ -51,7 +52,11 @@ class LocalLauncher(Launcher):
             strict=True,
         )
         n_jobs = self.n_jobs or max(1, cores() // max(job.threads for job in read))
-        pool.run(list(jobs), n_jobs, status(list(jobs), n_jobs))
+        os.environ[SHARE] = str(max(1, cores() // n_jobs))
+        try:
+            pool.run(list(jobs), n_jobs, status(list(jobs), n_jobs))
+        finally:
+            del os.environ[SHARE]
         entries = [job.entry for job in read]
         print(summary(list(jobs), time.monotonic() - began, entries), file=sys.stderr)
         if any(job.state is State.FAILED for job in jobs):
