@@ -179,6 +179,8 @@ def test_ranks_are_over_tasks_and_untrained_lengths(several):
     widths = [patch.get_width() for patch in panel.patches]
     assert widths == sorted(widths) == pytest.approx(sorted(table.mean(axis=1)))
     assert not figures.served(ALL["reciprocal_rank"], select(several, scheme="rope"))
+    apart = several["protocol"].eq("copy") == several["scheme"].eq("rope")
+    assert not figures.served(ALL["reciprocal_rank"], several[apart]), "no task of both"
 
 
 def test_the_table_is_the_mean_over_tasks(one):
