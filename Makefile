@@ -42,7 +42,7 @@ tasks: $(STAMP)  ## train seven schemes on what literal retrieval leaves out, an
 	$(BIN)/extrap-table tasks
 	$(BIN)/extrap experiment=tasks-alone
 	$(BIN)/extrap experiment=tasks-taught
-	$(BIN)/extrap-plot tasks-taught length_generalisation trace_written_depth
+	$(BIN)/extrap-plot tasks-taught length_generalisation trace_written_depth recall_depth
 	$(BIN)/extrap experiment=mqar
 	$(BIN)/extrap-plot mqar mqar_size
 
