@@ -19,7 +19,9 @@ def cores() -> int:
     allowed = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
-    allowed = min(allowed, int(os.environ.get(SHARE, allowed)))
+    share = os.environ.get(SHARE, "")
+    if share.isdecimal():  # what somebody else has put there counts for nothing
+        allowed = max(1, min(allowed, int(share)))
     try:
         quota, period = QUOTA.read_text(encoding="utf-8").split()
         return max(1, min(allowed, int(quota) // int(period)))

@@ -167,3 +167,8 @@ def test_cores_respect_the_quota_of_a_container(
     assert cores.cores() == allowed
     monkeypatch.setenv(cores.SHARE, "2")
     assert cores.cores() == min(2, allowed), "in a job of a sweep"
+    monkeypatch.setenv(cores.SHARE, "0")
+    assert cores.cores() == 1
+    for rubbish in ("", "many", "-3", "1.5"):
+        monkeypatch.setenv(cores.SHARE, rubbish)
+        assert cores.cores() == allowed
