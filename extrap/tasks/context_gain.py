@@ -22,18 +22,16 @@ import numpy as np
 from annotated_types import Interval
 
 from extrap.data.text import Text
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.paired import paired_difference
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
+from extrap.tasks.base import AtLengths, Model, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_windows import (
     TextWindows,
     check_halves,
-    read,
+    read_plans,
     report_losses,
     sliding,
     texts,
-    tokens_read,
 )
 from extrap.utils.bounds import Count
 
@@ -76,20 +74,12 @@ class ContextGain(AtLengths):
         }
         if end >= L + half:  # else the first of them would begin before the text
             plan["window"] = sliding(L, step, end - half, end)
-        cost = {name: len(text) * tokens_read(windows) for name, windows in plan.items()}
-        counter = Counter(progress, sum(cost.values()))
         sums = {}
-        for name, windows in plan.items():
-            total = np.zeros(len(text))
-            done = counter.done + cost[name]
-            try:
-                for batch in read(model, text, vocabulary.bos, windows, self.batch_tokens):
-                    np.add.at(total, batch.documents, batch.losses.sum(1).numpy())
-                    counter(batch.tokens)
-                sums[name] = total
-            except OutOfRange:
-                pass
-            counter.up_to(done)
+        read = read_plans(model, text, vocabulary.bos, plan, self.batch_tokens, progress)
+        for name, batches in read.items():
+            sums[name] = np.zeros(len(text))
+            for batch in batches:
+                np.add.at(sums[name], batch.documents, batch.losses.sum(1).numpy())
         by_cell = {("full", c): sums[c] for c in (half, *contexts) if c in sums}
         by_cell |= {("crop", c): sums[L] for c in contexts if c > L}
         by_cell |= {

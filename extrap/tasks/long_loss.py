@@ -24,11 +24,10 @@ from annotated_types import Gt
 from numpy.lib.stride_tricks import sliding_window_view
 
 from extrap.data.text import Text
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
+from extrap.tasks.base import AtLengths, Model, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_windows import TextWindows, check_halves, read, texts
+from extrap.tasks.scoring.text_windows import TextWindows, check_halves, read_plans, texts
 from extrap.utils.bounds import Count
 
 Nats = Annotated[float, Gt(0)]
@@ -87,19 +86,12 @@ class LongLoss(AtLengths):
         contexts = [half, *self.lengths(L)]
         text, _ = texts(corpus, self.documents, contexts[-1])
         end = text.shape[1]
-        counter, found = Counter(progress, len(text) * sum(contexts)), {}
-        for c in contexts:
-            done = counter.done + len(text) * c
-            losses = np.zeros((len(text), half))
-            windows = [TextWindows(c, half, (end,))]
-            try:
-                for batch in read(model, text, vocabulary.bos, windows, self.batch_tokens):
-                    losses[batch.documents] = batch.losses.numpy()
-                    counter(batch.tokens)
-                found[c] = losses
-            except OutOfRange:
-                pass
-            counter.up_to(done)
+        plans = {c: [TextWindows(c, half, (end,))] for c in contexts}
+        read = read_plans(model, text, vocabulary.bos, plans, self.batch_tokens, progress)
+        found = {c: np.zeros((len(text), half)) for c in read}
+        for c, batches in read.items():
+            for batch in batches:
+                found[c][batch.documents] = batch.losses.numpy()
         helped = (found[half] - found[L] > self.gain) & (found[L] < self.loss)
         chosen = {
             "all": np.ones((len(text), half), bool),

@@ -120,7 +120,7 @@ def test_layers_computed_again_make_the_same_run(monkeypatch) -> None:
     blocks, run = [], torch.utils.checkpoint.checkpoint
     whole = trained()
     monkeypatch.setattr(
-        "extrap.model.gpt.checkpoint", lambda *a, **k: blocks.append(a) or run(*a, **k)
+        "extrap.model.block.checkpoint", lambda *a, **k: blocks.append(a) or run(*a, **k)
     )
     again = trained("+trainer.recompute=true")
     assert len(blocks) == 2 * 40

@@ -4,15 +4,16 @@ A window of n tokens that ends before b reads BOS, x[b-n], ..., x[b-2] (n slots,
 first) and predicts x[b-n], ..., x[b-1]; BOS itself is never scored.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.tasks.base import Model, batches, losses_of
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Counter, Model, Progress, batches, losses_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.errors import UserError
 
@@ -103,6 +104,32 @@ def read(
             yield WindowBatch(
                 w.width, document[rows], stop[rows], losses.cpu().double(), targets.numel()
             )
+
+
+def read_plans(
+    model: Model,
+    text: np.ndarray,
+    bos: int,
+    plans: Mapping[Any, list[TextWindows]],
+    batch_tokens: int,
+    progress: Progress,
+) -> dict[Any, list[WindowBatch]]:
+    """The losses of several plans, each by itself; without those that a finite table does not
+    reach.
+    """
+    cost = {name: len(text) * tokens_read(windows) for name, windows in plans.items()}
+    counter, found = Counter(progress, sum(cost.values())), {}
+    for name, windows in plans.items():
+        done, losses = counter.done + cost[name], []
+        try:
+            for batch in read(model, text, bos, windows, batch_tokens):
+                losses.append(batch)
+                counter(batch.tokens)
+            found[name] = losses
+        except OutOfRange:
+            pass
+        counter.up_to(done)
+    return found
 
 
 def shared(plans: Iterable[list[TextWindows]]) -> list[TextWindows]:
