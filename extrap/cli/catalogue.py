@@ -119,9 +119,12 @@ def _measured(study: Path) -> pd.DataFrame:
     for scheme, line in table.iterrows():
         shares = ["-" if pd.isna(line[m]) else f"{line[m]:.2f}" for m in MULTIPLES]
         when = "never" if pd.isna(line["steps"]) else f"{line['steps']:.0f}"
-        missed = int(line["seeds"] - line["passed"])
-        below = f" ({missed} of {int(line['seeds'])} below the gate)" if missed else ""
-        text[scheme] = [" ".join(s.replace("0.", ".") for s in shares), when + below]
+        seeds, missed = int(line["seeds"]), int(line["seeds"] - line["passed"])
+        said = [f"{missed} of {seeds} below the gate"] if missed else []
+        if 0 < line["arrived"] < seeds:  # the mean of those that came there alone
+            said.insert(0, f"{int(line['arrived'])} of {seeds} seeds")
+        when += f" ({'; '.join(said)})" if said else ""
+        text[scheme] = [" ".join(s.replace("0.", ".") for s in shares), when]
     return pd.DataFrame.from_dict(text, orient="index", columns=columns)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from extrap.cli.arguments import parser
 from extrap.cli.exits import reported
+from extrap.runs.layout import CURVE
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
@@ -82,7 +83,13 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
     until the end.
     """
     with ExitStack() as held:
-        paths = [*(_folders(jobs, held) if runs else []), *(_files(jobs) if rows else [])]
+        left = _not_meant(jobs)
+        paths = [
+            *(_folders(jobs, left, held) if runs else []),
+            *(_files(jobs, left) if rows else []),
+        ]
+        # files in a folder that goes, go with it
+        paths = [path for path in paths if not {*paths} & {*path.parents}]
         if not paths:
             return _tell("nothing to remove")
         for path in paths:
@@ -94,9 +101,21 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
         _tell(f"{len(paths)} removed")
 
 
-def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
-    """Run folders of these jobs that no other study uses, each locked from here on. Raises
-    UserError for a link in place of one.
+def _not_meant(jobs: list[Entry]) -> dict[str, list[str]]:
+    """By run, the extensions of the same study that these jobs leave out: they share its folder and
+    its training curve.
+    """
+    meant = {(job.run, job.extension) for job in jobs}
+    found: dict[str, list[str]] = {}
+    for job in entries(jobs[0].study) if jobs else []:
+        if (job.run, job.extension) not in meant:
+            found.setdefault(job.run, []).append(job.extension)
+    return found
+
+
+def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> Iterator[Path]:
+    """Run folders of these jobs that nothing else uses, each locked from here on. Raises UserError
+    for a link in place of one.
     """
     for run in dict.fromkeys(job.run for job in jobs):
         study, folder = (
@@ -108,6 +127,8 @@ def _folders(jobs: list[Entry], held: ExitStack) -> Iterator[Path]:
             continue
         if others := sorted(uses(run) - {study}):
             _tell(f"{run}: left alone, study {', '.join(others)} uses it")
+        elif run in left:
+            _tell(f"{run}: left alone, its jobs {', '.join(sorted(left[run]))} are not meant")
         elif (holder := _taken(folder, held)) is not None:
             _tell(f"{run}: left alone, {holder} works on it")
         else:
@@ -126,14 +147,17 @@ def _taken(folder: Path, held: ExitStack) -> str | None:
     return None
 
 
-def _files(jobs: list[Entry]) -> Iterator[Path]:
-    """Files of rows, items and what was asked for. Raises UserError for a link among the folders
-    that lead to one: what is behind it is somebody else's.
+def _files(jobs: list[Entry], left: dict[str, list[str]]) -> Iterator[Path]:
+    """Files of rows, items and what was asked for and noted. Raises UserError for a link among the
+    folders that lead to one: what is behind it is somebody else's.
     """
     for job in jobs:
+        tasks = [task for task in job.tasks if task != CURVE or job.run not in left]
         found = [
             job.path,
-            *(path for task in job.tasks for path in (job.file(task).rows, job.file(task).items)),
+            job.folder.reason(job.extension),
+            *(path for task in tasks for path in (job.file(task).rows, job.file(task).items)),
+            *(job.folder.done(job.file(task).note) for task in tasks),
         ]
         for path in found:
             check_way(path.parent)

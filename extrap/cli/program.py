@@ -18,8 +18,11 @@ from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
 from extrap.utils import progress
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
+
+UNREAD = ("length", "vocabulary", "text", "retrieval", "more", "curriculum")
+"""Options of data that a model which is not trained has no use for."""
 
 
 def job(cfg: DictConfig):
@@ -41,7 +44,26 @@ def job(cfg: DictConfig):
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(f"{name}: removed from the configuration; drop ~{name}")
+    _check_read(plain, list(hydra_node.overrides.task))
     return Job(plain, choices, opened)
+
+
+def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
+    """Raises UserError for an override that a published checkpoint leaves unread: it has its own
+    positions, and without tuning no training data.
+    """
+    from extrap.runs.published import Published
+
+    if not Published.meant(plain):
+        return
+    unread = ["scheme"]
+    if not plain["finetune"]:
+        unread += [f"data.{name}" for name in UNREAD]
+    for override in overrides:
+        option = override.split("=")[0].lstrip("+~").split("@")[0]
+        if any(option == name or option.startswith(f"{name}.") for name in unread):
+            why = "has positions of its own" if option.startswith("scheme") else "is not trained"
+            raise UserError(f"{override}: a published checkpoint {why}; drop it")
 
 
 def opened(source: Any) -> Any:
@@ -69,6 +91,13 @@ class Experiment:
 
         validate.check(self.job)
         if self.job.run.trained:
+            return
+        if self.job.stage == "evaluate":
+            # another job of a sweep may train it, and so may whoever works on it now
+            if not self.in_sweep and self.job.run.holder() is None:
+                from extrap.runs.evaluate import check_trained
+
+                check_trained(self.job)
             return
         from extrap.runs import train  # imports lightning, which evaluation does without
 
@@ -172,7 +201,7 @@ def work(this) -> None:
         this.run.fail(
             str(error)
             if isinstance(error, UserError)
-            else traceback.format_exception_only(error)[-1],
+            else disk_fault(error) or traceback.format_exception_only(error)[-1],
             this.extension_stem,
         )
         raise

@@ -1,6 +1,7 @@
 """Training batches: text, retrieval and other parts side by side."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -18,6 +19,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 MOST = 2**20  # windows of a part in a step; more fill any memory
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 IGNORED = -100  # a target that is not scored
 
 
@@ -90,6 +92,12 @@ class Mixture:
     curriculum: Curriculum = field(default_factory=Curriculum)
 
     def __post_init__(self) -> None:
+        for name in self.more or {}:
+            if name in ("text", "retrieval") or not NAME.fullmatch(name):
+                raise UserError(
+                    f"data.more.{name}: a part is named by letters, digits, - and _, and neither "
+                    "text nor retrieval, which are parts of their own; give it another name"
+                )
         for path, part in self._paths.items():
             if not 0 <= part.size <= MOST:
                 raise UserError(

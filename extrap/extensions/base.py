@@ -121,6 +121,8 @@ def replace_parts(
     inner = getattr(scheme, "part", None)
     if isinstance(scheme, Wrapper) and isinstance(inner, Scheme):
         scheme.part = replace_parts(inner, test, make)
+        if isinstance(scheme, InLayers):
+            scheme.plain = replace_parts(scheme.plain, test, make)
         return scheme
     return make(scheme) if test(scheme) else scheme
 

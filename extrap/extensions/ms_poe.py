@@ -15,6 +15,7 @@ from functools import partial
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, replace_parts
+from extrap.extensions.dynamic_ntk import ByRow
 from extrap.model.card import parts
 from extrap.model.rotary import Rotary, phase, turn
 from extrap.model.scheme import Scheme, Where
@@ -45,6 +46,14 @@ class MsPoE(SchemeExtension):
             raise self.refuse(scheme, "one head cannot be interpolated otherwise than the others")
         if not any(plain_rotary(part) for part in parts(scheme)):
             raise self.refuse(scheme, "no queries and keys turn there by an angle per token")
+        if any(isinstance(inner, ByRow) for inner in scheme.modules()):
+            raise self.refuse(scheme, "heads are ranked once for a text, and it turns row by row")
+        others = [part for part in parts(scheme) if not plain_rotary(part)]
+        default = Scheme(scheme.shape).scale
+        if any(p.uses("rotate", "temperature") or p.scale != default for p in others):
+            raise self.refuse(
+                scheme, "heads are ranked by <q, k> alone, which is not what its logits are made of"
+            )
         return replace_parts(scheme, plain_rotary, partial(PerHead, self.ratios))
 
     def ratios(self, q: Tensor, k: Tensor, at: Where) -> Tensor:

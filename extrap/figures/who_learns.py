@@ -1,10 +1,11 @@
 """Who learns, how fast, how far? A line for each scheme: steps to 90 %, accuracy at L and past it.
 
-Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds; bar:
-mean); a scheme without a dot does not come there. The other panels: accuracy of the records
-protocol, mean over depths, at L, 2L, 4L and 8L. Circles are means over seeds, bars 95 % intervals
-over seeds from three on, small dots seeds. Lines are sorted by the sum over these lengths; grey:
-below the gate; a scheme whose table ends has no point past its end.
+Left: training step from which the running accuracy of retrieval is .9 or more (dots: seeds); a
+scheme without a dot does not come there, and there is no mean where some of its seeds do not. The
+other panels: accuracy of the records protocol, mean over depths, at L, 2L, 4L and 8L. Circles are
+means over seeds, bars 95 % intervals over seeds from three on, small dots seeds. Lines are sorted
+by the sum over these lengths; grey: below the gate; a scheme whose table ends has no point past its
+end.
 """
 
 import numpy as np
@@ -60,11 +61,11 @@ def draw(rows):
             textcoords="offset points", ha="right", va="center", fontsize=6.5, color=ink,
         )  # fmt: skip
         own = steps.loc[steps["run"].isin(s.rows["run"]), "value"]
-        _marks(axes[0, 0], line, own, colour, s.label)
+        _marks(axes[0, 0], line, own, colour, s.label, runs=s.rows["run"].nunique())
         for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
-            _marks(panel, line, here, colour, s.label, share=True)
-    words = "kv, records, mean over depths; bars: 95 % interval over seeds; no bar: one seed"
+            _marks(panel, line, here, colour, s.label, runs=len(here), share=True)
+    words = "kv, records, mean over depths; bars: 95 % interval over seeds, from three on"
     words = f"{note(rows)} · {words}; grey: below the gate"
     entitle(figure, "Who learns, how fast, how far", words)
     return figure
@@ -76,11 +77,15 @@ def learned(found: Series) -> bool:
     return bool(passed.mean() > 0.5)
 
 
-def _marks(panel, line: int, values, colour: str, label: str, share: bool = False) -> None:
+def _marks(
+    panel, line: int, values, colour: str, label: str, runs: int, share: bool = False
+) -> None:
     values = np.asarray(values, float)
     if not len(values):
         return
     panel.plot(values, [line] * len(values), ".", color=colour, alpha=0.55, markersize=2.5)
+    if len(values) < runs:
+        return
     if len(values) >= 3:
         low, high = t_interval(values)
         low, high = (max(0.0, low), min(1.0, high)) if share else (low, high)

@@ -21,6 +21,7 @@ class Near(Remapped):
 
     def __init__(self, shape: Shape, part: Scheme, width: int):
         super().__init__(shape, part)
+        _no_cache(part)
         if width < 1:
             raise ValueError(f"width={width}: a token is near itself, so at least 1")
         self.width = width
@@ -128,6 +129,16 @@ class InCache(Remapped):
         return at.moved(at.q.clamp(max=full), at.k, self)
 
 
+def _no_cache(part: Scheme) -> None:
+    """Raises ValueError for a map over places in a cache, which are told by coordinates that
+    queries and keys share, and share no more under the map.
+    """
+    if any(isinstance(inner, InCache) for inner in part.modules()):
+        raise ValueError(
+            "places in a cache have no other distances to be given; StreamingLLM comes last"
+        )
+
+
 class DualChunk(Zoned):
     """D = P_i - j mod s in chunks of s = c - w: i mod s in the chunk of the key, min(i mod s + s,
     c) in the next, min(2 s - 1, c) farther on. arXiv 2402.17463 (dual chunk attention), as in its
@@ -138,6 +149,7 @@ class DualChunk(Zoned):
 
     def __init__(self, shape: Shape, part: Scheme, farthest: int, window: int):
         super().__init__(shape, part)
+        _no_cache(part)
         if not 1 <= window <= farthest // 2:
             raise ValueError(f"window={window}: at least 1 and at most half of farthest={farthest}")
         self.farthest, self.chunk = farthest, farthest - window

@@ -113,6 +113,8 @@ class Checkpoint:
     @cached_property
     def plan(self) -> Plan:
         self.settings.only("quantization_config")
+        self.settings.only("is_causal", True)
+        self.settings.only("use_bidirectional_attention", False)
         return by_model_type()[self.settings.get("model_type")].plan(self.settings)
 
     @property

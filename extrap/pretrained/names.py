@@ -49,7 +49,7 @@ class Names:
         tensors.inside(self.prefix).drop(*self.ignored)
         found = {"embedding.weight": tensors.take(f"{self.outside['embedding']}.weight", vocab, C)}
         if tied:
-            tensors.left.discard(f"{self.head}.weight")
+            tensors.drop_copy(f"{self.head}.weight", found["embedding.weight"])
         else:
             found["head.weight"] = tensors.bare(f"{self.head}.weight", vocab, C)
         norms = {ours: theirs for ours, theirs in self.outside.items() if ours != "embedding"}

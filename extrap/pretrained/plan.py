@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape
@@ -92,7 +93,7 @@ class Settings:
         """Raises UserError for a value that the GPT has no form for; missing and null are fine."""
         value = self.values.get(name)
         if value is not None and value not in allowed:
-            raise self.refusal(name, value, " or ".join(map(str, allowed)))
+            raise self.refusal(name, value, " or ".join(map(str, allowed)) or "null")
 
     def refusal(self, name: str, value: Any, allowed: str) -> UserError:
         shown = str(value)[:80]
@@ -143,6 +144,17 @@ class Tensors:
         """Leaves buffers that hold no weights, by the ends of their names."""
         self.left = {name for name in self.left if not name.endswith(ends)}
 
+    def drop_copy(self, name: str, of: Tensor) -> None:
+        """Leaves the matrix of a tied head, which a file may hold beside the embedding. Raises
+        UserError where it is another one: the config then says what the file does not.
+        """
+        if name in self.left and not torch.equal(self.bare(name, *of.shape).to(of.dtype), of):
+            raise UserError(
+                f"{self.place}: tensor {name} is not the embedding, though by "
+                "tie_word_embeddings, or without it, the config says so; write "
+                "tie_word_embeddings: false into the config"
+            )
+
     def finish(self) -> None:
         if self.left:
             some = ", ".join(sorted(self.left)[:3])
@@ -152,8 +164,5 @@ class Tensors:
 
 
 def head(tensors: Tensors, tied: bool, name: str, vocab: int, dim: int) -> dict[str, Tensor]:
-    """The matrix of the head, {} where it is the embedding. A file may hold a tied one twice."""
-    if not tied:
-        return {"head.weight": tensors.bare(name, vocab, dim)}
-    tensors.left.discard(name)
-    return {}
+    """The matrix of the head, {} where it is the embedding."""
+    return {} if tied else {"head.weight": tensors.bare(name, vocab, dim)}

@@ -145,9 +145,15 @@ def parameters(settings: Settings) -> dict[str, Any]:
     """The entries about the rotation in one dict, as transformers 5 writes them; older files have
     the base beside `rope_scaling`. Raises UserError for what would have to be guessed.
     """
-    nested = settings.get("rope_parameters", {}) or settings.get("rope_scaling", {})
+    newer, older = settings.get("rope_parameters", {}), settings.get("rope_scaling", {})
+    nested = newer or older
     if not isinstance(nested, Mapping):
         raise settings.refusal("rope_scaling", nested, "a table of options")
+    if newer and older and newer != older:
+        raise UserError(
+            f"{settings.place}: rope_parameters and rope_scaling both stand in the config and "
+            "differ; keep one"
+        )
     if any(isinstance(value, Mapping) for value in nested.values()):
         raise settings.refusal("rope_parameters", nested, "one rotation for all layers")
     found = dict(nested)
@@ -180,7 +186,10 @@ def parameters(settings: Settings) -> dict[str, Any]:
 def scaling(settings: Settings) -> Scaling:
     values = parameters(settings)
     length = settings.size(LENGTH)
-    original = values.get(ORIGINAL) or settings.get(ORIGINAL) or length
+    inner, outer = values.get(ORIGINAL), settings.get(ORIGINAL)
+    if inner and outer and inner != outer:
+        raise settings.refusal(ORIGINAL, outer, f"{inner}, as beside the scaling,")
+    original = inner or outer or length
     return Scaling(values["rope_type"], values, length, int(original))
 
 

@@ -10,10 +10,10 @@ MULTIPLES = (1, 2, 4, 8)
 def learning(rows: pd.DataFrame) -> pd.DataFrame:
     """Means over seeds, by scheme, of plain readings.
 
-    Columns: seeds; passed, how many of them reach the gate; steps, of training until nine answers
-    in ten are right, NaN where none does; 1 ... 8, accuracy of the records protocol at that
-    multiple of the training length, mean over depths; least, that of the worst depth at the
-    training length.
+    Columns: seeds; passed, how many of them reach the gate; arrived, how many have nine answers in
+    ten right at some step of training, and steps, the mean step at which those do, NaN where none
+    does; 1 ... 8, accuracy of the records protocol at that multiple of the training length, mean
+    over depths; least, that of the worst depth at the training length.
     """
     kv = select(rows, task="kv", metric="accuracy", protocol="records", extension="direct")
     kv = kv[kv["depth"].notna()]
@@ -24,6 +24,7 @@ def learning(rows: pd.DataFrame) -> pd.DataFrame:
         {
             "seeds": gates.groupby("scheme")["run"].nunique(),
             "passed": (gates["status"] == "ok").groupby(gates["scheme"]).sum(),
+            "arrived": steps.groupby("scheme")["value"].count(),
             "steps": steps.groupby("scheme")["value"].mean(),
         }
     )

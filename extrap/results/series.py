@@ -82,23 +82,19 @@ def series(rows: pd.DataFrame) -> list[Series]:
         rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
     )
     rows.loc[adaptive, "factor"] = 1.0
-    rows["settings"] = [
-        run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1]
-        for run, seed in zip(rows["run"], rows["seed"], strict=True)
-    ]
+    rows["settings"] = settings(rows)
     kind = ["scheme", "data", "extension", "factor", "train_length"]
-    several = rows.groupby([*kind, "seed"])["settings"].transform("nunique").gt(1)
-    rows["ambiguous"] = several.groupby([rows[name] for name in kind]).transform("any")
-    rows.loc[~rows["ambiguous"], "settings"] = ""
+    several = rows.groupby(kind)["settings"].transform("nunique").gt(1)
+    rows.loc[~several, "settings"] = ""
     lengths = rows["train_length"].nunique()
     datasets = rows["data"].nunique()
     conditions = sorted(rows["data"].unique(), key=lambda data: (data in CONTROLS, data))
     found = []
     for key, group in rows.groupby([*kind, "settings"], sort=True):
-        scheme, data, extension, factor, length, settings = key
+        scheme, data, extension, factor, length, hashed = key
         for status, part in group.groupby("status"):
             kept = data if datasets > 1 or data in CONTROLS else MIXTURE
-            name = _label(scheme, kept, extension, factor, settings) + (
+            name = _label(scheme, kept, extension, factor, hashed) + (
                 f" L={length}" if lengths > 1 else ""
             )
             if status != "ok":
@@ -110,6 +106,15 @@ def series(rows: pd.DataFrame) -> list[Series]:
     return sorted(
         found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label)
     )
+
+
+def settings(rows: pd.DataFrame) -> pd.Series:
+    """The config hash in the name of each row's run, the same for all of its seeds."""
+    names = [
+        run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1]
+        for run, seed in zip(rows["run"], rows["seed"], strict=True)
+    ]
+    return pd.Series(names, rows.index)
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:
@@ -156,10 +161,10 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     return out
 
 
-def _label(scheme, data, extension, factor, settings) -> str:
+def _label(scheme, data, extension, factor, hashed) -> str:
     label = scheme
     if extension != "direct":
         label += f" + {extension}" + (f" x{factor:g}" if factor != 1 else "")
     if data != MIXTURE:
         label += f" ({CONTROLS.get(data, data)})"
-    return label + (f" [{settings}]" if settings else "")
+    return label + (f" [{hashed}]" if hashed else "")

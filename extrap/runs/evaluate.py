@@ -40,8 +40,7 @@ def evaluate(job: Job) -> None:
 
     Raises UserError where the run is not trained yet.
     """
-    if not job.run.trained:
-        raise UserError(f"stage=evaluate: {job.run.name} is not {_untrained(job)}")
+    check_trained(job)
     job.run.check()
     if job.as_published:
         with job.run.alone():
@@ -61,6 +60,12 @@ def evaluate(job: Job) -> None:
         _publish(job, name, partial(_measure, job, name, task, model))
     files = [result_file(job, task).rows for task in planned(job)]
     job.dashboard.draw(files, job.config["plugins"])
+
+
+def check_trained(job: Job) -> None:
+    """Raises UserError where there is nothing to evaluate yet."""
+    if not job.run.trained:
+        raise UserError(f"stage=evaluate: {job.run.name} is not {_untrained(job)}")
 
 
 def _untrained(job: Job) -> str:

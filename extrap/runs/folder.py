@@ -187,16 +187,20 @@ class Folder:
         expected = self.state["files"].get(path.name)
         return expected is None or (path.is_file() and digest(path) == expected)
 
+    def reason(self, extension: str = DIRECT) -> Path:
+        """The file that says why the last attempt under an extension failed."""
+        return self.folder / f"{_of('failed', extension)}.json"
+
     def failure(self, extension: str = DIRECT) -> str | None:
         """Why the last attempt under an extension failed, in one line. A file of its own: written
         by a sweep while another may already try again.
         """
-        reason = read_json(self.folder / f"{_of('failed', extension)}.json").get("reason")
+        reason = read_json(self.reason(extension)).get("reason")
         return reason if isinstance(reason, str) else None
 
     def fail(self, reason: str | None, extension: str = DIRECT) -> None:
         """Notes why an attempt failed; None forgets it."""
-        path = self.folder / f"{_of('failed', extension)}.json"
+        path = self.reason(extension)
         if reason is None:
             path.unlink(missing_ok=True)
         else:

@@ -1,10 +1,12 @@
 """Training from scratch: what is trained, on what and how, and the name that follows from it."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import torch
+import yaml
 from torch import Tensor
 
 from extrap.data.corpora.base import Corpus, Encoded
@@ -19,6 +21,7 @@ from extrap.runs.training.devices import DTYPES, precision
 from extrap.runs.training.optim import Optim
 from extrap.runs.validate import check_model
 from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 
 OPTIM = {"_target_": "extrap.runs.training.optim.Optim"}
 UNSEEN = ("log_every", "save_every")
@@ -186,7 +189,9 @@ class Pretraining:
 
 
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A mixture as an identity holds it: without the place of its text and of its tokenizer."""
+    """A mixture as an identity holds it: without the place of its text and of its tokenizer. The
+    order of `more` seeds the draws of its parts: where it is not the usual one, it is named.
+    """
     kept = {
         name: value
         for name, value in data.items()
@@ -194,7 +199,19 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     }
     own = data["vocabulary"] or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
-    return kept | {"vocabulary": vocabulary}
+    names = list(data.get("more") or {})
+    order = {} if names == _usual_order(frozenset(names)) else {"order": names}
+    return kept | {"vocabulary": vocabulary} | order
+
+
+@cache
+def _usual_order(names: frozenset[str]) -> list[str]:
+    """That of conf/data where a mixture of these parts stands there, else that of the alphabet."""
+    for path in sorted(Path(conf_dir(), "data").glob("*.yaml")):
+        listed = list((yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("more") or {})
+        if listed and names == {*listed}:
+            return listed
+    return sorted(names)
 
 
 def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from filelock import lock_descriptor
 
@@ -67,12 +68,22 @@ def _path(folder: Path, work: str) -> Path:
 
 def _holder(path: Path) -> str | None:
     try:
-        with open(path, encoding="utf-8") as file:
+        with _opened(path) as file:
             if not lock_descriptor(file.fileno(), blocking=False):
                 return file.read() or "another process"
     except OSError:  # no folder, or a file system without locks
         pass
     return None
+
+
+def _opened(path: Path) -> TextIO:
+    """For writing where that is allowed: NFS gives no lock on what was opened to be read alone."""
+    try:
+        return open(path, "r+", encoding="utf-8")
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        return open(path, encoding="utf-8")
 
 
 def _take(file: int, folder: Path, work: str) -> None:

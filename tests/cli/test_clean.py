@@ -7,8 +7,9 @@ import pytest
 
 from extrap.cli import clean
 from extrap.runs.folder import Named
+from extrap.runs.study import State, entries
 from extrap.utils import lock
-from tests.runs.test_study import asked, finished
+from tests.runs.test_study import asked, finished, told
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +72,7 @@ def test_rows_go_with_their_items_and_the_request(capsys) -> None:
             entry.file("kv").rows,
             entry.file("kv").items,
             entry.path,
+            *(entry.folder.done(entry.file(task).note) for task in ("train", "kv")),
         )
     }
     assert other.file("kv").rows.exists()
@@ -88,6 +90,21 @@ def test_only_the_runs_and_states_that_were_named() -> None:
     ]
     clean.main(["s", "t5-1-s0", "--runs", "--yes"])
     assert [Named(name).folder.exists() for name in ("rope-1-s0", "t5-1-s0")] == [True, False]
+
+
+def test_what_other_jobs_of_a_run_still_use_stays(capsys) -> None:
+    """A failed extension takes neither the weights nor the curve of the plain reading with it."""
+    plain, failed = finished("rope-1-s0"), asked("rope-1-s0", extension="yarn")
+    failed.fail("why")
+    clean.main(["s", "--runs", "--rows", "--state", "failed", "--yes"])
+    assert capsys.readouterr().err == (
+        "extrap-clean: rope-1-s0: left alone, its jobs direct are not meant\n"
+        "extrap-clean: 2 removed\n"
+    )
+    assert told(plain)[0] is State.DONE
+    assert [job.extension for job in entries("s")] == ["direct"]
+    clean.main(["s", "--runs", "--yes"])
+    assert not plain.folder.folder.exists()
 
 
 def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:

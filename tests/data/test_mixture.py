@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -173,3 +175,9 @@ def test_text_shorter_than_a_window_is_told_in_one_line():
         match=r"^data.corpus.path=given: 30 train tokens, fewer than one window of 64; .*$",
     ):
         Batches(mixture(), corpus(TEXT[:30]), 0, STEPS)
+
+
+@pytest.mark.parametrize("name", ["text", "retrieval", "a/b", "a.b", ""])
+def test_a_part_has_a_name_of_its_own(name: str) -> None:
+    with pytest.raises(UserError, match=rf"^data\.more\.{re.escape(name)}: a part is named by"):
+        mixture(more={name: Text(size=2)})

@@ -17,6 +17,7 @@ from extrap.extensions.layers import InLayers, global_layers
 from extrap.extensions.ntk import NTK
 from extrap.extensions.probe import response
 from extrap.extensions.rerope import ReRoPE
+from extrap.model.attention import attention
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
 from extrap.model.stack import Only, Stack
@@ -30,6 +31,7 @@ from extrap.schemes.window import Window
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import gpt, names, node
+from tests.support.scheme_case import at, qkv
 
 L = 24
 SHAPE = Shape(dim=16, heads=2, layers=4, length=L, vocab=30)
@@ -228,3 +230,17 @@ def test_a_deep_model_is_looked_at_as_far_as_the_first_layer_that_differs():
     with pytest.raises(ValueError, match="changes no logit"):
         check_changes(plain, Watched(plain.shape))
     assert seen == list(range(12))
+
+
+def test_what_acts_on_all_layers_reaches_those_that_another_left_alone():
+    """After a method for global layers, local ones are read as under the second method alone."""
+    model = around(windowed(RoPE(SHAPE)))
+    every = AllLayers(YaRN(4.0))
+    alone, chained = every(model).scheme, every(NTK(4.0)(model)).scheme
+    q, k, v = qkv(SHAPE, 3 * L)
+    for layer in (0, 1, 2):
+        one, two = (
+            attention(scheme, q, k, v, at(scheme, 3 * L).at_layer(layer, q))
+            for scheme in (alone, chained)
+        )
+        assert torch.equal(one, two)

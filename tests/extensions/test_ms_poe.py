@@ -5,12 +5,15 @@ where all heads alike are interpolation.
 import pytest
 import torch
 
+from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.ms_poe import MsPoE, PerHead
 from extrap.model.scheme import Scheme, Shape, attend_rows
 from extrap.model.stack import Stack
+from extrap.schemes.keynorm import KeyNorm
 from extrap.schemes.log_n import LogN
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.rope import RoPE
+from extrap.schemes.window import Window
 from extrap.schemes.xpos import XPos
 from extrap.utils.errors import NotApplicable
 from tests.support.scheme_case import at, close, qkv
@@ -53,8 +56,8 @@ def test_a_head_is_rope_at_coordinates_of_its_own(layout):
 
 
 def test_it_reaches_into_stacks_and_leaves_the_rest():
-    s = MsPoE().extend(Stack(SHAPE, [RoPE(SHAPE), LogN(SHAPE)]))
-    assert [type(p) for p in s.parts] == [PerHead, LogN]
+    s = MsPoE().extend(Stack(SHAPE, [RoPE(SHAPE), Window(SHAPE, 8)]))
+    assert [type(p) for p in s.parts] == [PerHead, Window]
 
 
 @pytest.mark.parametrize("options", [{"least": 0.9}, {"least": 2.0}, {"times": 0.0}])
@@ -70,6 +73,9 @@ def test_options(options):
         (MultiAxisRoPE(SHAPE, axes=1 + 2), "by an angle per token"),
         (XPos(SHAPE), "by an angle per token"),
         (RoPE(Shape(dim=6, heads=1)), "one head"),
+        (Stack(SHAPE, [RoPE(SHAPE), LogN(SHAPE)]), "ranked by <q, k> alone"),
+        (Stack(SHAPE, [RoPE(SHAPE), KeyNorm(SHAPE)]), "ranked by <q, k> alone"),
+        (DynamicNTK(mode="row").extend(RoPE(SHAPE)), "it turns row by row"),
         (RoPE(Shape(dim=24, heads=4, kv_heads=2)), "heads that share keys"),
     ],
 )

@@ -5,6 +5,10 @@ both masks against their definition.
 import pytest
 import torch
 
+from extrap.extensions.dual_chunk import DualChunkAttention
+from extrap.extensions.rerope import LeakyReRoPE, ReRoPE
+from extrap.extensions.self_extend import SelfExtend
+from extrap.extensions.shifted_positions import STRING
 from extrap.extensions.streaming import LMInfinite, StreamingLLM
 from extrap.model import attention as kernels
 from extrap.model.distance_maps import Constant, InCache
@@ -153,3 +157,15 @@ def test_refused(scheme, options, match):
 def test_options_that_make_no_sense(options, match):
     with pytest.raises(ValueError, match=match):
         StreamingLLM(**options)
+
+
+@pytest.mark.parametrize(
+    "method", [ReRoPE(), LeakyReRoPE(), SelfExtend(), STRING(), DualChunkAttention()]
+)
+def test_places_in_a_cache_get_no_other_distances(method):
+    """A map over the cache would put its sinks at distances of no rule; the other order works."""
+    model = discover.gpt("rope")
+    cached = StreamingLLM(2, 20)(model)
+    with pytest.raises(NotApplicable, match="StreamingLLM comes last"):
+        method(cached)
+    assert StreamingLLM(2, 20)(method(model)).scheme is not None

@@ -128,6 +128,14 @@ WORDS = {
     "model=checkpoint | model.checkpoint=/nope | stage=evaluate": (
         "model.checkpoint=/nope: no such folder or file; give a folder with config.json"
     ),
+    "model=checkpoint | model.checkpoint=/nope | stage=evaluate | scheme=alibi": (
+        "scheme=alibi: a published checkpoint has positions of its own; drop it"
+    ),
+    "model=checkpoint | model.checkpoint=/nope | stage=evaluate | data.length=128": (
+        "data.length=128: a published checkpoint is not trained; drop it"
+    ),
+    "stage=evaluate": "stage=evaluate: ... is not trained yet",
+    "+trainer.overfit_batches=1": "trainer.overfit_batches=1: Lightning cannot take it",
     "+trainer.max_time=1": "trainer.accelerator=...max_time=1: ...; trainer=cpu works everywhere",
     "data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
     "data/vocabulary=tokenizer": (

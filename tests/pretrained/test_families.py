@@ -161,6 +161,64 @@ def rewritten(tmp_path, kind="llama", options=None, **changes) -> Checkpoint:
     return Checkpoint(str(tmp_path))
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["gemma", "gemma2", "gemma3", "llama", "qwen3"])
+def test_a_file_in_half_precision_is_read_in_full(kind, tmp_path):
+    """1 + w of a norm and a factor on queries are numbers of float32, whatever the file holds."""
+    import transformers
+
+    tiny.made(kind).bfloat16().save_pretrained(tmp_path)
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32)
+    ours = Checkpoint(str(tmp_path)).model()
+    torch.testing.assert_close(ours(TOKENS), theirs(TOKENS).logits, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("kind", "options", "changes"),
+    [
+        ("qwen2", {"sliding_window": 9, "use_sliding_window": True}, {"use_sliding_window": None}),
+        (
+            "qwen3",
+            {"sliding_window": 9, "use_sliding_window": True},
+            {"max_window_layers": None, "layer_types": None},
+        ),
+        ("neox", {}, {"rope_parameters": None, "rotary_pct": None}),
+        ("neox", {}, {"rope_parameters": None, "rotary_emb_base": 400, "rope_theta": 90.0}),
+    ],
+)
+def test_what_a_config_lacks_or_says_twice_is_as_transformers_reads_it(
+    kind, options, changes, tmp_path
+):
+    import transformers
+
+    ours = rewritten(tmp_path, kind, options, **changes).model()
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
+    torch.testing.assert_close(ours(TOKENS), theirs(TOKENS).logits, atol=1e-4, rtol=1e-4)
+
+
+def test_mistral_has_its_window_where_the_config_has_none(tmp_path):
+    ours = rewritten(tmp_path, "mistral", sliding_window=None).model()
+    assert {p.width for p in ours.scheme.modules() if isinstance(p, Window)} == {4096}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "gemma"])
+def test_a_head_of_its_own_is_not_taken_for_the_embedding(kind, tmp_path):
+    """A config that says they are one does not make them one; a copy of the embedding is left."""
+    theirs = tiny.made(kind, tie_word_embeddings=False)
+    theirs.save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tie_word_embeddings": True}))
+    with pytest.raises(UserError, match=r"lm_head\.weight is not the embedding"):
+        Checkpoint(str(tmp_path)).model()
+    theirs.lm_head.weight.copy_(theirs.get_input_embeddings().weight)
+    theirs.save_pretrained(tmp_path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tie_word_embeddings": True}))
+    ours = Checkpoint(str(tmp_path)).model()
+    torch.testing.assert_close(ours(TOKENS[:, :9]), theirs(TOKENS[:, :9]).logits)
+
+
 SCALING = {"rope_type": "yarn", "factor": 4.0}
 
 
@@ -183,6 +241,30 @@ SCALING = {"rope_type": "yarn", "factor": 4.0}
                 }
             },
             "one rotation for all layers is",
+        ),
+        (
+            "llama",
+            {"rope_scaling": SCALING | {"rope_theta": 9.0}},
+            "rope_parameters and rope_scaling both stand in the config and differ; keep one",
+        ),
+        (
+            "llama",
+            {"original_max_position_embeddings": 32} | tiny.rope("yarn"),
+            "original_max_position_embeddings=32 is not supported; 16, as beside the scaling, is",
+        ),
+        ("llama", {"is_causal": False}, "is_causal=False is not supported; True is"),
+        ("gpt2", {"is_causal": False}, "is_causal=False is not supported; True is"),
+        ("llama", {"sliding_window": 9}, "sliding_window=9 is not supported; null is"),
+        (
+            "llama",
+            {
+                "rope_parameters": {
+                    "rope_type": "default",
+                    "rope_theta": 9.0,
+                    "partial_rotary_factor": 0.5,
+                }
+            },
+            "partial_rotary_factor=0.5 is not supported; 1 is",
         ),
         ("llama", {"model_type": "spiral"}, "model_type=spiral is not supported"),
         ("llama", {"model_type": None}, "model_type=None is not supported; one of bloom, "),

@@ -9,6 +9,8 @@ from extrap.runs.job import Job
 from extrap.runs.planned import planned
 from tests.support.jobs import job
 
+COPIES = "{{_target_: extrap.data.repeat.RepeatedText, size: 2, weight: 1.0, shortest: {}}}"
+
 NAMES = {
     "scheme=rope": ("rope-36bcb95f-s0", "ebf6b2ccd374"),
     "scheme=hwfa": ("hwfa-2bc093f8-s0", "b4aa88418eec"),
@@ -54,6 +56,21 @@ def test_classes_of_plug_ins_keep_the_name_of_their_package() -> None:
         len({identity_hash(node) for node in (mine, yours, {"_target_": "extrap.schemes.RoPE"})})
         == 3
     )
+
+
+def test_the_order_of_parts_which_seeds_their_draws_is_part_of_the_name() -> None:
+    parts = {"a": COPIES.format(8), "b": COPIES.format(4)}
+    one, two = (
+        job("data=mixture", f"data.more={{{', '.join(f'{n}: {parts[n]}' for n in names)}}}")
+        for names in ("ab", "ba")
+    )
+    first, second = (made.batches[3].tokens for made in (one, two))
+    assert not first.equal(second)
+    assert one.run.name != two.run.name
+
+
+def test_a_mixture_of_conf_has_its_order_by_itself() -> None:
+    assert "order" not in job("data=suite").run.identity["data"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from extrap.runs import train as stage
-from extrap.runs.training.callbacks import Report
+from extrap.runs.training.callbacks import RandomState, Report
 from tests.support.jobs import job
 
 
@@ -70,6 +70,42 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch):
     stage.train(again)
     assert equal(whole, weights(again))
     assert curve == json.loads((j.run.folder / "curve.json").read_text())
+
+
+def test_a_run_that_goes_on_may_be_logged_less_often(elsewhere, monkeypatch):
+    """Its points are means over the steps that are in them."""
+    stage.train(whole := job("train.log_every=1", "train.save_every=1"))
+    every = [point["text/nll"] for point in json.loads(whole.run.curve.read_text())["points"]]
+    whole.run.folder.rename(elsewhere / "whole")
+    with monkeypatch.context() as killed:
+        tell = Report.on_train_batch_end
+
+        def die(self, trainer, *args):
+            tell(self, trainer, *args)
+            if trainer.global_step == 3:
+                raise Stop
+
+        killed.setattr(Report, "on_train_batch_end", die)
+        with pytest.raises(Stop):
+            stage.train(job("train.log_every=1", "train.save_every=1"))
+    stage.train(again := job("train.log_every=4", "train.save_every=4"))
+    points = {
+        point["step"]: point["text/nll"]
+        for point in json.loads(again.run.curve.read_text())["points"]
+    }
+    assert points[8] == pytest.approx(sum(every[4:]) / 4)
+    began = max(step for step in points if step < 4)
+    assert points[4] == pytest.approx(sum(every[began:4]) / (4 - began))
+
+
+def test_fewer_devices_than_before_take_up_their_random_numbers(monkeypatch):
+    states = RandomState()
+    states.load_state_dict({"rng": [torch.get_rng_state()] * 3})  # a CPU and two GPUs
+    taken = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", taken.extend)
+    states.on_train_start(None, None)
+    assert len(taken) == 1
 
 
 LEARNS = [

@@ -55,7 +55,7 @@ def jumps(study="real", scheme="smollm2-135m"):
             found.append(
                 row
                 | {"study": study, "scheme": scheme, "run": f"{scheme}-cafe0123-s0"}
-                | {"task": "gap", "protocol": "jump", "metric": "change", "length": 8 * L}
+                | {"task": "gap", "protocol": "jump", "metric": "nll", "length": 8 * L}
                 | {"value": value, "low": value - 0.1, "high": value + 0.1}
             )
     return found

@@ -73,7 +73,8 @@ def findings(found: Sequence[Finding]) -> str:
         if any(one.verdict == verdict for one in found)
     )
     return (
-        f"<p>Declared before the study ran: {len(found)} statements, {count}.</p>"
+        f"<p>{len(found)} statements, {count}. Each was declared before the rows that it reads, "
+        "but where a note beside it says otherwise.</p>"
         f'<div class="scroll"><table class="findings"><thead><tr>{titles}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )

@@ -46,7 +46,6 @@ def plan(settings: Settings) -> Plan:
     kind = settings.get("model_type")
     first, third = kind == "gemma", kind == "gemma3_text"
     settings = Settings(MISSING[kind] | dict(settings.values), settings.place)
-    settings.only("use_bidirectional_attention", False)
     dim, heads = settings.size("hidden_size"), settings.size("num_attention_heads")
     layers = settings.size("num_hidden_layers")
     D = settings.size("head_dim", default=256)
@@ -76,10 +75,11 @@ def plan(settings: Settings) -> Plan:
         for n in range(layers):
             if third:
                 found[f"blocks.{n}.norm_q.weight"] *= slower
-            else:
-                for part in ("weight", "bias"):
-                    if (rows := found.get(f"blocks.{n}.qkv.{part}")) is not None:
-                        rows[: heads * D] *= slower
+            elif slower != 1:
+                for name in (f"blocks.{n}.qkv.weight", f"blocks.{n}.qkv.bias"):
+                    if name in found:
+                        found[name] = found[name].float()
+                        found[name][: heads * D] *= slower
         return found
 
     def scheme(shape: Shape) -> Scheme:

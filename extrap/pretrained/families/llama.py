@@ -11,15 +11,30 @@ import torch
 from torch import Tensor
 
 from extrap.pretrained.plan import GATED, Plan, Settings, Tensors, head
-from extrap.pretrained.rope import turning
+from extrap.pretrained.rope import parameters, turning
 
 MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
 NORMS = {"norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
 
 
+OPTIONAL = {"use_sliding_window": False, "sliding_window": 4096, "max_window_layers": 28}
+MISSING: dict[str, dict[str, Any]] = {
+    "llama": {},
+    "mistral": {"sliding_window": 4096},
+    "qwen2": OPTIONAL,
+    "qwen3": OPTIONAL,
+}
+"""What transformers takes where a config does not hold an entry; null is none."""
+
+
 def plan(settings: Settings) -> Plan:
     kind = settings.get("model_type")
-    settings.only("use_bidirectional_attention", False)
+    settings = Settings(MISSING[kind] | dict(settings.values), settings.place)
+    if kind == "llama":  # transformers reads none there, other programs do
+        settings.only("sliding_window")
+    turned = parameters(settings)
+    if turned["rope_type"] == "default":  # the same
+        Settings(turned, settings.place).only("partial_rotary_factor", 1)
     settings.only("pretraining_tp", 1)
     settings.only("mlp_bias", False)
     dim, heads = settings.size("hidden_size"), settings.size("num_attention_heads")
@@ -64,8 +79,13 @@ def read(
     shift: float = 0.0,
 ) -> dict[str, Tensor]:
     """The state dict of a GPT with these options. norms: names of those of a block; shift: what a
-    norm adds to its weight, 1 in Gemma.
+    norm adds to its weight, 1 in Gemma, in float32 whatever the numbers of the file, as the model
+    does.
     """
+
+    def shifted(weight: Tensor) -> Tensor:
+        return weight.float() + shift if shift else weight
+
     tied = options["head"] == "shared"
     C, vocab = options["dim"], settings.size("vocab_size")
     hidden = settings.size("intermediate_size")
@@ -73,9 +93,11 @@ def read(
     tensors.inside("model.").drop("rotary_emb.inv_freq")
     found = {
         "embedding.weight": tensors.take("embed_tokens.weight", vocab, C),
-        "norm.weight": tensors.take("norm.weight", C) + shift,
+        "norm.weight": shifted(tensors.take("norm.weight", C)),
         **head(tensors, tied, "lm_head.weight", vocab, C),
     }
+    if tied:
+        tensors.drop_copy("lm_head.weight", found["embedding.weight"])
     for n in range(options["layers"]):
         ours, theirs = f"blocks.{n}", f"layers.{n}"
         attention, mlp = f"{theirs}.self_attn", f"{theirs}.mlp"
@@ -90,9 +112,9 @@ def read(
         if options["qk_norm"]:
             for x in "qk":
                 weight = tensors.take(f"{attention}.{x}_norm.weight", D)
-                found[f"{ours}.norm_{x}.weight"] = weight + shift
+                found[f"{ours}.norm_{x}.weight"] = shifted(weight)
         for name, size in (("gate", (hidden, C)), ("up", (hidden, C)), ("down", (C, hidden))):
             found[f"{ours}.{name}.weight"] = tensors.take(f"{mlp}.{name}_proj.weight", *size)
         for own, name in norms.items():
-            found[f"{ours}.{own}.weight"] = tensors.take(f"{theirs}.{name}.weight", C) + shift
+            found[f"{ours}.{own}.weight"] = shifted(tensors.take(f"{theirs}.{name}.weight", C))
     return found

@@ -25,6 +25,10 @@ NAMES = Names(
 
 
 def plan(settings: Settings) -> Plan:
+    values = {"rotary_pct": 0.25} | dict(settings.values)  # what transformers takes where it lacks
+    if values.get("rotary_emb_base") is not None:  # the name of this family
+        values.pop("rope_theta", None)
+    settings = Settings(values, settings.place)
     settings.only("attention_bias", True)
     dim, vocab = settings.size("hidden_size"), settings.size("vocab_size")
     hidden = settings.size("intermediate_size")

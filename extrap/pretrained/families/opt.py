@@ -36,12 +36,12 @@ def plan(settings: Settings) -> Plan:
 
     def weights(tensors: Tensors) -> dict[str, Tensor]:
         tensors.inside("model.decoder.").inside("decoder.")
-        tensors.left.discard("lm_head.weight")
         table = tensors.take("embed_positions.weight", rows + UNREAD, dim)
         found = {
             "embedding.weight": tensors.take("embed_tokens.weight", vocab, dim),
             "scheme.table": table[None, UNREAD:],
         }
+        tensors.drop_copy("lm_head.weight", found["embedding.weight"])
         norms = {"norm": "final_layer_norm"}
         sizes = {
             "out": ("self_attn.out_proj", dim, dim),

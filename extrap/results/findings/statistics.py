@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.findings.statement import SUM, Selection, Statement, Term
+from extrap.results.series import settings
 from extrap.results.stats.ranks import spearman
 
 COLUMNS = ["value", "down", "up"]
@@ -61,8 +62,8 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
 def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     """The statistic of a statement over `prepared` rows.
 
-    Raises NotMeasured where no seed has all that is read, and where two runs of one seed answer to
-    a selection.
+    Raises NotMeasured where no seed has all that is read, and where runs of several settings answer
+    to a selection.
     """
     parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
     if statement.statistic == "rank_correlation":
@@ -91,9 +92,9 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
     ]
     by = ["seed", *([statement.over] if statement.over else [])]
     by += [name for name in listed if name not in by]
-    if (several := found.groupby(by)["run"].nunique()).gt(1).any():
-        place = several[several > 1].index[0]
-        names = sorted(found.set_index(by).sort_index().loc[[place], "run"].unique())
+    place = [pd.Series(0, found.index), *(found[name] for name in by[1:])]  # whatever the seed
+    if (several := settings(found).groupby(place).transform("nunique").gt(1)).any():
+        names = sorted(found.loc[several, "run"].unique())
         raise NotMeasured(f"several runs answer to one selection: {', '.join(names)}")
     ends = {"down": found["value"] - found["low"], "up": found["high"] - found["value"]}
     table = _means(found.assign(**ends), by)

@@ -32,6 +32,7 @@ class Curve(L.Callback):
         self.every = every
         self.points: list[dict[str, float]] = []
         self._sums: dict[str, torch.Tensor] = {}
+        self._steps = 0  # in the sums; a resumed run may be logged more or less often
         self._clock, self._tokens = time.perf_counter(), 0
         self._began, self._before = time.perf_counter(), 0.0
 
@@ -47,16 +48,17 @@ class Curve(L.Callback):
             return
         for name, value in lit.measured.items():
             self._sums[name] = self._sums.get(name, 0) + value
+        self._steps += 1
         if trainer.global_step % self.every:
             return
         point = {
-            name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self.every
+            name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self._steps
             for name, total in self._sums.items()
         }
         if not all(math.isfinite(v) for v in point.values()):
             raise Diverged(f"the loss is not finite at step {trainer.global_step}")
         self.points.append({"step": trainer.global_step} | point)
-        self._sums = {}
+        self._sums, self._steps = {}, 0
         if trainer.logger is not None:
             speed = self._tokens / (time.perf_counter() - self._clock)
             scalars = {f"train/{name}": value for name, value in point.items()}
@@ -119,7 +121,8 @@ class RandomState(L.Callback):
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
         if self._saved is not None:
             torch.set_rng_state(self._saved[0])
-            torch.cuda.set_rng_state_all(self._saved[1:])
+            # of the devices that are here; there may have been more
+            torch.cuda.set_rng_state_all(self._saved[1:][: torch.cuda.device_count()])
 
     def state_dict(self) -> dict[str, Any]:
         return {"rng": [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]}

@@ -147,6 +147,11 @@ def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> 
     n, times = processes(trainer), accumulated(trainer)
     for option in (compiled, recomputed, workers):
         option(trainer)
+    if trainer.get("overfit_batches"):
+        raise UserError(
+            f"trainer.overfit_batches={trainer['overfit_batches']}: Lightning cannot take it with "
+            "batches that are drawn as they are needed; leave it out"
+        )
     if sweep and n > 1:
         raise UserError(
             f"trainer.devices={trainer['devices']}: a job of a sweep has one device; start this "

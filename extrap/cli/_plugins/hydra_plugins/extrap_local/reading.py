@@ -21,7 +21,7 @@ from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.varied import Varied
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
 # What concerns the sweep and not its jobs: a job runs once, and starts no sweep.
@@ -82,6 +82,8 @@ class Reader:
             except UserError as error:
                 wrong[str(error)] = None
             except Exception as error:
+                if disk_fault(error):
+                    raise
                 raise RuntimeError(
                     f"a bug met while reading the job {' '.join(overrides)}"
                 ) from error
