@@ -25,4 +25,5 @@ def draw(rows):
         "accuracy",
         "Questions about all of a context",
         "Wilson, 95 %",
+        select(rows, **NEEDS | {"metric": "chance"}),
     )

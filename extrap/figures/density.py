@@ -62,7 +62,7 @@ def draw(rows):
             zorder=1,
         )
         panel.set_xscale("log", base=2)
-        ticks = [k for k in sorted(found["k"].unique()) if k in (1, 1.25, 1.5, 2, 4, 8, 16)]
+        ticks = [k for k in sorted(found["k"].unique()) if k in (1, 1.5, 2, 4, 8, 16)]
         panel.xaxis.set_major_locator(FixedLocator(ticks))
         panel.xaxis.set_minor_locator(NullLocator())
         panel.xaxis.set_major_formatter(FuncFormatter(lambda k, _: f"{k:g}"))

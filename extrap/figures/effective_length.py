@@ -57,7 +57,8 @@ def draw(rows):
             _cell(panel, j, i, table.loc[label, place], found[label].rows["train_length"].iloc[0])
     for j, place in enumerate(table.columns):
         panel.text(j + 0.4, -0.1, place, ha="left", va="bottom", rotation=45, fontsize=7)
-    words = "length over L up to which 85 % of the score at L is kept, 95 % interval below"
+    words = "length over L up to which 85 % of the score at L is kept, ≥: at least; below it its "
+    words += "95 % interval, from 3 seeds on"
     entitle(figure, "Effective length by task", f"{note(rows)} · {words}")
     return figure
 

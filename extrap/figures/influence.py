@@ -53,7 +53,8 @@ def draw(rows):
             continue
         panel, (scheme, extension) = axes[i, j], schemes[k]
         here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
-        _inborn(panel, here[here["run"] == here["run"].min()], depths)
+        inborn = here[here["protocol"].isin((*depths, "untrained_unmasked"))]
+        _inborn(panel, inborn[inborn["run"] == inborn["run"].min()], depths)
         if (scheme, extension) in agreed.index:
             numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
             panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
@@ -76,8 +77,8 @@ def draw(rows):
     entitle(
         figure,
         "Influence of each position on the last output",
-        f"{note(rows)}{_within(rows)} · means over inputs, means over seeds · numbers: rank "
-        "correlation of greys and theory, by layers",
+        f"{note(rows)}{_within(rows)} · means over inputs; trained: over seeds, grey where below "
+        "the gate; untrained: one run · numbers: rank correlation of greys and theory, by layers",
     )
     return figure
 

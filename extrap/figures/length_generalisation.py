@@ -6,6 +6,9 @@ seeds, thick ones their means, all seeds among them: a label says how many are b
 task. Dotted: naming values at random. Conventions of arXiv 2305.19466 (figure 3).
 """
 
+import math
+from dataclasses import replace
+
 from extrap.figures.drawing.axes import QUIET, note
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
 from extrap.figures.drawing.layout import pairs
@@ -26,7 +29,8 @@ def draw(rows):
     rows = select(rows, **NEEDS)
     rows = rows.assign(mark=judged(rows), status="ok")
     protocols = sorted(rows["protocol"].unique())
-    labels = [s.label for s in series(rows)]
+    found = series(rows)  # of all panels, so that a line keeps its style in each
+    labels = [s.label for s in found]
     size = (2.2, label_height(len(labels), 1.6))
     figure, axes = pairs(len(protocols), size, right=label_room(labels), gap=0.25, between=0.62)
     columns = min(2, len(protocols))
@@ -41,14 +45,20 @@ def draw(rows):
         guess = guess[guess["at"] <= furthest]
         dots = {"color": QUIET, "linestyle": (0, (1, 1.6)), "linewidth": 0.9, "label": "chance"}
         panel.plot(guess["at"], guess["value"], **dots)
-        ends = [_line(panel, s) for s in series(here)]
+        parts = [replace(s, rows=s.rows[s.rows.index.isin(here.index)]) for s in found]
+        ends = [_line(panel, s) for s in parts if len(s.rows)]
+        if k == columns - 1:  # names of all panels stand beside this one
+            named = {end.label for end in ends}
+            away = [s for s in found if s.label not in named]
+            ends += [End(s.label, _style(s), furthest, math.nan, True) for s in away]
         panel.set(title=protocols[k], xlim=(0, furthest * 1.03), ylim=(-0.03, 1.05))
         panel.set_xlabel("symbols" if k + columns >= len(protocols) else "")
         panel.set_ylabel("exact match" if k % columns == 0 else "")
         panel.tick_params(labelleft=k % columns == 0)
         if k == columns - 1:
             label_ends(panel, ends)
-    marks = "thin: seeds, thick: their mean · shaded: trained lengths; dotted: chance"
+    marks = "to twice the trained lengths, which are shaded · thin: seeds, thick: their mean; "
+    marks += "dotted: chance"
     lost = below(rows)
     entitle(
         figure, "Length generalisation", f"{note(rows)} · {marks}" + (f" · {lost}" if lost else "")
@@ -59,21 +69,26 @@ def draw(rows):
 def below(rows) -> str:
     """`below the gate: copy 7, reverse 12 of 15 runs`: a mean holds seeds that did not learn."""
     lost = rows[rows["mark"] != "ok"].groupby("protocol")["run"].nunique()
-    words = ", ".join(f"{protocol} {count}" for protocol, count in lost.items())
-    runs = rows["run"].nunique()
-    return f"below the gate: {words} of {runs} runs (hollow: all of a scheme)" if words else ""
+    runs = rows.groupby("protocol")["run"].nunique()
+    words = ", ".join(f"{protocol} {count} of {runs[protocol]}" for protocol, count in lost.items())
+    return f"below the gate: {words} runs (hollow: all of a scheme)" if words else ""
 
 
 def _line(panel, s: Series) -> End:
-    """Grey and hollow where every seed is below the gate."""
-    style = style_of(s)
-    if (s.rows["mark"] != "ok").all():
-        style = Style(BELOW_GATE, style.line, style.marker, filled=False)
+    style = _style(s)
     table = seeds(s.rows, "at")
     middle = table.mean(axis=1)
     thin_lines(panel, table, style)
     panel.plot(middle.index, middle, label=s.label, zorder=3, **style.stroke)
-    return End(s.label, style_of(s), middle.index[-1], middle.iloc[-1])
+    return End(s.label, style, middle.index[-1], middle.iloc[-1])
+
+
+def _style(s: Series) -> Style:
+    """Grey and hollow where every seed is below the gate."""
+    style = style_of(s)
+    if (s.rows["mark"] != "ok").all():
+        return Style(BELOW_GATE, style.line, style.marker, filled=False)
+    return style
 
 
 def trained(rows) -> dict[str, float]:

@@ -66,7 +66,7 @@ def draw(rows):
         panel.set_ylabel(f"perplexity, {PROTOCOLS[shown[i]]}" if j == 0 else "")
         label_ends(panel, [replace(end, y=min(end.y, floor * CUT)) for end in ends])
     below = (
-        f"{note(rows)}, but where a label counts them · set for {target(rows):g}x where a factor "
+        f"{note(rows)}, counted in labels · set for {target(rows):g}x where a factor "
         f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
         f"above {CUT * floor:.3g} is cut off{in_force_note(every, rows['method'])}"
     )

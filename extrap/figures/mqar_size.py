@@ -47,7 +47,9 @@ def draw(rows):
         ticks = apart(rows["params"])
         panel.set_xticks(ticks, [f"{size / 1e6:.2g} M" for size in ticks], minor=False)
         panel.xaxis.set_minor_formatter(NullFormatter())
-        panel.set(ylim=(-0.03, 1.05), ylabel="" if j else f"{protocol.split('-')[1]} records")
+        panel.set(
+            ylim=(-0.03, 1.05), ylabel="" if j else f"accuracy, {protocol.split('-')[1]} records"
+        )
         panel.tick_params(labelleft=j == 0)
         panel.set_title(f"{n / here['train_length'].iloc[0]:g}x ({n:g} tokens)")
         panel.set_xlabel("parameters" if i == len(shown) - 1 else "")

@@ -76,7 +76,8 @@ def draw(rows):
         for (scheme, data), part in gains.groupby(["scheme", "data"])
     )
     below = (
-        f"{note(rows)} · set for {target(rows):g}x where a method has a factor · gain within L: "
+        f"{note(rows)} · dotted: plain, running text within L · set for {target(rows):g}x where a "
+        f"method has a factor · gain within L: "
         f"{gained}{in_force_note(every, rows['method'])}"
     )
     entitle(figure, "Repeated and non-repeated text", below)

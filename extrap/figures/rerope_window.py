@@ -6,6 +6,7 @@ greatest length that was measured. A colour per training, hollow with log-n at t
 running text within the training length, read by the plain model.
 """
 
+import pandas as pd
 from matplotlib.ticker import FuncFormatter, PercentFormatter
 
 from extrap.figures.drawing.axes import note
@@ -38,11 +39,20 @@ def _windows(rows):
     return rows.assign(width=(width / rows["train_length"].astype(float)).fillna(0.5))
 
 
+def _whole(rows):
+    """Of the seeds that were read with every width, or with as many as any was: a line over widths
+    joins means of the same seeds.
+    """
+    widths = rows.groupby("seed")["width"].nunique()
+    return rows[rows["seed"].isin(widths.index[widths == widths.max()])]
+
+
 def draw(rows):
     every, rows = select(methods(rows), **NEEDS), select(_windows(rows), **NEEDS)
     far, parents = max(rows["multiple"]), sorted(rows["parent"].unique())
     rows = rows[(rows["multiple"] == far) & rows["protocol"].isin(PROTOCOLS)]
-    groups = [(p, n, part) for (p, n), part in rows.groupby(["parent", "log_n"], sort=True)]
+    groups = [(p, n, _whole(part)) for (p, n), part in rows.groupby(["parent", "log_n"], sort=True)]
+    rows = pd.concat([part for *_, part in groups])
     names = [f"{parent}{', log-n at test' * bool(log_n)}" for parent, log_n, _ in groups]
     figure, ((panel,),) = panels(
         (1, 1),

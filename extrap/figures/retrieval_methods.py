@@ -6,7 +6,7 @@ every panel; records: their number grows with the length. Dotted: naming any val
 
 import numpy as np
 
-from extrap.figures.drawing.axes import QUIET, note
+from extrap.figures.drawing.axes import QUIET, spread_note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
 from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
@@ -61,10 +61,11 @@ def draw(rows):
         panel.tick_params(labelleft=j == 0)
         if j == len(multiples) - 1:
             label_ends(panel, ends)
+    factor = f" · set for {target(rows):g}x where a factor exists" if target(rows) > 1 else ""
     entitle(
         figure,
-        "Retrieval by method of reading further",
-        f"{note(rows)} · set for {target(rows):g}x where a factor exists · dotted: a guess"
+        f"Retrieval by method of reading further, {rows['parent'].iloc[0]}",
+        f"{spread_note(rows, 'bands: 95 % Wilson')}{factor} · dotted: a guess"
         + in_force_note(every, rows["method"]),
     )
     return figure

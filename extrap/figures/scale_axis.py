@@ -6,6 +6,8 @@ seed, bars are t-intervals over seeds from three on. Under the curves of a panel
 rank correlation between the order of schemes in the smallest models and that in each larger size.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -61,9 +63,9 @@ def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))
     common = set.intersection(*(set(part) for _, part in rows.groupby("run")["multiple"]))
     rows = rows[rows["multiple"] == max((m for m in common if m <= FURTHEST), default=1)]
-    rows = rows.assign(size=sizes(rows["params"]))
+    rows = rows.assign(size=sizes(rows["params"]), lost=rows["status"] == "not trained")
     by = ["scheme", "train_length", "size", "seed", "multiple"]
-    return rows.groupby(by, as_index=False)["value"].mean()
+    return rows.groupby(by, as_index=False).agg(value=("value", "mean"), lost=("lost", "any"))
 
 
 def draw(rows):
@@ -98,11 +100,14 @@ def draw(rows):
         panel.set_ylabel(f"{what} at {found[i]['multiple'].iloc[0]:g}x" if j == 0 else "")
         panel.tick_params(labelleft=j == 0)
         if j == len(lengths) - 1:
-            label_ends(panel, ends)
+            border = panel.get_xlim()[1]  # a leader from one size alone would pass for a line
+            one = part["size"].nunique() == 1
+            label_ends(panel, [replace(end, x=border) if one else end for end in ends])
     entitle(
         figure,
         "Does the order of schemes hold over sizes?",
-        f"{note(rows)} · mean of all seeds, bars: 95 % t-interval over seeds from 3 on · "
+        f"{note(rows)} · mean of all seeds, thin: seeds; bars: 95 % t-interval over seeds from 3 "
+        "on; hollow: all seeds below the gate of retrieval · "
         "ρ: rank correlation with the order of the smallest models, by size",
     )
     return figure
@@ -131,6 +136,9 @@ def _line(panel, scheme: str, rows: pd.DataFrame) -> End:
             panel.plot([size] * 2, t_interval(values.dropna()), color=style.colour, lw=0.8,
                        alpha=0.7, label="_interval")  # fmt: skip
     panel.plot(middle.index, middle, label=scheme, zorder=3, **style.stroke)
+    lost = rows.groupby("size")["lost"].all()
+    hollow = {"color": style.colour, "marker": style.marker, "markerfacecolor": "white", "lw": 0}
+    panel.plot(lost.index[lost], middle[lost], label="_below the gate", zorder=4, **hollow)
     return End(scheme, style, middle.index[-1], middle.iloc[-1])
 
 

@@ -36,8 +36,11 @@ def draw(rows):
     columns = min(ACROSS, len(found))
     lines, tall = math.ceil(len(found) / columns), max(len(table) for table in tables)
     width = max(1.9, POINT * text_width([s.label for s in found], 7.5))
+    first = [tables[k - k % columns] for k in range(len(tables))]  # of the line of panels
+    own = [not t.index.equals(f.index) for t, f in zip(tables, first, strict=True)]
+    gap = 1.05 if any(own) else 0.22
     figure, axes = panels(
-        (lines, columns), (width, 0.2 * tall), right=0.95, gap=0.22, between=0.55, left=1.05
+        (lines, columns), (width, 0.2 * tall), right=0.95, gap=gap, between=0.55, left=1.05
     )
     top = max(table.to_numpy().max() for table in tables)
     for k, (i, j) in enumerate(np.ndindex(axes.shape)):
@@ -54,7 +57,7 @@ def draw(rows):
         panel.set_title(s.label, color=style_of(s).text, fontsize=7.5, pad=3)
         panel.set_yticks(
             np.arange(len(table)) + 0.5,
-            table.index if leftmost(panel) else [""] * len(table),
+            table.index if leftmost(panel) or own[k] else [""] * len(table),
             fontsize=6.5,
         )
         panel.set_xticks((0.5, 5.5, 10.5, 15.5), ("0", "5", "10", "15"))

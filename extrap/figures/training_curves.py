@@ -46,7 +46,9 @@ def draw(rows):
         panel.set(title=f"{protocol}: {TITLES[metric]}", xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
-    entitle(figure, "Training", note(trained) + _diverged(rows))
+    entitle(
+        figure, "Training", f"{note(trained)} · thin: seeds, thick: their mean{_diverged(rows)}"
+    )
     return figure
 
 
@@ -78,7 +80,8 @@ def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 def _curve(panel, s) -> End:
     style, table = style_of(s), seeds(s.rows, "at")
     thin_lines(panel, table, style)
-    middle = table.mean(axis=1)
+    every = table.dropna()  # a mean of other seeds at the next step would be a jump of its own
+    middle = (table if every.empty else every).mean(axis=1)
     stroke = style.stroke | {"markevery": max(1, len(middle) // 8)}
     panel.plot(middle.index, middle, label=s.label, zorder=3 if s.ok else 2, **stroke)
     return End(s.label, style, middle.index[-1], middle.iloc[-1])

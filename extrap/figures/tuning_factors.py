@@ -62,7 +62,8 @@ def draw(rows):
     entitle(
         figure,
         "Train factor against evaluation factor",
-        f"{note(rows)} · at the length that the reader is set for · 1: not tuned",
+        f"{note(rows)} · at the length that the reader is set for · 1: not tuned · loss: nats per "
+        "token",
     )
     return figure
 

@@ -65,8 +65,10 @@ def draw(rows):
         for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
             _marks(panel, line, here, colour, s.label, runs=len(here), share=True)
-    words = "kv, records, mean over depths; bars: 95 % interval over seeds, from three on"
-    words = f"{note(rows)} · {words}; grey: below the gate"
+    words = (
+        "kv, records, mean over depths; small dots: seeds; bars: 95 % interval over seeds, from "
+    )
+    words = f"{note(rows)} · {words}three on; dotted: the gate; grey: below it"
     entitle(figure, "Who learns, how fast, how far", words)
     return figure
 

@@ -122,20 +122,23 @@ class LostInTheMiddle(Task):
 
             with cells.within_range() as part:
                 correct = self._curve(part, examples, query, model, vocabulary, share_done)
-                if cells.where["length"] <= train_length:
+                # one record alone is found by whoever copies what is there
+                if cells.where["length"] <= train_length and len(examples[0].values) > 1:
                     gates[query] = cells, examples, correct if self.indices is None else None
             counter.up_to(sum(cost[: at + 1]))
+        several = next((one for one in sets if len(one[0].values) > 1), sets[0])
         for query in self.query:
             if query not in gates and (
-                fewer := self._fewer(sets[0], query, train_length, vocabulary)
+                fewer := self._fewer(several, query, train_length, vocabulary)
             ):
                 gates[query] = recorder.at(**_where(fewer, query, vocabulary)), fewer, None
         for query, (cells, examples, known) in gates.items():
             alone = known is None
-            cells.share(
-                "gate",
-                self._accuracy_alone(examples, query, model, vocabulary) if alone else known,
-            )
+            with cells.within_range() as part:
+                part.share(
+                    "gate",
+                    self._accuracy_alone(examples, query, model, vocabulary) if alone else known,
+                )
         return recorder.by_gate()
 
     @staticmethod

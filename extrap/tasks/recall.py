@@ -33,7 +33,8 @@ class ListRecall(AtLengths):
     lists of each length; demands: what is asked; span: as in training; batch_tokens: tokens per
     forward, which changes speed and memory only. Metrics:
 
-    recall      is the item among the m most likely tokens, m the number that is wanted: Wilson
+    recall      is the item among the m most likely tokens, m the number that is wanted, so that
+                chance (below) grows with the list: compare lengths above it. Wilson
                 interval by depth; the share of all items that are wanted without a depth, bootstrap
                 over lists
     restricted  the same among key ids alone

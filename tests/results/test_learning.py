@@ -3,6 +3,7 @@
 import pytest
 
 from extrap.results.learning import learning
+from extrap.results.summary import summary
 from tests.support.plausible import L, study_rows
 
 
@@ -25,3 +26,12 @@ def test_a_line_holds_means_over_seeds(frame):
 def test_what_never_learns_has_no_step_and_what_ends_has_no_accuracy_past_its_end(frame):
     table = learning(frame(study_rows(("nope", "learned"))))
     assert table["steps"].isna()["nope"] and table[2].isna()["learned"]
+
+
+def test_a_mean_of_steps_says_how_many_seeds_it_is_of(frame):
+    rows = frame(study_rows(("rope",), seeds=(0, 1)))
+    late = (rows["metric"] == "steps_to_90") & (rows["seed"] == 1)
+    table = learning(rows[~late])
+    assert (table.loc["rope", "arrived"], table.loc["rope", "seeds"]) == (1, 2)
+    assert summary(rows)["steps_to_90"].notna().all()
+    assert summary(rows[~late])["steps_to_90"].isna().all()

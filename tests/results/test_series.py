@@ -150,3 +150,14 @@ def test_each_run_is_looked_into_where_it_is_known():
 def test_corpora_are_not_mixed(frame):
     with pytest.raises(UserError, match="rows of different corpora"):
         series(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))
+
+
+def test_two_settings_of_a_scheme_are_two_series_also_under_seeds_of_their_own(frame):
+    """A wide model of seed 1 is no second seed of a narrow one."""
+    wide = [
+        row | {"run": "rope-cafe0001-s1", "seed": 1, "params": 900_000} for row in run_rows("rope")
+    ]
+    rows = select(frame([*run_rows("rope"), *wide]), **ACCURACY)
+    found = series(rows)
+    assert len(found) == 2 and all(s.label.startswith("rope [") for s in found)
+    assert [s.rows["seed"].nunique() for s in found] == [1, 1]

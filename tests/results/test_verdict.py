@@ -226,3 +226,9 @@ def test_without_rows_nothing_is_measured(tmp_path):
     assert [one.verdict for one in findings(tmp_path, None)] == ["not measured"]
     assert [one.verdict for one in findings(tmp_path, pd.DataFrame())] == ["not measured"]
     assert read(tmp_path)[0].claim == "> 0"
+
+
+def test_runs_of_two_settings_are_not_averaged_over_seeds_of_their_own(tmp_path):
+    other = row("rope", 9, 4, 0.9, run="rope-1111-s9")
+    found = judged(tmp_path, [*ROPE, other], rows=AT_4X, above=0)
+    assert found.verdict == "not measured" and "rope-1111-s9" in found.reason

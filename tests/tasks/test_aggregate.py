@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from extrap.data import aggregate
 from extrap.data.aggregate import KINDS, Aggregate, AggregateForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.aggregate import Aggregation
@@ -110,3 +111,12 @@ def test_bad_input_is_one_line(options, message):
 def test_marks_need_keys():
     with pytest.raises(UserError, match=r"^data\.vocabulary\.keys=5: data\.x needs 6 key ids"):
         Aggregate().check("data.x", Vocabulary(keys=5, values=16), 32)
+
+
+def test_chance_of_long_texts_is_that_of_short_ones(monkeypatch):
+    """Binomials of a thousand labels are no floating-point numbers."""
+    form = AggregateForm(kind="count")
+    short = [form.most_frequent(n) for n in (40, 80)]
+    monkeypatch.setattr(aggregate, "FLOATS", 0)
+    assert [form.most_frequent(n) for n in (40, 80)] == pytest.approx(short, abs=1e-14)
+    assert 0 < form.most_frequent(4096) < 1

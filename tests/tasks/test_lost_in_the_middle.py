@@ -354,7 +354,7 @@ def test_lengths_past_a_table_are_absent():
     steps = []
     result = task().run(model, None, VOCABULARY, L, lambda done, total: steps.append((done, total)))
     assert (
-        {r["at"] for r in result.rows} == {1}
+        {r["at"] for r in result.rows if r["metric"] != "gate"} == {1}  # that has two records
         and steps == sorted(steps)
         and steps[-1][0] == steps[-1][1]
     )
@@ -392,3 +392,14 @@ def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=rf"^task\.lost-in-the-middle\.{message}") as error:
         checked(task(), options, None, VOCABULARY, L)
     assert "\n" not in str(error.value)
+
+
+def test_one_record_alone_is_no_gate():
+    """Whoever copies the only record there is has found nothing."""
+    first = writer(lambda prompt: f' "{records(prompt)[0][1]}"')
+    one, two = (len(generate(2, 6, 5, 0).first(k).prompt(0, "last")[0]) + 9 for k in (1, 2))
+    for length in (one, two):
+        asked = task(pairs=(1, 2), query=("last",), depths=(0.0, 1.0))
+        result = measure(asked, first, None, length)
+        assert {r["status"] for r in result.rows} == {"not trained"}
+        assert [r["at"] for r in gates(result).values()] == ([2] if length == two else [])

@@ -19,7 +19,10 @@ class Torch(Source):
 
     Whole files are long documents whose far context carries information. Small ones are left out
     because they teach little and because one of them, version.py, differs between builds of the
-    same version. Licence of the text: BSD-3-Clause.
+    same version. Documents are split by name, and code repeats itself: of the stretches of 128
+    bytes that `nll` scores at 64 tokens, one in ten stands in the training text as well, in eight
+    of 64 documents more than one in five. Runs share that; loss on text of your own does not have
+    it. Licence of the text: BSD-3-Clause.
     """
 
     smallest: int = 1024

@@ -73,12 +73,17 @@ def decades(axis) -> None:
 
 
 def note(rows: pd.DataFrame) -> str:
-    """Study, training length and number of seeds, for the line under a figure."""
-    seeds = rows["seed"].nunique()
+    """Study, training length and number of seeds, for the line under a figure; the least and the
+    greatest where models differ in it.
+    """
+    model = ["scheme", "data", "extension", "train_length", "params"]
+    counts = rows.groupby(model, dropna=False)["seed"].nunique()
+    least, seeds = counts.min(), max(counts.max(), 1)
+    several = f"{least} to {seeds}" if least < seeds else f"{seeds}"
     lengths = ", ".join(str(length) for length in sorted(rows["train_length"].unique()))
     return (
         f"study {', '.join(sorted(rows['study'].unique()))} · trained at L = {lengths} tokens · "
-        f"{seeds} seed{'s' * (seeds > 1)}"
+        f"{several} seed{'s' * bool(seeds > 1)}"
     )
 
 

@@ -1,4 +1,4 @@
-"""Every figure that the rows serve, small enough for a page: PNG in few colours, as data URIs."""
+"""Every figure that the rows serve, small enough for a page: PNG by a palette, as data URIs."""
 
 import base64
 import io
@@ -12,7 +12,7 @@ from extrap import figures
 
 SHARE = 100 / 160
 """Of the pixels of a committed figure."""
-COLOURS = 48
+COLOURS = 256
 
 
 def pictures(rows: pd.DataFrame, room: int, plugins: Iterable[str] = ()) -> str:
@@ -48,7 +48,7 @@ def _small(png: bytes) -> bytes:
     image = Image.open(io.BytesIO(png)).convert("RGB")
     size = [round(side * SHARE) for side in image.size]
     reduced = image.resize(size, Image.Resampling.LANCZOS).quantize(
-        COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
     )
     buffer = io.BytesIO()
     reduced.save(buffer, "PNG", optimize=True)
