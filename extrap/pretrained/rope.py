@@ -227,7 +227,7 @@ def rotation(settings: Settings, shape: Shape, layout: Layout = "half") -> list[
 def windowed(settings: Settings, layers: int) -> tuple[list[int], int]:
     """Layers that see a window, and its width; none where the config does not switch it on."""
     window = settings.get("sliding_window")
-    if window is None or settings.get("use_sliding_window", True) is False:
+    if window is None or not settings.values.get("use_sliding_window", True):
         return [], 0
     width = settings.size("sliding_window")
     kinds = settings.get("layer_types")

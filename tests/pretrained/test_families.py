@@ -9,6 +9,8 @@ import torch
 
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.checkpoint import Checkpoint, by_model_type
+from extrap.pretrained.plan import Settings
+from extrap.pretrained.rope import windowed
 from extrap.pretrained.soft_cap import SoftCap
 from extrap.schemes.window import Window
 from extrap.utils.errors import UserError
@@ -195,6 +197,14 @@ def test_what_a_config_lacks_or_says_twice_is_as_transformers_reads_it(
     ours = rewritten(tmp_path, kind, options, **changes).model()
     theirs = transformers.AutoModelForCausalLM.from_pretrained(tmp_path)
     torch.testing.assert_close(ours(TOKENS), theirs(TOKENS).logits, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("word", "layers"), [(True, [0, 1]), (False, []), (None, [])])
+def test_a_window_is_there_where_it_is_switched_on(word, layers):
+    """Null switches it off, as in transformers; a family without the switch has its window."""
+    values = {"sliding_window": 9, "use_sliding_window": word}
+    assert windowed(Settings(values, "config.json"), 2)[0] == layers
+    assert windowed(Settings({"sliding_window": 9}, "config.json"), 2)[0] == [0, 1]
 
 
 def test_mistral_has_its_window_where_the_config_has_none(tmp_path):

@@ -16,21 +16,17 @@ from extrap.runs import study, validate
 from extrap.runs import train as stage
 from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate
-from extrap.runs.training.callbacks import Report
 from extrap.runs.training.shared_parameters import shared
 from extrap.schemes.t5 import T5
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.discover import gpt, names, node
 from tests.support.jobs import job
+from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 SMALL = ["model.dim=16", "model.layers=1", "model.heads=2"]
 BRIEF = ["finetune.steps=6", "finetune.log_every=1", "finetune.save_every=2", "finetune.warmup=2"]
-
-
-class Stop(Exception):
-    """A machine that goes down in the middle of a step."""
 
 
 def tuned(*overrides: str, method: str = "full"):
@@ -164,17 +160,8 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
     whole, curve = weights(j), j.run.curve.read_text()
     parent = weights(j.tuned.parent)
     j.run.folder.rename(elsewhere / "whole")
-    with monkeypatch.context() as killed:
-        tell = Report.on_train_batch_end
-
-        def die(self, trainer, *args):
-            tell(self, trainer, *args)
-            if trainer.global_step == 5:
-                raise Stop
-
-        killed.setattr(Report, "on_train_batch_end", die)
-        with pytest.raises(Stop):
-            stage.train(tuned(*options, method=method))
+    with killed(monkeypatch, 5):
+        stage.train(tuned(*options, method=method))
     assert j.run.checkpoint.exists() and not j.run.trained
     again = tuned(*options, method=method)
     stage.train(again)

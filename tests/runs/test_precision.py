@@ -13,11 +13,11 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from extrap.runs import train as stage
 from extrap.runs.evaluate import evaluate
 from extrap.runs.training import devices
-from extrap.runs.training.callbacks import Report
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.errors import UserError
 from tests.support.discover import names
 from tests.support.jobs import job
+from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -27,26 +27,13 @@ BRIEF = [
 ]
 
 
-class Stop(Exception):
-    """A machine that goes down in the middle of training."""
-
-
 def weights(this) -> dict[str, torch.Tensor]:
     return torch.load(this.run.weights, weights_only=True)
 
 
 def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
-    tell = Report.on_train_batch_end
-
-    def die(self, trainer, *args):
-        tell(self, trainer, *args)
-        if trainer.global_step == step:
-            raise Stop
-
-    with monkeypatch.context() as killed:
-        killed.setattr(Report, "on_train_batch_end", die)
-        with pytest.raises(Stop):
-            stage.train(job(*words))
+    with killed(monkeypatch, step):
+        stage.train(job(*words))
 
 
 @pytest.mark.parametrize("precision", devices.DTYPES)

@@ -6,13 +6,9 @@ import pytest
 import torch
 
 from extrap.runs import train as stage
-from extrap.runs.training.callbacks import RandomState, Report
+from extrap.runs.training.callbacks import RandomState
 from tests.support.jobs import job
-
-
-class Stop(Exception):
-    """A machine that goes down in the middle of a step."""
-
+from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -53,17 +49,8 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch):
     whole, curve = weights(j), json.loads((j.run.folder / "curve.json").read_text())
     j.run.folder.rename(elsewhere / "whole")
 
-    with monkeypatch.context() as killed:
-        tell = Report.on_train_batch_end
-
-        def die(self, trainer, *args):
-            tell(self, trainer, *args)
-            if trainer.global_step == 6:
-                raise Stop
-
-        killed.setattr(Report, "on_train_batch_end", die)
-        with pytest.raises(Stop):
-            stage.train(job(*options))
+    with killed(monkeypatch, 6):
+        stage.train(job(*options))
     assert j.run.checkpoint.exists()
     assert not j.run.trained
     again = job(*options)
@@ -77,17 +64,8 @@ def test_a_run_that_goes_on_may_be_logged_less_often(elsewhere, monkeypatch):
     stage.train(whole := job("train.log_every=1", "train.save_every=1"))
     every = [point["text/nll"] for point in json.loads(whole.run.curve.read_text())["points"]]
     whole.run.folder.rename(elsewhere / "whole")
-    with monkeypatch.context() as killed:
-        tell = Report.on_train_batch_end
-
-        def die(self, trainer, *args):
-            tell(self, trainer, *args)
-            if trainer.global_step == 3:
-                raise Stop
-
-        killed.setattr(Report, "on_train_batch_end", die)
-        with pytest.raises(Stop):
-            stage.train(job("train.log_every=1", "train.save_every=1"))
+    with killed(monkeypatch, 3):
+        stage.train(job("train.log_every=1", "train.save_every=1"))
     stage.train(again := job("train.log_every=4", "train.save_every=4"))
     points = {
         point["step"]: point["text/nll"]
@@ -132,17 +110,8 @@ def test_resumed_equals_uninterrupted_in_every_phase_of_the_curriculum(
     stage.train(j)
     whole = weights(j)
     j.run.folder.rename(elsewhere / "whole")
-    with monkeypatch.context() as killed:
-        tell = Report.on_train_batch_end
-
-        def die(self, trainer, *args):
-            tell(self, trainer, *args)
-            if trainer.global_step == stop:
-                raise Stop
-
-        killed.setattr(Report, "on_train_batch_end", die)
-        with pytest.raises(Stop):
-            stage.train(job(*LEARNS))
+    with killed(monkeypatch, stop):
+        stage.train(job(*LEARNS))
     assert switch(j.run) == ({} if phase == "easy" else {"retrieval": 20})
     stage.train(job(*LEARNS))
     assert equal(whole, weights(j))
