@@ -19,8 +19,11 @@ class Damaged(Exception):
     """A file of a run that is not what training wrote there, and why."""
 
     def __init__(self, path: Path, why: str):
-        super().__init__(f"{path}: {why}")
-        self.path = path
+        super().__init__(path, why)  # both, so that one process can send it to another
+        self.path, self.why = path, why
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
 
 
 def save(content: Any, path: Path) -> None:

@@ -200,6 +200,10 @@ class FineTuned:
         self.tuning.adapt(extended)
         return extended
 
+    def outline(self) -> GPT:
+        """With all its numbers, as an extension may look at them."""
+        return self.begin()
+
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The weights of the plain model from those that were tuned."""
         plain = self.parent.model("meta")

@@ -184,6 +184,9 @@ class Pretraining:
     def begin(self) -> GPT:
         return self.model()
 
+    def outline(self) -> GPT:
+        return self.model("meta")
+
     def end(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         return weights
 

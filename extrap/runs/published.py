@@ -248,5 +248,8 @@ class Published:
     def begin(self) -> GPT:
         raise UserError(f"{self.label}: a published checkpoint is not trained here")
 
+    def outline(self) -> GPT:
+        return self.begin()
+
     def end(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
         return weights

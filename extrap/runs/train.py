@@ -61,12 +61,14 @@ def _train(job: Job, course: Course) -> None:
         try:
             lit, curve, state = _fit(job, course)
         except Damaged as damaged:
+            if not devices.first():
+                raise SystemExit(2) from None  # the first process says why
             aside = damaged.path.with_suffix(".damaged")
             os.replace(damaged.path, aside)
-            print(
-                f"extrap: {damaged}; kept as {aside.name}, training starts again at step 0",
-                file=sys.stderr,
-            )
+            said = f"{damaged}; kept as {aside.name}"
+            if devices.processes(job.trainer) > 1:  # and the others have ended
+                raise UserError(f"{said}, the same command starts again at step 0") from None
+            print(f"extrap: {said}, training starts again at step 0", file=sys.stderr)
             lit, curve, state = _fit(job, course)
         weights = devices.weights(lit.trainer.strategy)
         if not devices.first():
@@ -104,9 +106,10 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
     Damaged for a checkpoint that is no use.
     """
     run, steps = course.run, course.optim.steps
+    sent = devices.sharded(job.trainer) and not devices.first()
     lit, curve, state = (
         Lit(
-            course.begin().to(job.dtype),
+            (course.outline() if sent else course.begin()).to(job.dtype),
             course.optim,
             course.batches.mixture.weights,
             devices.compiled(job.trainer),
@@ -135,7 +138,8 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
             )
         except Diverged as error:
             state = "diverged"
-            print(f"extrap: {run.name}: {error}; the run is marked diverged", file=sys.stderr)
+            if devices.first():
+                print(f"extrap: {run.name}: {error}; the run is marked diverged", file=sys.stderr)
         except MisconfigurationException as error:  # what a Trainer looks at as it starts
             raise _refused(job, error) from None
         except SIGTERMException:

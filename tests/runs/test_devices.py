@@ -95,29 +95,6 @@ def test_a_sweep_over_several_devices_is_refused_in_one_line(
     assert not list(Path("runs").glob("[!.]*"))
 
 
-def test_shards_train_what_whole_weights_do(
-    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One shard, in this process: weights go through the same wrapping, checkpoints and gathering
-    as those of many.
-    """
-    for name in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
-        monkeypatch.setenv(name, "0")  # so that what Lightning sets is taken back
-        monkeypatch.delenv(name)
-    sharded, whole = (
-        job("scheme=t5", "trainer=fsdp", "trainer.devices=1", *TWO[1:]),
-        job("scheme=t5"),
-    )
-    try:
-        train(sharded)
-    finally:
-        torch.distributed.destroy_process_group()
-    train(whole)
-    one, two = (torch.load(this.run.weights, weights_only=True) for this in (sharded, whole))
-    assert one.keys() == two.keys()
-    assert all(torch.allclose(one[name], two[name], atol=1e-5) for name in one)
-
-
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_processes_train_what_one_does_and_one_of_them_writes(
     elsewhere: Path, strategy: str

@@ -129,6 +129,11 @@ def recomputed(trainer: Mapping[str, Any]) -> bool:
     return word
 
 
+def sharded(trainer: Mapping[str, Any]) -> bool:
+    """Whether each process holds a part of the weights alone."""
+    return trainer.get("strategy") == "fsdp"
+
+
 def workers(trainer: Mapping[str, Any]) -> int:
     """Processes that draw batches beside the training: the option `trainer.workers`. Raises
     UserError for a number that is none.
@@ -174,17 +179,14 @@ def check(trainer: Mapping[str, Any], sizes: Mapping[str, int], sweep: bool) -> 
 
 def strategy(trainer: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a Trainer, without those of OURS; `strategy: fsdp` is FSDP2 in as many
-    shards as there are processes, checkpoints in one file.
+    shards as there are processes.
     """
     known = {name: value for name, value in trainer.items() if name not in OURS}
-    if known.get("strategy") != "fsdp":
+    if not sharded(trainer):
         return known
-    from lightning.pytorch.strategies import ModelParallelStrategy
+    from extrap.runs.training.shards import Shards
 
-    sharded = ModelParallelStrategy(
-        processes(trainer), tensor_parallel_size=1, save_distributed_checkpoint=False
-    )
-    return known | {"strategy": sharded}
+    return known | {"strategy": Shards(processes(trainer))}
 
 
 class Counts(NamedTuple):

@@ -6,7 +6,6 @@ import lightning as L
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.distributed.fsdp import fully_shard, register_fsdp_forward_method
 
 from extrap.data.mixture import Batch
 from extrap.model.gpt import GPT
@@ -82,15 +81,15 @@ class Lit(L.LightningModule):
         nn.utils.clip_grad_norm_(parameters, self.optim.clip)
 
     def configure_model(self) -> None:
-        """Where Lightning hands over a mesh of devices, parameters are split among them: those of
-        each block, then the rest.
+        """Where Lightning hands over a mesh of devices, parameters are split among them. Random
+        numbers go on alike in all processes, of which the first alone has drawn a model.
         """
         if self.device_mesh is not None:
-            mesh = self.device_mesh["data_parallel"]
-            for block in self.model.blocks:
-                fully_shard(block, mesh=mesh)
-            fully_shard(self, mesh=mesh)
-            register_fsdp_forward_method(self, "training_step")
+            from extrap.runs.training.shards import shard
+
+            shard(self, self.model.blocks, self.device_mesh["data_parallel"])
+            state = self.trainer.strategy.broadcast(torch.get_rng_state())
+            torch.set_rng_state(state)
 
     def transfer_batch_to_device(
         self, batch: Batch | Exception, device: torch.device, dataloader_idx: int

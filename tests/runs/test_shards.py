@@ -1,0 +1,140 @@
+"""Weights and optimiser in shards: the numbers they begin with, and going on from a checkpoint of
+one device, or on one.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from extrap.runs.job import Job
+from extrap.runs.train import train
+from extrap.runs.training import devices, shards
+from extrap.utils.errors import UserError
+from tests.support.jobs import TINY, job
+from tests.support.killed import killed
+
+LONGER = [
+    "scheme=t5",
+    "+model.bias=none",  # one of the keys has no gradient but rounding, of which Adam makes steps
+    "train.steps=8",
+    "train.save_every=2",
+    "train.log_every=2",
+]
+SHARDS = ["trainer=fsdp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
+WHERE = {"one device": [], "shards": [*SHARDS, "trainer.devices=1"]}
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process group of this process, gone afterwards, and what Lightning says of it."""
+    for name in (*devices.RANKS, "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.setenv(name, "0")
+        monkeypatch.delenv(name)
+    yield
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, *words: str) -> Job:
+    """A training that died after step 5 and left its checkpoint of step 4."""
+    this = job(*LONGER, *words)
+    with killed(monkeypatch, 5):
+        train(this)
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+    step = torch.load(this.run.checkpoint, weights_only=True)["global_step"]
+    assert (step, this.run.trained) == (4, False)
+    return this
+
+
+def uninterrupted(elsewhere: Path) -> dict[str, torch.Tensor]:
+    """The weights of the same training in another folder."""
+    (elsewhere / "whole").mkdir()
+    os.chdir(elsewhere / "whole")
+    train(this := job(*LONGER))
+    weights = torch.load(this.run.weights, weights_only=True)
+    os.chdir(elsewhere)
+    return weights
+
+
+def same(weights: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]) -> None:
+    assert weights.keys() == expected.keys()
+    for name, tensor in weights.items():
+        torch.testing.assert_close(
+            tensor, expected[name], atol=1e-5, rtol=0, msg=lambda m, name=name: f"{name}: {m}"
+        )
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("shards", "shards"), ("shards", "one device"), ("one device", "shards")],
+)
+def test_a_run_goes_on_where_it_stopped_in_shards_or_without(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, before: str, after: str
+) -> None:
+    """An optimiser counts parameters by its groups, the model by its order: moments find theirs."""
+    expected = uninterrupted(elsewhere)
+    stopped(monkeypatch, *WHERE[before])
+    train(this := job(*LONGER, *WHERE[after]))
+    same(torch.load(this.run.weights, weights_only=True), expected)
+
+
+def on_two_processes(*words: str) -> subprocess.CompletedProcess:
+    environment = {k: v for k, v in os.environ.items() if k not in devices.RANKS}
+    return subprocess.run(
+        [sys.executable, "-m", "extrap", *TINY, "study=two", "threads=1", *LONGER, *words],
+        env=environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+
+
+def test_two_processes_go_on_from_the_checkpoint_of_one(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first reads it; the second begins without numbers and is sent its shards."""
+    expected = uninterrupted(elsewhere)
+    this = stopped(monkeypatch)
+    done = on_two_processes(*SHARDS)
+    assert done.returncode == 0, done.stderr
+    same(torch.load(this.run.weights, weights_only=True), expected)
+
+
+def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere: Path) -> None:
+    this = job(*LONGER)
+    this.run.folder.mkdir(parents=True)
+    this.run.checkpoint.write_bytes(b"half")
+    done = on_two_processes(*SHARDS)
+    assert done.returncode == 2
+    assert [line for line in done.stderr.splitlines() if "extrap:" in line] == [
+        (
+            f"extrap: {this.run.checkpoint}: not readable as tensors and plain values "
+            "(BadZipFile); kept as last.damaged, the same command starts again at step 0"
+        )
+    ]
+    assert this.run.checkpoint.with_suffix(".damaged").read_bytes() == b"half"
+
+
+def test_a_parameter_in_two_places_is_refused() -> None:
+    """Emptied, each place would have one of its own."""
+    module = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 2)])
+    module[1].weight = module[0].weight
+    with pytest.raises(UserError, match="two layers have a parameter in common"):
+        shards.shard(module, nn.ModuleList(), None)  # type: ignore[arg-type]
+
+
+def test_an_outline_has_no_numbers_and_is_otherwise_the_model() -> None:
+    course = job("scheme=learned").course
+    outline, model = course.outline(), course.begin()
+    assert outline.embedding.weight.is_meta and not model.embedding.weight.is_meta
+    shapes = [{n: p.shape for n, p in m.named_parameters()} for m in (outline, model)]
+    assert shapes[0] == shapes[1]
