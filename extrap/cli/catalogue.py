@@ -21,6 +21,7 @@ from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
+USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 
 
@@ -142,11 +143,14 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
         texts = [c[field] for c in cards if c["Kind"] != "none" or len(cards) == 1]
         return "; ".join(dict.fromkeys(text for text in texts if text != "-")) or "-"
 
+    # a card speaks of the class; a file that sets its options or stacks it may say better
+    own = USED_BY.search(text)
+    used_by = own[1] if own else of_parts("Used by") if len(single) == 1 else "-"
     acts_at = ", ".join(hook.acts_at for name, hook in HOOKS.items() if scheme.uses(name))
     return {
         "kind": kind(scheme),
         "acts at": acts_at or "nothing",
-        "used by": of_parts("Used by") if len(single) == 1 else "-",
+        "used by": used_by,
         "parameters": f"{sum(p.numel() for p in scheme.parameters()):,}",
         "past L": of_parts("Past L"),
         "source": of_parts("Source"),

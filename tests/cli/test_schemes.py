@@ -34,6 +34,8 @@ def test_what_the_columns_say() -> None:
     ]
     assert frame.loc["nope", "acts at"] == "nothing"
     assert frame.loc["t5", "parameters"] == "128"
+    assert frame.loc["two-bases", "used by"] == "Gemma 3"  # of parts: the file says it
+    assert frame.loc["learned-clamp", "used by"] == "-" != frame.loc["learned", "used by"]
     assert "temperature" in frame.loc["rope-logn-softmax1", "acts at"]
     yarn = catalogue.extensions().set_index("extension").loc["yarn"]
     assert yarn["source"].startswith("arXiv 2309.00071") and "`factor=8.0`" in yarn["options"]

@@ -1,3 +1,3 @@
 """Figures that need no run: each file has `data()`, what follows from formulas, and `draw() ->
-Figure`, what it styles like.
+Figure`, which draws it.
 """
