@@ -84,10 +84,9 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
     """
     with ExitStack() as held:
         left = _not_meant(jobs)
-        paths = [
-            *(_folders(jobs, left, held) if runs else []),
-            *(_files(jobs, left) if rows else []),
-        ]
+        folders = list(_folders(jobs, left, held)) if runs else []
+        files = _files(jobs, left, folders, held) if rows else []
+        paths = [*folders, *files]
         # files in a folder that goes, go with it
         paths = [path for path in paths if not {*paths} & {*path.parents}]
         if not paths:
@@ -147,11 +146,21 @@ def _taken(folder: Path, held: ExitStack) -> str | None:
     return None
 
 
-def _files(jobs: list[Entry], left: dict[str, list[str]]) -> Iterator[Path]:
-    """Files of rows, items and what was asked for and noted. Raises UserError for a link among the
-    folders that lead to one: what is behind it is somebody else's.
+def _files(
+    jobs: list[Entry], left: dict[str, list[str]], folders: list[Path], held: ExitStack
+) -> Iterator[Path]:
+    """Files of rows, items and what was asked for and noted; the work of their jobs is locked from
+    here on, where the folder is not. Raises UserError for a link among the folders that lead to
+    one: what is behind it is somebody else's.
     """
     for job in jobs:
+        folder = job.folder.folder
+        if folder.is_dir() and folder not in folders:
+            check_way(folder)
+            if (holder := job.holder()) is not None:
+                _tell(f"{job.run}: left alone, {holder} works on it")
+                continue
+            held.enter_context(job.folder.alone_at(job.work))
         tasks = [task for task in job.tasks if task != CURVE or job.run not in left]
         found = [
             job.path,

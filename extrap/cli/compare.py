@@ -160,8 +160,8 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     Raises UserError, listing the known names, for fewer than two, for one given twice, and for
     unknown and ambiguous ones.
     """
-    spelled = {s.label.replace(" ", ""): s for s in known}
-    listed = f"series of this study: {', '.join(spelled)}"
+    spelled = [(s.label.replace(" ", ""), s) for s in known]
+    listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(
             f"SERIES={','.join(names)}: two or more different ones are compared; {listed}"
@@ -169,13 +169,21 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     found = []
     for name in names:
         short = name.replace(" ", "")
-        fitting = [s for label, s in spelled.items() if short in (label, FACTOR.sub("", label))]
+        fitting = {label: [] for label, _ in spelled if short in (label, FACTOR.sub("", label))}
+        for label, one in spelled:
+            fitting.get(label, []).append(one)
         if len(fitting) != 1:
             raise UserError(
                 f"SERIES={name}: "
                 f"{'several factors have this name' if fitting else 'no such series'}; {listed}"
             )
-        found += fitting
+        (same,) = fitting.values()
+        if len(same) != 1:
+            raise UserError(
+                f"SERIES={name}: {len(same)} series have this name; give each a study of its own, "
+                "or label=... to the runs of one"
+            )
+        found += same
     return found
 
 

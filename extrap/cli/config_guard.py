@@ -19,9 +19,11 @@ from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
 from omegaconf import DictConfig, OmegaConf
 
 from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 
 PLUGINS = ("hydra_plugins.", "hydra._internal.core_plugins.")
 LOGGING = ("logging.StreamHandler", "logging.NullHandler", "logging.Formatter")
@@ -56,6 +58,8 @@ def check_files(conf: str, args: Namespace) -> None:
     if args.hydra_help or (args.config_dir and not Path(args.config_dir).is_dir()):
         return  # reads no file of ours; Hydra says so
     parsed = OverridesParser.create().parse_overrides(args.overrides)
+    for one in parsed:
+        _check_names(one)
     single = [str(one.input_line) for one in parsed if not one.is_sweep_override()]
     more = [one.value() for one in parsed if one.key_or_group == "hydra.searchpath"]
     folders[:] = [os.path.abspath(args.config_dir)] if args.config_dir else []
@@ -63,6 +67,20 @@ def check_files(conf: str, args: Namespace) -> None:
     with initialize_config_dir(where, version_base="1.3"):
         cfg = compose(args.config_name or "config", single, return_hydra_config=True)
     check(cfg, single, args.overrides)
+
+
+def _check_names(override: Override) -> None:
+    """Raises UserError for a list of choices with something in it that is no name, as Hydra trips
+    on it.
+    """
+    values = override.value()
+    for value in values.list if isinstance(values, ChoiceSweep) else [values]:
+        lists = isinstance(value, list) and Path(conf_dir(), override.key_or_group).is_dir()
+        if lists and not all(isinstance(item, str | QuotedString) for item in value):
+            raise UserError(
+                f"{override.input_line}: names of files in conf/{override.key_or_group} are "
+                f"expected, as extrap --help lists them"
+            )
 
 
 def check(cfg: DictConfig, overrides: Sequence[str], given: Sequence[str] = ()) -> None:

@@ -37,6 +37,13 @@ def job(cfg: DictConfig):
     choices = dict(hydra_node.runtime.choices)
     plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
     plain.pop("hydra", None)
+    typed_here = list(hydra_node.overrides.task)
+    if not plain.get("task") and "~task" not in typed_here:
+        if plain["stage"] != "train":
+            raise UserError(
+                "task=[]: nothing to measure; name tasks, as in task=[nll,kv], or give stage=train"
+            )
+        plain["task"] = {}
     known = [option.name for option in fields(config.Config)]
     for name in plain.keys() - set(known):
         raise UserError(f"+{name}: no such option; {choose(name, known)}")
@@ -44,7 +51,7 @@ def job(cfg: DictConfig):
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(f"{name}: removed from the configuration; drop ~{name}")
-    _check_read(plain, list(hydra_node.overrides.task))
+    _check_read(plain, typed_here)
     return Job(plain, choices, opened)
 
 

@@ -53,7 +53,10 @@ def main(argv: list[str] | None = None) -> None:
         path = args.output or args.results / study / NAME
         if args.output is None:
             check_links(args.results / study)
-        atomic.replace(path, content.encode())
+        try:
+            atomic.replace(path, content.encode())
+        except FileNotFoundError as error:  # /proc, which takes no new files
+            raise UserError(f"--output={path}: {error.strerror}; give another file") from None
         print(path)
 
 

@@ -93,7 +93,7 @@ class Mixture:
 
     def __post_init__(self) -> None:
         for name in self.more or {}:
-            if name in ("text", "retrieval") or not NAME.fullmatch(name):
+            if name in ("text", "retrieval") or not NAME.fullmatch(str(name)):
                 raise UserError(
                     f"data.more.{name}: a part is named by letters, digits, - and _, and neither "
                     "text nor retrieval, which are parts of their own; give it another name"

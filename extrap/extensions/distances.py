@@ -25,11 +25,13 @@ class DistanceExtension(SchemeExtension):
         return mapped
 
 
-def width_of(width: int | None, default: int, length: int, name: str) -> int:
+def width_of(
+    width: int | None, default: int, most: int, name: str, what: str = "the training length"
+) -> int:
     """The width in tokens within which distances stay; None stands for the default. Raises
-    ValueError past the training length.
+    ValueError past `most`, which is `what`.
     """
     width = max(1, default) if width is None else width
-    if not 1 <= width <= length:
-        raise ValueError(f"{name}={width}: must lie between 1 and the training length {length}")
+    if not 1 <= width <= most:
+        raise ValueError(f"{name}={width}: must lie between 1 and {what} {most}")
     return width

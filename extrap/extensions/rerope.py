@@ -46,12 +46,12 @@ class LeakyReRoPE(DistanceExtension):
     def effective(self, n: int, length: int) -> float:
         if self.k is None:
             return self.factor
-        w = width_of(self.width, length // 4, length - 2, "width")
+        w = width_of(self.width, length // 4, length - 2, "width", "L - 2 =")
         return (1 + w + self.k * (length - 1 - w)) / length
 
     def map(self, scheme: Scheme) -> Leaky:
         L = scheme.shape.length
-        w = width_of(self.width, L // 4, L - 2, "width")
+        w = width_of(self.width, L // 4, L - 2, "width", "L - 2 =")
         return Leaky(
             scheme.shape,
             scheme,

@@ -30,4 +30,5 @@ class STRING(DistanceExtension):
     def map(self, scheme: Scheme) -> Shifted:
         L = scheme.shape.length
         S = width_of(self.shift, L // 3, L, "shift")
-        return Shifted(scheme.shape, scheme, S, width_of(self.local, min(L // 16, S), S, "local"))
+        W = width_of(self.local, min(L // 16, S), S, "local", "the shift,")
+        return Shifted(scheme.shape, scheme, S, W)

@@ -62,9 +62,10 @@ class Streaming(SchemeExtension):
         L = scheme.shape.length
         recent = L - self.sinks if self.recent is None else self.recent
         if recent < 1 or self.sinks + recent > L:
+            if self.recent is None:
+                raise ValueError(f"sinks={self.sinks}: fewer than the {L} tokens of training")
             raise ValueError(
-                f"sinks={self.sinks} and recent={recent} are more than the {L} tokens of "
-                "training, or none is recent"
+                f"recent={recent}: with sinks={self.sinks} more than the {L} tokens of training"
             )
         mask = SinksAndRecent(scheme.shape, self.sinks, recent)
         mapped = counts_tokens(scheme) and knows_distances(scheme)

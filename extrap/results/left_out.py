@@ -52,6 +52,12 @@ def _check(where: str, rule: Any) -> None:
         raise UserError(f"{where}: {BETWEEN}={step}: a whole number of at least 1")
 
 
+def tasks(rules: list[Rule]) -> set[str]:
+    """Those of which no row is kept."""
+    named = [rule["task"] for rule in rules if {*rule} == {"task"}]
+    return {task for one in named for task in (one if isinstance(one, list) else [one])}
+
+
 def split(records: list[dict], rules: list[Rule]) -> tuple[list[dict], list[dict]]:
     """The rows of one file that are kept, and those that some rule leaves out."""
     tests = [_test(rule, records) for rule in rules]

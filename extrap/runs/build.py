@@ -28,7 +28,8 @@ def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, *
         return _construct(find(node["_target_"], path, plugins, kind), node, path, plugins, given)
     if inspect.isclass(kind) and kind.__module__.startswith("extrap."):
         raise UserError(
-            f"{path}={node}: expected {describe(kind)}; choose one of the files of its group"
+            f"{path}={shown(node)}: expected {describe(kind)}; give its options, or choose a file "
+            "of its group"
         )
     if isinstance(node, Mapping):
         inner = of_values(kind)
@@ -89,14 +90,14 @@ def check_arguments(
     hints = _hints(cls)
     for name, value in values.items():
         if not fits(value, hint := hints.get(name, Any)):
-            raise UserError(f"{path}.{name}={_shown(value)}: expected {describe(hint)}")
+            raise UserError(f"{path}.{name}={shown(value)}: expected {describe(hint)}")
 
 
 def _hints(cls: type) -> dict[str, Any]:
     return get_type_hints(cls.__init__, include_extras=True)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A value as it is written on a command line."""
     if value is None:
         return "null"

@@ -39,7 +39,10 @@ def changed(
             found |= changed(
                 value, inner if isinstance(inner, Mapping) else None, plugins, f"{path}{key}."
             )
-        elif key != "_target_" and default.get(key, inspect.Parameter.empty) != value:
+        elif key == "_target_":
+            if default.get(key, value) != value:  # another class is another method
+                found[path + key] = str(value).rpartition(".")[2]
+        elif default.get(key, inspect.Parameter.empty) != value:
             found[path + key] = _short(value)
     return found
 
@@ -48,7 +51,7 @@ def _short(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower().replace("none", "null")
     if isinstance(value, int | float):
-        return f"{value:g}"
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
     return (
         value
         if isinstance(value, str) and value.replace("-", "").isalnum() and len(value) <= 20

@@ -20,7 +20,7 @@ from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node
 from extrap.runs.folder import Run
-from extrap.runs.pretraining import Pretraining, describe_data
+from extrap.runs.pretraining import Pretraining, describe_data, more_parts
 from extrap.runs.published import Published
 from extrap.runs.training import devices
 from extrap.runs.training.finetune import Tuning
@@ -111,7 +111,10 @@ class FineTuned:
             for name, part in data.items()
             if isinstance(part, Mapping) and "size" in part
         }
-        more = {name: smaller(part, share) for name, part in (data.get("more") or {}).items()}
+        more = {
+            name: smaller(part, share) if isinstance(part, Mapping) and "size" in part else part
+            for name, part in more_parts(data, "finetune.data").items()
+        }
         return data | parts | ({"more": more} if more else {})
 
     def _check_data(self, given: Mapping[str, Any]) -> None:
@@ -125,13 +128,25 @@ class FineTuned:
 
     @cached_property
     def batches(self) -> Batches:
+        try:
+            mixture = self.parent.mixture_of(self.data)
+        except UserError as error:
+            raise UserError(self._of_tuning(str(error))) from None
         return Batches(
-            self.parent.mixture_of(self.data),
+            mixture,
             self.parent.corpus,
             self.parent.seed,
             self.optim.steps,
             after=self.parent.steps,
         )
+
+    def _of_tuning(self, said: str) -> str:
+        """What is wrong with the mixture, by the option that makes it so: those of its own, or else
+        the length of its windows, the one thing that is not as in training.
+        """
+        if self.options.get("data") is None:
+            return f"finetune.factor={self.factor:g}: windows of {self.length} tokens; {said}"
+        return re.sub(r"(?<![.\w])data\.(?!vocabulary|corpus|length)", "finetune.data.", said)
 
     @cached_property
     def label(self) -> str:

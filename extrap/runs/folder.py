@@ -61,7 +61,8 @@ def _without_modules(value: Any) -> Any:
 
 
 def _class_name(target: Any) -> str:
-    package, *_, name = str(target).split(".")
+    package, _, rest = str(target).partition(".")
+    name = rest.rpartition(".")[2]
     return name if package == "extrap" else f"{package}.{name}"
 
 

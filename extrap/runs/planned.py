@@ -1,6 +1,6 @@
 """What is measured of a job, under which hashes, and what of it is there already."""
 
-from extrap.results import rows
+from extrap.results import left_out, rows
 from extrap.runs.folder import identity_hash
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, USED, ResultFile
@@ -40,22 +40,29 @@ def measured(job: Job) -> bool:
     wherever they were made.
 
     Says nothing about weights, and nothing about the commit that measured. A diverged run has its
-    curve alone. A damaged file is none.
+    curve alone. A damaged file is none; one that the study leaves out of git is not missed.
     """
     try:
-        curve = _measured(job, CURVE)
+        curve = _measured(job, CURVE) or []
         diverged = any(row["metric"] == "diverged_at" for row in curve)
-        return diverged or all(_measured(job, task) for task in planned(job))
+        unkept = left_out.tasks(left_out.rules(job.results))
+        return diverged or all(
+            task in unkept or _measured(job, task) is not None for task in planned(job)
+        )
     except UserError:
         return False
 
 
-def _measured(job: Job, task: str) -> list[dict]:
-    """The rows of one task, where all of them are those of this job."""
+def _measured(job: Job, task: str) -> list[dict] | None:
+    """The rows of one task, where there are such and all of them are those of this job. A method
+    that puts nothing in force has a file without rows.
+    """
     file = result_file(job, task).rows
     found = rows.records([file]) if file.is_file() else []
     of_job = (job.run.name, config_hash(job, task))
-    return found if all((row["run"], row["config"]) == of_job for row in found) else []
+    empty = task == USED and file.is_file()
+    same = all((row["run"], row["config"]) == of_job for row in found)
+    return found if same and (found or empty) else None
 
 
 def planned(job: Job) -> dict[str, str]:

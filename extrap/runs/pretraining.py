@@ -14,7 +14,7 @@ from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
-from extrap.runs.build import build
+from extrap.runs.build import build, shown
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.folder import Run
 from extrap.runs.training.devices import DTYPES, precision
@@ -191,6 +191,14 @@ class Pretraining:
         return weights
 
 
+def more_parts(data: Mapping[str, Any], option: str = "data") -> dict[str, Any]:
+    """The parts of a mixture beside text and retrieval. Raises UserError for what are none."""
+    more = data.get("more")
+    if not isinstance(more, Mapping | None) or not all(isinstance(n, str) for n in more or {}):
+        raise UserError(f"{option}.more={shown(more)}: expected Part by name or null")
+    return dict(more or {})
+
+
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """A mixture as an identity holds it: without the place of its text and of its tokenizer. The
     order of `more` seeds the draws of its parts: where it is not the usual one, it is named.
@@ -200,9 +208,9 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in data.items()
         if name != "corpus" and (name, value) != ("more", None)
     }
-    own = data["vocabulary"] or {}
+    own = data.get("vocabulary") or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
-    names = list(data.get("more") or {})
+    names = list(more_parts(data))
     order = {} if names == _usual_order(frozenset(names)) else {"order": names}
     return kept | {"vocabulary": vocabulary} | order
 

@@ -16,7 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from extrap.runs.folder import Named, read_json, write_json
-from extrap.runs.layout import CURVE, DIRECT, RESULTS, RUNS, SAFE, ResultFile, of_note, of_rows
+from extrap.runs.layout import (
+    CURVE,
+    DIRECT,
+    RESULTS,
+    RUNS,
+    SAFE,
+    USED,
+    ResultFile,
+    of_note,
+    of_rows,
+)
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
@@ -159,7 +169,7 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
         and not folder.trained
         and not folder.checkpoint.exists()
         and folder.failure(entry.extension) is None
-        and all(_table(entry.file(task).rows) for task in entry.tasks)
+        and all(_rows_there(entry, task) for task in entry.tasks)
     ):
         return _outcome(entry), "rows without their run folder"
     if left:
@@ -171,9 +181,15 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
     return (State.DIVERGED if folder.state.get("state") == "diverged" else _outcome(entry)), ""
 
 
+def _rows_there(entry: Entry, task: str) -> bool:
+    """A method that puts nothing in force has a file without rows."""
+    found = _table(entry.file(task).rows)
+    return bool(found) or (task == USED and found is not None)
+
+
 def _outcome(entry: Entry) -> State:
     """What the rows of a finished job say of it."""
-    rows = [row for task in entry.tasks for row in _table(entry.file(task).rows)]
+    rows = [row for task in entry.tasks for row in _table(entry.file(task).rows) or []]
     if any(row.get("status") == State.DIVERGED for row in rows):
         return State.DIVERGED
     # Retrieval is not what a run on text alone was to learn.
@@ -252,15 +268,17 @@ def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
     """(run, extension, task, config) of every file of rows."""
     for path in sorted((RESULTS / study / "rows").glob("*.csv")):
         if (file := of_rows(path)) is not None:
-            config = next((row.get("config") or "" for row in _table(path)), "")
+            config = next((row.get("config") or "" for row in _table(path) or []), "")
             yield file.run, file.extension, file.task, config
 
 
-def _table(path: Path) -> list[dict[str, str]]:
+def _table(path: Path) -> list[dict[str, str]] | None:
+    """The rows of a file, of which there may be none; None where there is no such file."""
     if not path.is_file():  # a pipe or a device would be read for ever
-        return []
+        return None
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+            read = csv.DictReader(file)
+            return list(read) if read.fieldnames else None
     except (OSError, UnicodeDecodeError, csv.Error):
-        return []
+        return None

@@ -6,23 +6,25 @@ import logging
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from contextlib import nullcontext
+from inspect import signature
 from typing import Any
 
 import lightning as L
 from lightning.fabric.utilities.exceptions import MisconfigurationException
-from lightning.pytorch.callbacks import Callback, ModelCheckpoint
+from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from extrap.model.linear import using
 from extrap.runs import checkpoint
 from extrap.runs.checkpoint import Damaged
 from extrap.runs.course import Course
-from extrap.runs.folder import write_json
+from extrap.runs.folder import Run, write_json
 from extrap.runs.job import Job
 from extrap.runs.published import PublishedRun
 from extrap.runs.training import devices
-from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Report, Schooling
+from extrap.runs.training.callbacks import Curve, Diverged, Keep, RandomState, Report, Schooling
 from extrap.runs.training.checkpoint_io import Checkpoints
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
@@ -33,6 +35,25 @@ TRAINER = (
     ValueError, TypeError, RuntimeError, ImportError, AttributeError, MisconfigurationException
 )  # fmt: skip
 """What Lightning's Trainer raises for options that it does not take."""
+
+GIVEN = {
+    "max_steps": "train.steps says it",
+    "gradient_clip_val": "train.clip says it",
+    "gradient_clip_algorithm": "train.clip says it",
+    "logger": "the group logger says it (logger=wandb)",
+    "default_root_dir": "a run has its folder",
+} | dict.fromkeys(
+    (
+        "callbacks",
+        "plugins",
+        "enable_checkpointing",
+        "enable_progress_bar",
+        "enable_model_summary",
+        "use_distributed_sampler",
+    ),
+    "progress, checkpoints and shares of a batch are made here",
+)
+"""Arguments of a Trainer that are no options, and why."""
 
 
 def train(job: Job) -> None:
@@ -73,6 +94,9 @@ def _train(job: Job, course: Course) -> None:
         weights = devices.weights(lit.trainer.strategy)
         if not devices.first():
             return
+        if state == "trained" and not all(bool(w.isfinite().all()) for w in weights.values()):
+            # what no point of the curve shows: what the last step made
+            state = _diverged(run, f"the weights are not finite at step {lit.trainer.global_step}")
         write_json(run.curve, {"points": curve.points})
         checkpoint.save(course.end(weights), run.weights)
         run.mark(state, lit.trainer.global_step, curve.seconds)
@@ -137,9 +161,7 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
                 weights_only=True,
             )
         except Diverged as error:
-            state = "diverged"
-            if devices.first():
-                print(f"extrap: {run.name}: {error}; the run is marked diverged", file=sys.stderr)
+            state = _diverged(run, str(error))
         except MisconfigurationException as error:  # what a Trainer looks at as it starts
             raise _refused(job, error) from None
         except SIGTERMException:
@@ -153,14 +175,38 @@ def _fit(job: Job, course: Course) -> tuple[Lit, Curve, str]:
     return lit, curve, state
 
 
+def _diverged(run: Run, why: str) -> str:
+    """Says it once, and is the state of the run."""
+    if devices.first():
+        print(f"extrap: {run.name}: {why}; the run is marked diverged", file=sys.stderr)
+    return "diverged"
+
+
 def check(job: Job, sweep: bool) -> None:
     """Raises UserError for a trainer this machine or Lightning does not have, or that is not for a
     job of a sweep.
     """
+    _check_names(job.trainer)
     own = [] if job.published else [job.mixture]
     for mixture in (*own, job.course.batches.mixture):
         devices.check(job.trainer, {name: part.size for name, part in mixture.parts.items()}, sweep)
     _trainer(job, job.course, [], False, [])
+
+
+def _check_names(trainer: Mapping[str, Any]) -> None:
+    """Raises UserError for what a Trainer does not take, is given here, or would end before its
+    first step.
+    """
+    taken = {*signature(L.Trainer).parameters, *devices.OURS}
+    for name, value in trainer.items():
+        option = f"trainer.{name}={value}"
+        if name in GIVEN:
+            raise UserError(f"{option}: {GIVEN[name]}; leave it out")
+        if name not in taken:
+            raise UserError(f"{option}: no such option of Lightning's Trainer; leave it out")
+    for name in ("fast_dev_run", "limit_train_batches"):
+        if bool(value := trainer.get(name, name != "fast_dev_run")) is (name == "fast_dev_run"):
+            raise UserError(f"trainer.{name}={value}: trains nothing; leave it out")
 
 
 def _silent(done: int, total: int | None = None, note: str = "") -> None:
@@ -177,7 +223,7 @@ def _trainer(
     warnings.filterwarnings(
         "ignore", message=".*LeafSpec", category=FutureWarning
     )  # lightning 2.6 on torch 2.13
-    keep = ModelCheckpoint(
+    keep = Keep(
         course.run.folder,
         "last",
         every_n_train_steps=course.optim.save_every,

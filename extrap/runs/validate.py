@@ -132,6 +132,8 @@ def _pair(job: "Job") -> None:
     try:
         extended = job.extension(model)
     except NotApplicable as error:
+        if line := _mistaken(job.extension_options, error):
+            raise UserError(line) from None
         raise NotApplicable(
             f"extension={name}: {error.why}", partial(_instead, job, model)
         ) from None
@@ -146,6 +148,16 @@ def _pair(job: "Job") -> None:
             f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
             "windows of one; leave one of the two out"
         )
+
+
+def _mistaken(options: Iterable[str], error: NotApplicable) -> str:
+    """The line about an option that was changed and that the method cannot take; "" where it is the
+    scheme that it cannot. options: those that were changed, nested ones as `first.b`.
+    """
+    said = error.why.partition(": ")[2]
+    named = re.match(r"(\w+)[=:]", said)
+    at = [o for o in options if named and o.split(".")[-1] == named[1]]
+    return f"extension.{at[0]}{said[named.end(1) :]}" if named and at else ""
 
 
 def _instead(job: "Job", model: GPT) -> str:

@@ -18,7 +18,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def files() -> set[str]:
-    return {str(path) for path in Path().rglob("*") if path.is_file() and path.name != lock.NAME}
+    return {
+        str(path) for path in Path().rglob("*") if path.is_file() and lock.NAME not in path.name
+    }
 
 
 class Terminal:
@@ -130,6 +132,24 @@ def test_a_run_that_is_evaluated_is_left_alone(capsys) -> None:
     assert entry.folder.folder.exists()
     clean.main(["s", "--runs", "--yes"])
     assert not entry.folder.folder.exists()
+
+
+def test_nobody_makes_the_rows_that_it_asks_about(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    entry, holders = finished("rope-1-s0"), []
+
+    def asked_in_a_terminal(question: str) -> bool:
+        holders.append(entry.holder())
+        return True
+
+    monkeypatch.setattr(clean, "_agreed", asked_in_a_terminal)
+    with entry.folder.alone_at(entry.work):
+        clean.main(["s", "--rows"])
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("extrap-clean: rope-1-s0: left alone, process ") and not holders
+    for words in (["--rows"], ["--rows", "--runs"]):
+        finished("rope-1-s0")
+        clean.main(["s", *words])
+        assert holders.pop() is not None and entry.holder() is None
 
 
 @pytest.mark.parametrize(

@@ -364,6 +364,20 @@ def test_extensions_and_untrained_runs_are_named(tmp_path):
     assert "B = rope + ntk x4" in compare.text(results, "demo", ["rope", "rope+ntk x4"], [])
 
 
+def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
+    known = compare.scanned(study(tmp_path, [run_rows("rope"), run_rows("alibi")]) / "demo")
+    with pytest.raises(compare.UserError, match="SERIES=rope: 2 series have this name; give each"):
+        compare.choose([*known, *known], ["rope", "alibi"])
+
+
+def test_a_line_that_is_cut_short_is_named(tmp_path):
+    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    path = sorted((results / "demo" / "rows").glob("alibi*nll*"))[0]
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(compare.UserError, match=r"nll.csv:\d+: the last line is cut off"):
+        compare.text(results, "demo", ["rope", "alibi"], [])
+
+
 def test_only_the_runs_that_are_compared_are_read_whole(tmp_path, monkeypatch):
     """Another run may be damaged; one of theirs may not."""
     results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "t5")])

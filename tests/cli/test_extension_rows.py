@@ -123,6 +123,35 @@ def test_a_pair_that_makes_no_sense_is_refused_before_any_work(elsewhere, scheme
     assert "work" not in refusal.value.why.split(": ")[-1]
 
 
+def test_another_class_is_another_method(elsewhere):
+    """Its rows do not take the place of those of the file that it was put into."""
+    plain, other = (job("extension=direct", *words) for words in ([], [NTK]))
+    assert plain.extension_name == "direct" and other.extension_name == "direct,_target_=NTK"
+    assert other.extension_stem == "direct,_target_=NTK"
+    chained = job("extension=ntk-log-n", "extension.then._target_=extrap.extensions.ntk.NTK")
+    assert chained.extension_name.startswith("ntk-log-n,then._target_=NTK")
+
+
+NTK = "extension._target_=extrap.extensions.ntk.NTK"
+
+
+def test_numbers_that_agree_to_six_digits_are_told_apart(elsewhere):
+    stems = [
+        job("extension=yarn", f"extension.factor={factor}").extension_stem
+        for factor in ("3.3333333", "3.33333", "1e6", "1000001")
+    ]
+    assert stems == [f"yarn,factor={s}" for s in ("3.3333333", "3.33333", "1e+06", "1000001")]
+
+
+def test_a_value_that_the_method_cannot_take_is_a_mistake_and_no_pair(elsewhere):
+    """A sweep leaves out pairs that make no sense; a mistake ends it before it starts."""
+    with pytest.raises(UserError, match=r"^extension.first.width=65: must lie") as mistake:
+        validate.check(job("extension=rerope-log-n", "extension.first.width=65"))
+    assert not isinstance(mistake.value, NotApplicable)
+    with pytest.raises(NotApplicable, match=r"window=\d+: no divisor of it groups"):
+        validate.check(job("extension=self-extend", "extension.factor=64"))
+
+
 def test_options_are_checked_before_the_pair(elsewhere):
     with pytest.raises(UserError, match=r"extension.factor=0.5: at least 1"):
         validate.check(job("scheme=rope", "extension=ntk", "extension.factor=0.5"))

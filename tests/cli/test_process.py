@@ -86,6 +86,23 @@ def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last(tmp_path:
     ]
 
 
+def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path: Path) -> None:
+    def broken() -> State:
+        raise UserError("extension/pi.yaml: line 2 is not YAML")
+
+    told = []
+    jobs = [
+        Process(name, ["sleep", "0.5"], tmp_path / name, State.WAITING, readiness=readiness)
+        for name, readiness in (("a", lambda: State.WAITING), ("b", broken), ("c", lambda: 1 / 0))
+    ]
+    jobs.append(Process("d", ["true"], tmp_path / "d", State.WAITING))
+    jobs[1].failed = told.append
+    run(*jobs)
+    assert [j.state for j in jobs] == [State.DONE, State.FAILED, State.FAILED, State.DONE]
+    assert jobs[1].reason == told[0] == "extension/pi.yaml: line 2 is not YAML"
+    assert jobs[2].reason == "ZeroDivisionError: division by zero"
+
+
 def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(
     tmp_path: Path, capsys
 ) -> None:

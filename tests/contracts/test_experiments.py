@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from extrap.runs import validate
+from extrap.runs.planned import measured
 from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -43,6 +44,23 @@ def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, w
     this = job(f"experiment={name}", *words, "logger=none", tiny=())
     validate.check(this)
     assert this.params > 0
+
+
+ACCEPTED = [
+    (name, words)
+    for name, words in CASES
+    if yaml.safe_load((CONF / f"{name}.yaml").read_text()).get("accept_rows")
+]
+
+
+@pytest.mark.parametrize(
+    "name, words", ACCEPTED, ids=[" ".join((name, *words)) for name, words in ACCEPTED]
+)
+def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
+    name, words, monkeypatch
+):
+    monkeypatch.chdir(CONF.parents[1])
+    assert measured(job(f"experiment={name}", *words, "logger=none", tiny=()))
 
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)

@@ -56,7 +56,7 @@ def test_refusals(extension, scheme):
     [
         (
             DualChunkAttention(farthest=64),
-            "farthest=64: must lie between 1 and the training length 63",
+            "farthest=64: must lie between 1 and L - 1 = 63",
         ),
         (DualChunkAttention(window=40), "window=40"),
         (STRING(shift=65), "shift=65"),

@@ -142,7 +142,7 @@ def test_one_map_and_one_mask_beside_the_parts_of_the_scheme():
     [
         ("learned", {}, "StreamingLLM on Learned: positions past 64 are undefined"),
         ("linear-rope", {}, "StreamingLLM on LinearRoPE: .*owns"),
-        ("rope", {"sinks": 4, "recent": 61}, "sinks=4 and recent=61 are more than the 64"),
+        ("rope", {"sinks": 4, "recent": 61}, "recent=61: with sinks=4 more than the 64"),
         ("rope", {"sinks": 64}, "sinks=64"),
     ],
 )

@@ -111,8 +111,8 @@ CASES = {
     "data=algorithmic | data.vocabulary.values=1": (
         "data.vocabulary.values=1: at least 2 are needed"
     ),
-    "data.text=null": "data.text=None: expected Text; choose one of the files of its group",
-    "data.corpus=null": "data.corpus=None: expected Source; choose one of the files of its group",
+    "data.text=null": "data.text=null: expected Text; give its options, or",
+    "data.corpus=null": "data.corpus=null: expected Source; give its options, or",
     "data.corpus.validation=0": "data.corpus.validation=0: a share between 0 and 1, both left out",
     "data.corpus.validation=1": "data.corpus.validation=1: a share between 0 and 1, both left out",
     "data.corpus.validation=0.999999": (
@@ -148,7 +148,7 @@ CASES = {
     ("data/vocabulary=tokenizer | data.vocabulary.tokenizer=3"): (
         "data.vocabulary.tokenizer=3: expected text"
     ),
-    "data.more={x: 3}": "data.more.x=3: expected Part; choose one of the files of its group",
+    "data.more={x: 3}": "data.more.x=3: expected Part; give its options, or",
     "data.more={x: {_target_: os.system}}": (
         "data.more.x._target_=os.system: only classes of extrap are built; name others in "
         "plugins=[...]"

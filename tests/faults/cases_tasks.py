@@ -52,7 +52,7 @@ CASES = {
     "task.kv.pairs=0": "task.kv.pairs=0: expected a whole number of at least 1",
     "task.kv.pairs=32": "task.kv.pairs=32: a context of 64 tokens holds at most 31 records",
     "task.kv.batch_tokens=0": "task.kv.batch_tokens=0: expected a whole number of at least 1",
-    "task={kv: 3}": "task.kv=3: expected Task; choose one of the files of its group",
+    "task={kv: 3}": "task.kv=3: expected Task; give its options, or choose a file of its group",
     "task={kv: {_target_: os.system}}": (
         "task.kv._target_=os.system: only classes of extrap are built; name others in plugins=[...]"
     ),

@@ -35,7 +35,10 @@ NAMES = {
     "scheme=../../etc/passwd": "scheme=../../etc/passwd: no such scheme; choose one of abacus",
     "scheme=null": "scheme=null: a group takes the name of one of its options; see extrap --help",
     "scheme=3": "scheme=3: a group takes the name of one of its options; see extrap --help",
-    "task={kv: 3}": "task.kv=3: expected Task; choose one of the files of its group",
+    "task=[3]": "task=[3]: names of files in conf/task are expected, as extrap --help lists them",
+    "task=[]": "task=[]: nothing to measure; name tasks, as in task=[nll,kv], or give stage=train",
+    "~task.kv | ~task.nll": "task=[]: nothing to measure; name tasks",
+    "task={kv: 3}": "task.kv=3: expected Task; give its options, or choose a file of its group",
     "task=7": "task=7: a group takes the name of one of its options; see extrap --help",
     "data.corpus=files": (
         "data.corpus=files: data/corpus is a choice of files; write data/corpus=files"

@@ -140,6 +140,14 @@ def test_a_rank_counts_from_the_lowest_number(tmp_path):
     assert judged(tmp_path, MANY, rows=asked, above=0, **more).effect == 3
 
 
+def test_a_rank_among_fewer_schemes_is_no_rank_of_the_seed(tmp_path):
+    cut = [r for r in MANY if (r["scheme"], r["seed"]) != ("rope", 2)]
+    asked = {"rows": {"task": "kv", "multiple": 4}, "over": "scheme", "above": 0}
+    found = judged(tmp_path, cut, statistic="rank", of="t5", **asked)
+    assert found.verdict == "undecided" and "seed 2 has no finite number" in found.reason
+    assert judged(tmp_path, cut, statistic="lowest", **asked).reason == found.reason
+
+
 def test_a_rank_correlation_is_spearmans_of_each_seed(tmp_path):
     drawn = np.random.default_rng(0).random((2, 4))
     names = list(SCHEMES)

@@ -304,7 +304,7 @@ def test_tuning_that_diverges_marks_the_run_and_not_its_parent():
             "extension=crop finetune=full: it is a way of reading",
         ),
         (["scheme=alibi", "extension=ntk"], "extension=ntk: NTK on ALiBi"),
-        (["finetune.factor=16"], "data.vocabulary.keys=256: 511 records"),
+        (["finetune.factor=16"], "finetune.factor=16: windows of 1024 tokens; data.vocab"),
         (
             ["data@finetune.data=text", "finetune.data.vocabulary.keys=9"],
             "finetune.data.vocabulary: tuning reads what training read",

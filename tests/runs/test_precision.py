@@ -175,7 +175,7 @@ def test_a_compiled_run_is_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
         ("+trainer.workers=true", "trainer.workers=True: expected a whole number"),
         ("+trainer.recompute=2", "trainer.recompute=2: expected true or false"),
         ("+trainer.num_nodes=2", "trainer.num_nodes=2: nothing has started the other nodes"),
-        ("+trainer.gradient_clip_val=2", "trainer.accelerator=cpu"),
+        ("+trainer.gradient_clip_val=2", "trainer.gradient_clip_val=2: train.clip says it"),
     ],
 )
 def test_a_trainer_that_cannot_work_is_one_line(

@@ -59,6 +59,21 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch):
     assert curve == json.loads((j.run.folder / "curve.json").read_text())
 
 
+@pytest.mark.parametrize("words", [(), ("+trainer.accumulate_grad_batches=2",)], ids=["", "parts"])
+def test_resumed_again_and_again_equals_uninterrupted(elsewhere, monkeypatch, words):
+    """Whoever resumes at the step of a checkpoint saves no other in the middle of the next step."""
+    options = ("scheme=rope", "model.dropout=0.2", "train.steps=8", "train.save_every=4", *words)
+    j = job(*options)
+    stage.train(j)
+    whole, curve = weights(j), j.run.curve.read_text()
+    j.run.folder.rename(elsewhere / "whole")
+    for _ in range(3):
+        with killed(monkeypatch, 6):
+            stage.train(job(*options))
+    stage.train(job(*options))
+    assert equal(whole, weights(j)) and curve == j.run.curve.read_text()
+
+
 def test_a_run_that_goes_on_may_be_logged_less_often(elsewhere, monkeypatch):
     """Its points are means over the steps that are in them."""
     stage.train(whole := job("train.log_every=1", "train.save_every=1"))
@@ -122,6 +137,25 @@ def test_a_loss_that_is_not_finite_marks_the_run():
     stage.train(j)
     assert j.run.state["state"] == "diverged"
     assert j.run.trained
+
+
+def test_weights_that_the_last_step_spoils_mark_the_run_also_after_a_kill(monkeypatch, capsys):
+    """The loss of the last step is that of the weights before it."""
+    options = ("train.steps=1", "train.save_every=1", "train.log_every=1", "train.warmup=0")
+    options += ("train.lr=1e39", "train.final=1", "train.decay=0")
+    j = job(*options)
+    with monkeypatch.context() as patched:
+        patched.setattr(stage.devices, "weights", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            stage.train(job(*options))
+    assert j.run.checkpoint.exists() and not j.run.trained
+    stage.train(j)
+    assert j.run.state["state"] == "diverged"
+    assert "the weights are not finite at step 1; the run is marked" in capsys.readouterr().err
+
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def test_shared_weights_start_equal_whatever_the_scheme():

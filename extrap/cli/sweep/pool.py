@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.process import Process, State
+from extrap.utils.errors import UserError
 
 TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
@@ -58,7 +59,7 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
     """
     for _ in range(len(waiting)):
         job = waiting.popleft()
-        before, job.state = job.state, job.readiness()
+        before, job.state = job.state, _asked(job)
         if job.state is State.WAITING:
             return job
         if job.state is State.HELD:
@@ -66,6 +67,19 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
         if job.state is not before:
             status.ended(job)
     return None
+
+
+def _asked(job: Process) -> State:
+    """What is true of the job now. Where that cannot be told (a file of configuration that somebody
+    is writing, say) the job fails, and no other.
+    """
+    try:
+        return job.readiness()
+    except Exception as error:
+        kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
+        job.reason = kind + " ".join(str(error).split())
+        job.failed(job.reason)
+        return State.FAILED
 
 
 def _poll(running: list[Process], status: Status) -> list[Process]:

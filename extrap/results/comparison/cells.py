@@ -60,7 +60,7 @@ class Items(NamedTuple):
 
 
 SCANNED = ("run", "scheme", "data", "extension", "factor", "seed", "train_length", "task")
-SCANNED += ("protocol", "status", "corpus", "config")
+SCANNED += ("protocol", "status", "corpus", "config", "commit")
 """Columns that the names of series and their status rest on."""
 
 
@@ -79,6 +79,8 @@ def _scanned(path: Path) -> pd.DataFrame:
         found = pd.read_csv(path, usecols=list(SCANNED), dtype=types, na_values={"factor": [""]},
                             keep_default_na=False)  # fmt: skip
     except (OSError, ValueError, OverflowError):  # what is wrong is told by whoever reads it whole
+        found = rows.read_files([path])[list(SCANNED)]
+    if (found["commit"] == "").any():  # pandas takes a line that is cut short for a whole one
         found = rows.read_files([path])[list(SCANNED)]
     return found.assign(file=path.stem, line=range(len(found)))
 

@@ -154,7 +154,9 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
     if statement.statistic == "rank":
         if statement.of not in table["value"]:
             raise NotMeasured(f"no rows of {statement.over}={statement.of}")
-        return _exact(table["value"].rank(axis=1)[statement.of])
+        values = table["value"]
+        whole = values[values.notna().all(axis=1)]  # a rank among fewer is another number
+        return _exact(whole.rank(axis=1)[statement.of].reindex(values.index))
     low, high = _picked(table, "idxmin"), _picked(table, "idxmax")
     if statement.statistic == "spread":
         return _sum([(high, 1), (low, -1)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import lightning as L
 import torch
+from lightning.pytorch.callbacks import ModelCheckpoint
 
 from extrap.data.curriculum import Switches
 from extrap.runs.training.devices import ends
@@ -68,19 +69,27 @@ class Curve(L.Callback):
         self._clock, self._tokens = time.perf_counter(), 0
 
     def on_train_end(self, trainer: L.Trainer, lit: Lit) -> None:
-        """What no point of the curve has shown: steps after the last one, and the weights that the
-        last step made.
-        """
-        if not all(
-            bool(torch.isfinite(x).all()) for x in (*self._sums.values(), *lit.model.parameters())
-        ):
-            raise Diverged(f"the loss or the weights are not finite at step {trainer.global_step}")
+        """What no point of the curve has shown: the steps after the last one."""
+        if not all(bool(torch.isfinite(x).all()) for x in self._sums.values()):
+            raise Diverged(f"the loss is not finite at step {trainer.global_step}")
 
     def state_dict(self) -> dict[str, Any]:
         return {"points": self.points, "seconds": self.seconds}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.points, self._before = state["points"], state.get("seconds", 0.0)
+
+
+class Keep(ModelCheckpoint):
+    """Saves between updates alone. Lightning does not remember across a resume that it saved this
+    step, and would save it again in the middle of the next one's accumulation.
+    """
+
+    def on_train_batch_end(
+        self, trainer: L.Trainer, lit: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        if ends(batch):
+            super().on_train_batch_end(trainer, lit, outputs, batch, batch_idx)
 
 
 class Schooling(L.Callback):
