@@ -38,6 +38,12 @@ def test_the_errors_are_those_of_a_double_loop():
     assert found.errors == ((pytest.approx(of_seeds), 2), (pytest.approx(of_items), 6))
 
 
+@pytest.mark.parametrize(("items", "degrees"), [(1, [2]), (2, [2, 1]), (3, [2, 2])])
+def test_two_items_have_an_error_and_one_has_none(items, degrees):
+    found = over_both(np.random.default_rng(0).random((3, items)), np.ones((3, items)))
+    assert [d for _, d in found.errors] == degrees
+
+
 def test_the_half_width_is_that_of_banerjee():
     found = Mean(1.0, ((0.04, 2), (0.01, 30)))
     t = scipy.stats.t.ppf(0.975, [2, 30])

@@ -125,6 +125,13 @@ def test_bootstrap_of_a_statistic_is_that_of_its_resampled_means():
     )
 
 
+@pytest.mark.parametrize("n", [2, 5, 12, 100])
+def test_percentiles_are_expanded_as_in_the_paper(n):
+    t = scipy.stats.t.ppf(0.975, n - 1)
+    assert stats.expanded(n) == pytest.approx(scipy.stats.norm.cdf(-np.sqrt(n / (n - 1)) * t))
+    assert stats.expanded(1) == pytest.approx(0.025)
+
+
 @pytest.mark.parametrize(("sums", "counts"), [([], []), ([1.0], [1.0, 2.0]), (1.0, 1.0)])
 def test_bootstrap_refuses_other_shapes(sums, counts):
     with pytest.raises(ValueError, match="bootstrap_mean needs"):

@@ -269,6 +269,19 @@ def test_a_parent_that_diverged_is_not_tuned():
     assert not j.run.trained
 
 
+def test_every_seed_draws_an_addition_of_its_own(elsewhere):
+    """And the same one again."""
+    drawn = []
+    for seed in (0, 1, 1):
+        j = tuned(f"seed={seed}", method="lora")
+        if not j.tuned.parent.run.trained:
+            stage.train(job("scheme=rope", *SMALL, *BRIEF, f"seed={seed}"))
+        named = j.tuned.begin().named_parameters()
+        drawn.append(torch.cat([p.flatten() for name, p in named if name.endswith(".A")]))
+    assert torch.equal(drawn[1], drawn[2])
+    assert torch.isclose(drawn[0], drawn[1]).float().mean() < 0.01
+
+
 def test_tuning_that_diverges_marks_the_run_and_not_its_parent():
     j = tuned("finetune.lr=1e30", "train.clip=1e30", "finetune.warmup=0")
     stage.train(j)

@@ -70,8 +70,10 @@ def test_resumed_again_and_again_equals_uninterrupted(elsewhere, monkeypatch, wo
     for _ in range(3):
         with killed(monkeypatch, 6):
             stage.train(job(*options))
+    spent = torch.load(j.run.checkpoint, weights_only=True)["callbacks"]["Curve"]["seconds"]
     stage.train(job(*options))
     assert equal(whole, weights(j)) and curve == j.run.curve.read_text()
+    assert j.run.state["seconds"] > spent > 0, "time goes on from that of the checkpoint"
 
 
 def test_a_run_that_goes_on_may_be_logged_less_often(elsewhere, monkeypatch):
