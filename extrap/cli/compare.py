@@ -169,21 +169,18 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     found = []
     for name in names:
         short = name.replace(" ", "")
-        fitting = {label: [] for label, _ in spelled if short in (label, FACTOR.sub("", label))}
-        for label, one in spelled:
-            fitting.get(label, []).append(one)
-        if len(fitting) != 1:
+        fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
+        if len({label for label, _ in fitting}) != 1:
             raise UserError(
                 f"SERIES={name}: "
                 f"{'several factors have this name' if fitting else 'no such series'}; {listed}"
             )
-        (same,) = fitting.values()
-        if len(same) != 1:
+        if len(fitting) != 1:
             raise UserError(
-                f"SERIES={name}: {len(same)} series have this name; give each a study of its own, "
-                "or label=... to the runs of one"
+                f"SERIES={name}: {len(fitting)} series have this name; give each a study of its "
+                "own, or label=... to the runs of one"
             )
-        found += same
+        found.append(fitting[0][1])
     return found
 
 
