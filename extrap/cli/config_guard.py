@@ -64,9 +64,23 @@ def check_files(conf: str, args: Namespace) -> None:
     more = [one.value() for one in parsed if one.key_or_group == "hydra.searchpath"]
     folders[:] = [os.path.abspath(args.config_dir)] if args.config_dir else []
     folders.extend(path for paths in more if isinstance(paths, list) for path in paths)
+    for folder in folders:
+        _check_own(Path(folder))
     with initialize_config_dir(where, version_base="1.3"):
         cfg = compose(args.config_name or "config", single, return_hydra_config=True)
     check(cfg, single, args.overrides)
+
+
+def _check_own(folder: Path) -> None:
+    """Raises UserError for a choice that has the name of one of ours, which Hydra would take."""
+    for path in sorted(folder.rglob("*.yaml")):
+        name = path.relative_to(folder)
+        ours = Path(conf_dir(), name)
+        if len(name.parts) > 1 and ours.is_file() and not ours.samefile(path):
+            raise UserError(
+                f"--config-dir={folder}: {name} has the name of one of extrap's own, which "
+                "would be taken in its place; rename it"
+            )
 
 
 def _check_names(override: Override) -> None:

@@ -170,11 +170,17 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
     check_links(results / study)
-    drawn = []
-    lacking = []
+    drawn, lacking, bugs = [], [], []
     for name in names or known:
-        whole = figures.with_beside(known[name], rows, partial(_other, results))
-        contents = figures.render(known[name], whole, form.width, form.kinds)
+        try:
+            whole = figures.with_beside(known[name], rows, partial(_other, results))
+            contents = figures.render(known[name], whole, form.width, form.kinds)
+        except UserError:
+            raise
+        except Exception as error:  # the others are drawn before it is shown
+            bugs.append(error)
+            print(f"extrap-plot: {name}: not drawn, by a bug: {error}", file=sys.stderr)
+            continue
         if contents is not None:
             drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
         elif names:
@@ -182,6 +188,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             raise UserError(lacking_line(name, known[name], study, own))
         else:
             lacking.append(name)
+    if bugs:
+        raise bugs[0]
     if not drawn:
         raise UserError(f"STUDY={study}: its rows serve no figure; figures are {', '.join(known)}")
     for line in hints(known, lacking, rows):

@@ -64,6 +64,11 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
     if not Published.meant(plain):
         return
     unread = ["scheme"]
+    if not plain["finetune"] and plain["seed"] != 0:
+        raise UserError(
+            f"seed={plain['seed']}: a published checkpoint is read, not drawn, and its rows "
+            "would be the same; drop it"
+        )
     if not plain["finetune"]:
         unread += [f"data.{name}" for name in UNREAD]
     for override in overrides:
@@ -135,7 +140,7 @@ class Experiment:
             else:
                 work(self.job)
         if not in_sweep:
-            print("\n".join(closing(entry)), file=sys.stderr)
+            print("\n".join(closing(entry, self.job.published)), file=sys.stderr)
 
 
 def prepare(cfg: DictConfig) -> Experiment:
@@ -164,14 +169,15 @@ def noted(this, command: str) -> Entry:
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
-def closing(entry: Entry) -> list[str]:
+def closing(entry: Entry, published: bool = False) -> list[str]:
     """What to do with what was made: where the rows are, and the commands that show them."""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap-plot {entry.study}",
-        f"next: extrap-table {entry.study}; the same with scheme=alibi, say, to compare",
+        f"next: extrap-table {entry.study}; the same with "
+        f"{'extension=yarn' if published else 'scheme=alibi'}, say, to compare",
     ]
 
 

@@ -6,7 +6,7 @@ Each kind of question has a gate of its own. Aggregation of RULER (arXiv 2404.06
 """
 
 from extrap.figures.drawing.length_panels import length_figure
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.series import select
 
 NEEDS = {"task": "aggregate", "metric": "accuracy"}
@@ -20,7 +20,7 @@ PROTOCOLS = {
 
 def draw(rows):
     return length_figure(
-        one_corpus(select(rows, **NEEDS)),
+        comparable(select(rows, **NEEDS)),
         PROTOCOLS,
         "accuracy",
         "Questions about all of a context",

@@ -8,7 +8,7 @@ interval here, as trials are shared by depths; three and more have a t-interval.
 import numpy as np
 
 from extrap.figures.drawing.length_panels import length_figure
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.series import select
 
 NEEDS = {"task": "kv", "metric": "accuracy", "seen": "retrieval"}
@@ -22,7 +22,7 @@ def means(rows):
     """Rows whose values are means over depths, one per run, extension, protocol and length, without
     intervals.
     """
-    rows = one_corpus(select(rows, **NEEDS)).dropna(subset="depth")
+    rows = comparable(select(rows, **NEEDS)).dropna(subset="depth")
     key = ["run", "extension", "factor", "protocol", "length"]
     return rows.assign(
         value=rows.groupby(key, dropna=False)["value"].transform("mean"), low=np.nan, high=np.nan

@@ -30,18 +30,19 @@ CUT = 10
 
 
 def enough(rows) -> bool:
-    return bool((rows["extension"] != PLAIN).any())
+    return bool((_shown(rows)["method"] != PLAIN).any())
+
+
+def _shown(rows):
+    rows = select(methods(rows), **NEEDS)
+    rows = rows[
+        (rows["parent"] == min(rows["parent"], default="")) & rows["tuned"].isna() & ~rows["log_n"]
+    ]
+    return compared(rows)
 
 
 def draw(rows):
-    every = rows
-    rows = select(methods(rows), **NEEDS)
-    rows = rows[
-        (rows["parent"] == sorted(rows["parent"].unique())[0])
-        & rows["tuned"].isna()
-        & ~rows["log_n"]
-    ]
-    rows = compared(rows)
+    every, rows = rows, _shown(rows)
     shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
     names = {f: [m for m in order(rows["method"]) if family(m) == f] for f in FAMILIES}
     names = {f: [PLAIN, *(m for m in of if m != PLAIN)] for f, of in names.items()}

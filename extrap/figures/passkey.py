@@ -17,7 +17,7 @@ from extrap.figures.drawing.layout import leftmost, panels
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
 
@@ -34,7 +34,7 @@ MOST = 4
 
 
 def draw(rows):
-    rows = pooled(one_corpus(select(rows, **NEEDS)))
+    rows = pooled(comparable(select(rows, **NEEDS)))
     lengths = sorted(rows["length"].unique())[-MOST:]
     labels = [f"{s.label} (to 64)" for s in series(rows)]
     room, height = label_room(labels), label_height(len(labels), 1.8)

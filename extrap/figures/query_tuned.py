@@ -16,7 +16,7 @@ from extrap.figures.drawing.layout import leftmost, panels, titled
 from extrap.figures.drawing.style import INKS, SOLID, Style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.extension_study.methods import TUNED
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.series import select
 from extrap.results.stats.intervals import t_interval
 
@@ -42,7 +42,7 @@ def with_changes(rows) -> pd.DataFrame:
     """Rows of accuracy with the columns parent and tuned (a form, or nothing); every model in its
     own form.
     """
-    rows = one_corpus(select(rows, **NEEDS)).dropna(subset="depth")
+    rows = comparable(select(rows, **NEEDS)).dropna(subset="depth")
     label = rows["scheme"].str.extract(f"^{TUNED}$")
     form = label["rest"].str.extract(FORM)[0].fillna("")
     rows = rows.assign(

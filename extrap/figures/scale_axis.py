@@ -16,7 +16,7 @@ from extrap.figures.drawing.ends import End, label_ends, label_height, label_roo
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import scheme_style
 from extrap.figures.drawing.titles import entitle
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.series import CONTROLS, select
 from extrap.results.stats.intervals import t_interval
 from extrap.results.stats.ranks import spearman
@@ -57,7 +57,7 @@ def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
     have: the mean over depths where there are some. Controls, which have runs of the same names,
     are left out where there is something else.
     """
-    rows = one_corpus(select(rows, **needs))
+    rows = comparable(select(rows, **needs))
     if len(mixtures := rows[~rows["data"].isin(CONTROLS)]):
         rows = mixtures
     rows = rows.assign(multiple=(rows["length"] / rows["train_length"]).astype(float))

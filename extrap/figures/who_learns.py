@@ -48,7 +48,9 @@ def draw(rows):
         panel.set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1])
         panel.axvline(0.9, color="#222222", linewidth=0.6, linestyle=(0, (1, 1.6)), label="gate")
     last = select(rows, task="train", axis="step")["at"].max()
-    axes[0, 0].set(title="steps to 90 %", xlim=(0, last), xticks=[0, last / 2, last])
+    axes[0, 0].set(title="steps to 90 %", xticks=[])
+    if np.isfinite(last):  # a run of few steps has no curve
+        axes[0, 0].set(xlim=(0, last), xticks=[0, last / 2, last])
     axes[0, 0].xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:g}"))
     for panel in axes[0]:
         panel.set(ylim=(len(found) - 0.5, -0.5), yticks=range(len(found)), yticklabels=[])

@@ -33,6 +33,9 @@ PACKAGE = "package:"
 EXTRA = "pip install 'extrap[pretrained]'"
 
 
+INDEX = "model.safetensors.index.json"
+
+
 class Safetensors:
     """The tensors of all safetensors files of a folder. Raises UserError where there are none."""
 
@@ -49,10 +52,28 @@ class Safetensors:
             raise UserError(f"{folder}: no *.safetensors in it, so no weights")
         for path in self.paths():
             for name in self._opened(path).keys():  # noqa: SIM118  (no dict)
+                if name in self.files:
+                    raise UserError(
+                        f"{self.folder}: {name} stands in {self.files[name].name} and in "
+                        f"{path.name}; remove the files of another model"
+                    )
                 self.files[name] = path
 
     def paths(self) -> list[Path]:
-        return sorted(self.folder.glob("*.safetensors"))
+        """Those that the index of shards names, where there is one; what else lies beside them is
+        left over. Raises UserError for an index that is none, or names a file that is not there.
+        """
+        index = self.folder / INDEX
+        if not index.is_file() or (self.folder / "model.safetensors").is_file():
+            return sorted(self.folder.glob("*.safetensors"))
+        try:
+            named = {str(name) for name in json.loads(index.read_text())["weight_map"].values()}
+        except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            raise UserError(f"{index}: not an index of shards; fetch it again") from None
+        for name in sorted(named):
+            if Path(name).name != name or not (self.folder / name).is_file():
+                raise UserError(f"{self.folder}: {name}, which {INDEX} names, is not in it")
+        return [self.folder / name for name in sorted(named)]
 
     def names(self) -> Iterable[str]:
         return self.files

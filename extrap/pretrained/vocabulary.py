@@ -65,7 +65,7 @@ class PublishedVocabulary(Vocabulary):
         raise UserError(
             "task: asks for keys and values that have ids of their own, which a published "
             "checkpoint was not trained on; ask for task=[nll,gap,kv,haystack,multidoc,nth,"
-            "lost-in-the-middle]"
+            "lost-in-the-middle], or diagnostics with task.diagnostics.contents=[text]"
         )
 
     values = key_ids = value_ids = keys  # type: ignore[assignment]

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import spearmanr
 
-from extrap.results.series import select, series, spread, where_known
+from extrap.results.series import select, series, spread, told_apart, where_known
 
 
 def influence(n: int, layers: int, a: float) -> np.ndarray:
@@ -84,6 +84,7 @@ def agreement(rows: pd.DataFrame) -> pd.DataFrame:
     rows = where_known(rows)
     depth = rows["protocol"].str.extract(r"^untrained_(\d+)_layers$")[0]
     rows = rows[depth.notna()].assign(layers=depth.dropna().astype(int))
+    rows["scheme"] = told_apart(rows, "scheme", ["scheme", "data", "extension"])
     found = []
     for key, part in rows.groupby(["scheme", "extension", "run", "layers"]):
         n = int(part["length"].iloc[0])

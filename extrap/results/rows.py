@@ -185,9 +185,9 @@ def no_rows(study: str) -> str:
     return f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
 
 
-def one_corpus(rows: pd.DataFrame) -> pd.DataFrame:
+def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows, unchanged. Raises UserError when they were measured on different corpora, whose
-    losses cannot be compared.
+    losses cannot be compared, or seeds of one model with different options of a task.
     """
     runs = rows[rows["corpus"] != ""].groupby("corpus")["run"].min()
     if len(runs) > 1:
@@ -196,6 +196,21 @@ def one_corpus(rows: pd.DataFrame) -> pd.DataFrame:
             f"corpus={named}: rows of different corpora cannot share a figure or a table; give "
             "each corpus a study of its own"
         )
+    columns = ["run", "seed", "extension", "factor", "task", "config"]
+    asked = rows[columns].drop_duplicates()
+    names = zip(asked["run"], asked["seed"], strict=True)
+    asked["model"] = [run.removesuffix(f"-s{seed}") for run, seed in names]
+    asked["factor"] = asked["factor"].fillna(1.0)
+    for (_, _, _, task), part in asked.groupby(["model", "extension", "factor", "task"]):
+        # one run has several where a factor is written as one of another's
+        first = part["run"] == part["run"].min()
+        if {*part["config"]} - {*part.loc[first, "config"]}:
+            other = part[~part["config"].isin(part.loc[first, "config"])].iloc[0]
+            raise UserError(
+                f"task.{task}: {part['run'].min()} and {other['run']} were measured with "
+                "different options of it; evaluate both with the same ones, or give one a study "
+                "of its own"
+            )
     return rows
 
 

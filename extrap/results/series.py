@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.stats.intervals import t_interval
 
 MIXTURE = "mixture"
@@ -74,7 +74,7 @@ def series(rows: pd.DataFrame) -> list[Series]:
     trained ones. Runs that differ in nothing but other settings (another width, say) are told apart
     by the config hash in their names. Raises UserError for mixed corpora.
     """
-    rows = one_corpus(rows).copy()
+    rows = comparable(rows).copy()
     rows["status"] = judged(rows)
     rows["factor"] = rows["factor"].fillna(1.0)
     # A factor that follows the length of the text is one method and no family of them.
@@ -115,6 +115,16 @@ def settings(rows: pd.DataFrame) -> pd.Series:
         for run, seed in zip(rows["run"], rows["seed"], strict=True)
     ]
     return pd.Series(names, rows.index)
+
+
+def told_apart(rows: pd.DataFrame, name: str, alike: list[str]) -> pd.Series:
+    """The column `name`, with the config hash behind it where rows that agree in `alike` are of
+    several settings: no mean is over two models.
+    """
+    hashed = settings(rows)
+    same = [rows[column] for column in alike]
+    several = hashed.groupby(same, dropna=False).transform("nunique").gt(1)
+    return rows[name].mask(several, rows[name] + " [" + hashed + "]")
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:

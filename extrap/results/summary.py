@@ -110,9 +110,9 @@ def _line(rows: pd.DataFrame) -> dict:
     line = {"seeds": seeds, "steps_to_90": steps.mean() if len(steps) == seeds else np.nan}
     curve = select(rows, task="train", axis="step", metric="nll")
     for part in PARTS:
-        line[f"trained {part}"] = curve[
-            (curve["protocol"] == part) & (curve["at"] == curve["at"].max())
-        ]["value"].mean()
+        own = curve[curve["protocol"] == part]
+        last = own["at"] == own.groupby("run")["at"].transform("max")
+        line[f"trained {part}"] = own.loc[last, "value"].mean()
     losses = select(rows, seen="text", task="nll", metric="nll")
     for protocol in PROTOCOLS:
         for m in FAR:

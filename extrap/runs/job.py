@@ -219,9 +219,12 @@ class Job:
                 task.check(self.corpus, self.vocabulary_of(task), self.length)
                 tasks[name] = task
             except UserError as error:
+                said = str(error)
+                if said.startswith("task: "):  # of a vocabulary that several tasks ask
+                    error = UserError(f"task.{name}: {said.removeprefix('task: ')}")
                 refused[name] = error
                 if not self.config["keep_going"] or len(refused) == len(self.task_names):
-                    raise
+                    raise error from None
         return tasks, refused
 
     @property

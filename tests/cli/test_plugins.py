@@ -130,6 +130,14 @@ def test_a_figure_that_cannot_draw_is_one_line(mine: Path, capsys) -> None:
     assert err.endswith("mine.py, line 6: division by zero\n") and err.count("\n") == 1
 
 
+def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine: Path) -> None:
+    taken = mine / "my_conf" / "scheme" / "rope.yaml"
+    taken.write_text("_target_: my_package.tilt.Tilt\n")
+    said = python("-m", "extrap", "--config-dir", "my_conf", "plugins=[my_package]", "scheme=rope")
+    assert said.returncode == 2
+    assert "my_conf: scheme/rope.yaml has the name of one of" in said.stderr
+
+
 def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:
     Path("lone").mkdir()
     Path("lone/__init__.py").touch()

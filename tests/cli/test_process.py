@@ -2,7 +2,9 @@
 meanwhile.
 """
 
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -101,6 +103,34 @@ def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path: Path) -> No
     assert [j.state for j in jobs] == [State.DONE, State.FAILED, State.FAILED, State.DONE]
     assert jobs[1].reason == told[0] == "extension/pi.yaml: line 2 is not YAML"
     assert jobs[2].reason == "ZeroDivisionError: division by zero"
+
+
+def test_a_job_waits_for_the_one_that_trains_its_run() -> None:
+    """It would take a place, and wait there for the lock of the run."""
+    from hydra_plugins.extrap_local.reading import Reader
+
+    class Asked(Reader):
+        def __init__(self) -> None:
+            pass
+
+        @contextmanager
+        def _composed(self, overrides):
+            yield {}
+
+    reader = Asked()
+    reader.program = SimpleNamespace(prepare=lambda cfg: SimpleNamespace(finished=lambda: False))
+    folder = SimpleNamespace(trained=False)
+    job, other = (
+        SimpleNamespace(
+            overrides=[], entry=SimpleNamespace(run=run, folder=folder, busy=lambda: False)
+        )
+        for run in ("a", "b")
+    )
+    running = SimpleNamespace(state=State.RUNNING)
+    assert reader._readiness(job, [(other, running)]) is State.WAITING
+    assert reader._readiness(job, [(other, running), (job, running)]) is State.HELD
+    folder.trained = True
+    assert reader._readiness(job, [(job, running)]) is State.WAITING
 
 
 def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(

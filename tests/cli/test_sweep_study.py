@@ -1,8 +1,13 @@
 """Sweeps of real processes over a study: side by side, failed, hung, started again."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 from extrap.runs.folder import read_json
+from tests.support.jobs import TINY
 from tests.support.worker import Worker
 
 TWO = "hydra.launcher.n_jobs=2"
@@ -54,3 +59,21 @@ def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
     assert state(worker, "a-s0") == {"reason": line}
     assert worker.events() == ["start a-s0", "end a-s0"]
     assert worker("-m", "act=once").returncode == 0
+
+
+def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -> None:
+    """The name of a file does not say with which options a task was asked."""
+    words = ["-m", "study=q", *TINY, "task.kv.pairs=2,4"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "extrap", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 2, done.stderr
+    (line,) = done.stderr.splitlines()
+    assert "task.kv.pairs=4: writes over the rows of" in line and "(task kv of rope-" in line
+    assert not (tmp_path / "results").exists() and not [*tmp_path.glob("runs/rope*")]

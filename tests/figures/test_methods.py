@@ -5,6 +5,7 @@ report on expectations.
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from extrap import figures
@@ -48,6 +49,36 @@ def test_rows_are_told_apart(study):
     beside = compared(rows)
     assert set(beside["method"]) == {name.removesuffix("-log-n") for name in METHODS}
     assert set(beside["set_for"]) == {1.0, 8.0} and set(beside["options"]) == {""}
+
+
+def test_models_of_several_settings_are_told_apart(frame, study):
+    """A mean over a narrow and a wide model is of neither."""
+    wide = study.assign(run=study["run"].str.replace("cafe0123", "beef0123"))
+    both = methods(frame_of(study, wide))
+    assert {*both.loc[both["tuned"].isna(), "parent"]} == {"rope [beef0123]", "rope [cafe0123]"}
+    found = density.costs(frame_of(study, wide.assign(value=wide["value"] * 2)))
+    assert found.equals(density.costs(wide.assign(value=wide["value"] * 2)))
+
+
+def frame_of(*parts):
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_the_density_of_losses_alone_is_drawn(study):
+    losses = study[study["task"] != "kv"]
+    assert {*density.costs(losses)["metric"]} == {"nll"}
+    figures.drawn(figures.available()["density"], losses)
+
+
+@pytest.mark.parametrize("name", ["rerope,width=8", "ntk-log-n", "pi-pair,pair=0"])
+def test_no_figure_of_methods_where_what_was_read_is_not_shown_in_it(frame, name):
+    rows = frame(reading("direct", 0.1, 0, 0) + reading(name, 0.1, 0, 0))
+    assert not figures.available()["loss_methods"].enough(rows)
+
+
+def test_a_study_whose_runs_have_no_curve_is_drawn(frame):
+    rows = frame([r for s in ("rope", "alibi") for r in run_rows(s) if r["task"] != "train"])
+    figures.drawn(figures.available()["who_learns"], rows)
 
 
 def test_a_published_model_stands_beside_its_tuned_runs(frame):

@@ -6,6 +6,7 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.checkpoint import Checkpoint, by_model_type
@@ -367,6 +368,34 @@ def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
     with pytest.raises(UserError) as error:
         Checkpoint(str(tmp_path)).model()
     assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+@torch.no_grad()
+def test_what_lies_beside_the_shards_that_an_index_names_is_left_over(tmp_path):
+    """As transformers reads it; the hash is of what is read."""
+    model = tiny.made("llama")
+    model.save_pretrained(tmp_path, max_shard_size="20KB")
+    whole = Checkpoint(str(tmp_path))
+    read, hashed = whole.model()(TOKENS), whole.sha256
+    left_over = tmp_path / "model-99999-of-99999.safetensors"
+    save_file({"model.norm.weight": torch.zeros(32)}, left_over)
+    again = Checkpoint(str(tmp_path))
+    assert torch.equal(again.model()(TOKENS), read) and again.sha256 == hashed
+    index = tmp_path / "model.safetensors.index.json"
+    names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
+    (tmp_path / names[0]).unlink()
+    with pytest.raises(UserError, match=f"{names[0]}, which model.safetensors.index.json names"):
+        Checkpoint(str(tmp_path)).model()
+    index.write_text("[]")
+    with pytest.raises(UserError, match="not an index of shards"):
+        Checkpoint(str(tmp_path)).model()
+
+
+def test_a_tensor_in_two_files_is_of_nobody_knows_which(tmp_path):
+    tiny.made("llama").save_pretrained(tmp_path)
+    save_file({"model.norm.weight": torch.zeros(32)}, tmp_path / "other.safetensors")
+    with pytest.raises(UserError, match=r"model.norm.weight stands in model.* and in other"):
+        Checkpoint(str(tmp_path)).model()
 
 
 @pytest.mark.parametrize("place", ["nowhere", "nowhere.gguf", "a/b/c", "../x"])

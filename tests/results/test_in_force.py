@@ -33,6 +33,13 @@ def frame(rows):
     return pd.DataFrame(rows)
 
 
+def test_models_of_several_settings_have_lines_of_their_own():
+    other = [row | {"run": "rope-1-s0"} for row in used("ntk", 8.0, [1.0, 0.1, 0.00125])]
+    found = in_force(frame(used("ntk", 8.0, [1.0, 0.05, 0.00125]) + other))
+    assert [*found.index.get_level_values("scheme")] == ["rope [0]", "rope [1]"]
+    assert [*found["pairs"]] == [3, 3] and [*found["changed"]] == [2, 1]
+
+
 def test_pairs_that_turn_otherwise_are_counted_and_the_slowest_told():
     rows = used("ntk", 8.0, [1.0, 0.05, 0.00125]) + used("rerope", 1.0, TRAINED)
     rows += used("ntk", 8.0, [1.0, 0.05, 0.00125], seed=1)

@@ -51,11 +51,11 @@ def test_the_weight_of_attention_is_read_off_the_last_position(a):
     np.testing.assert_allclose(predicted(curve, 30, 3)[0], influence(30, 3, a)[0], rtol=1e-9)
 
 
-def drawn(curve, layers, scheme="nope", run="a", length=40):
+def drawn(curve, layers, scheme="nope", run="nope-a-s0", length=40):
     return [
         {"task": "diagnostics", "metric": "influence", "protocol": f"untrained_{layers}_layers",
          "length": length, "train_length": 40, "scheme": scheme, "extension": "direct",
-         "run": run, "at": float(at), "value": value}
+         "data": "mixture", "run": run, "seed": int(run[-1]), "at": float(at), "value": value}
         for at, value in curve
     ]  # fmt: skip
 
@@ -65,13 +65,23 @@ def test_agreement_is_a_rank_correlation_by_layers_and_the_mean_over_seeds():
     theory = influence(40, 4, 0.3)[at]
     rows = drawn(zip(at, theory, strict=True), 4)
     wrong = theory[[4, 3, 2, 1, 0, 5]]  # rises before its last position: 1 - 6 * 40 / (6 * 35)
-    rows += drawn(zip(at, wrong, strict=True), 4, run="b")
+    rows += drawn(zip(at, wrong, strict=True), 4, run="nope-a-s1")
     rows += drawn(zip(at, influence(40, 2, 0.3)[at], strict=True), 2)
     rows += drawn(zip(at, -theory, strict=True), 2, length=80)  # not the training length
     rows += [rows[0] | {"protocol": "trained_records", "value": 9.0}]
     table = agreement(pd.DataFrame(rows))
     found = table.loc["nope", "direct"].to_dict()
     assert found == {2: pytest.approx(1), 4: pytest.approx((1 - 1 / 7) / 2)}
+
+
+def test_agreement_of_another_model_has_a_line_of_its_own():
+    at = [0, 3, 10, 20, 30, 39]
+    theory = influence(40, 4, 0.3)[at]
+    rows = drawn(zip(at, theory, strict=True), 4)
+    wrong = theory[[4, 3, 2, 1, 0, 5]]
+    rows += drawn(zip(at, wrong, strict=True), 4, run="nope-b-s0")
+    found = agreement(pd.DataFrame(rows))[4].xs("direct", level="extension").to_dict()
+    assert found == {"nope [a]": pytest.approx(1), "nope [b]": pytest.approx(-1 / 7)}
 
 
 @pytest.mark.parametrize(

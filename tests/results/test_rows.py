@@ -196,13 +196,13 @@ def test_an_unknown_study_lists_the_known_ones(tmp_path):
 
 def test_corpora_are_not_mixed(tmp_path):
     rows.write(tmp_path / "rows" / "a.csv", [GOOD, GOOD | {"scheme": "nope", "corpus": ""}])
-    assert rows.one_corpus(rows.read(tmp_path)) is not None
+    assert rows.comparable(rows.read(tmp_path)) is not None
     rows.write(tmp_path / "rows" / "b.csv", [GOOD | {"run": "t5-x-s0", "corpus": "other"}])
     with pytest.raises(
         UserError,
         match=r"corpus=ab \(rope-cafe0123-s0\), other \(t5-x-s0\): rows of different corpora",
     ):
-        rows.one_corpus(rows.read(tmp_path))
+        rows.comparable(rows.read(tmp_path))
 
 
 def test_items_read_back(tmp_path):

@@ -152,6 +152,25 @@ def test_corpora_are_not_mixed(frame):
         series(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))
 
 
+def test_seeds_that_were_asked_with_other_options_have_no_mean(frame):
+    """The name of a file does not say with which options a task was asked."""
+    other = [row | {"config": "0123"} for row in run_rows("rope", seed=1) if row["task"] == "kv"]
+    with pytest.raises(UserError, match=r"task.kv: rope-\w+-s0 and rope-\w+-s1 were measured with"):
+        series(frame(run_rows("rope") + other))
+    at_4 = [row | {"extension": "pi", "factor": 4.0, "config": "4"} for row in run_rows("rope")]
+    series(frame(run_rows("rope") + at_4 + run_rows("rope", seed=1) + run_rows("alibi")))
+
+
+def test_a_training_loss_is_that_of_the_last_point_of_each_seed(frame):
+    """Seeds may be logged more or less often."""
+    rows, less = run_rows("rope"), run_rows("rope", seed=1)
+    point = {"task": "train", "axis": "step", "metric": "nll", "protocol": "text"}
+    own = [rows[0] | point | {"at": at, "value": 2.0} for at in (80.0, 100.0)]
+    own.append(less[0] | point | {"at": 80.0, "value": 4.0})
+    kept = [row for row in rows + less if row["task"] != "train"]
+    assert summary(frame(kept + own))["trained text"].item() == pytest.approx(3.0)
+
+
 def test_two_settings_of_a_scheme_are_two_series_also_under_seeds_of_their_own(frame):
     """A wide model of seed 1 is no second seed of a narrow one."""
     wide = [

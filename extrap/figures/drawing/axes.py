@@ -81,8 +81,11 @@ def note(rows: pd.DataFrame) -> str:
     least, seeds = counts.min(), max(counts.max(), 1)
     several = f"{least} to {seeds}" if least < seeds else f"{seeds}"
     lengths = ", ".join(str(length) for length in sorted(rows["train_length"].unique()))
+    parents = rows["parent"].unique() if "parent" in rows else []
+    of = "".join(f" · {name}" for name in sorted(parents) if name.endswith("]"))
+    study = ", ".join(sorted(rows["study"].unique()))
     return (
-        f"study {', '.join(sorted(rows['study'].unique()))} · trained at L = {lengths} tokens · "
+        f"study {study}{of} · trained at L = {lengths} tokens · "
         f"{several} seed{'s' * bool(seeds > 1)}"
     )
 

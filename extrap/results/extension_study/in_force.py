@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.extension_study.methods import compared, methods, order
-from extrap.results.series import select
+from extrap.results.series import select, told_apart
 
 KEY = ["scheme", "data", "extension", "factor"]
 
@@ -27,6 +27,7 @@ def in_force(rows: pd.DataFrame) -> pd.DataFrame:
     pair = ["run", "layer", "at"]
     found = []
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
+    rows["scheme"] = told_apart(rows, "scheme", KEY)
     kind = KEY[:-1]  # a factor may follow the length, from that of training on
     before_it = rows[rows["protocol"] == "trained"].drop_duplicates([*kind, *pair])
     own = {key: part.set_index(pair)["value"] for key, part in before_it.groupby(kind)}

@@ -4,8 +4,8 @@ training, tuning and factor.
 
 import pandas as pd
 
-from extrap.results.rows import one_corpus
-from extrap.results.series import judged, spread
+from extrap.results.rows import comparable
+from extrap.results.series import judged, spread, told_apart
 
 LOG_N = "-log-n"
 TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
@@ -18,7 +18,8 @@ PROBES = ("pi-pair",)
 def methods(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of methods with these columns beside their own. Raises UserError for mixed corpora.
 
-    parent     the scheme that was trained; tuned: the train factor of fine-tuning, nan without;
+    parent     the scheme that was trained, with the hash of its settings where methods were read
+               on several; tuned: the train factor of fine-tuning, nan without;
                tuned_with: the extension then; how: full or lora
     method     the extension without its options and without log-n at test; log_n: whether that is
                there
@@ -29,7 +30,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     Only rows of schemes and data that extensions were read on, where any were. Whether a run was
     trained is said by `series.judged`.
     """
-    rows = one_corpus(rows).copy()
+    rows = comparable(rows).copy()
     label = rows["scheme"].str.extract(f"^{TUNED}$")
     rows["parent"] = label["parent"].fillna(rows["scheme"])
     rows["how"], rows["tuned"] = label["how"].fillna(""), label["tuned"].astype(float)
@@ -47,6 +48,8 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     rows.loc[following, "set_for"] = 1.0
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
+    alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
+    rows["parent"] = told_apart(rows, "parent", alike)
     return rows
 
 

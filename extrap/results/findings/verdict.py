@@ -19,7 +19,7 @@ import pandas as pd
 
 from extrap.results.findings.statement import Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
-from extrap.results.rows import one_corpus
+from extrap.results.rows import comparable
 from extrap.results.series import judged
 from extrap.results.stats.crossed import over_seeds
 from extrap.results.stats.intervals import Z
@@ -62,7 +62,7 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows as `judge` reads them. Raises UserError for mixed corpora."""
-    return prepared(one_corpus(rows).assign(status=judged(rows)))
+    return prepared(comparable(rows).assign(status=judged(rows)))
 
 
 def judge(statement: Statement, rows: pd.DataFrame) -> Finding:

@@ -67,6 +67,7 @@ class Reader:
         """
         found: dict[str, Read] = {}
         wrong: dict[str, None] = {}
+        writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
         for overrides in _shown(batch):
             try:
                 with self._composed(overrides) as cfg:
@@ -74,6 +75,8 @@ class Reader:
                     work = self.program.prepare(cfg)
                     state, reason = _state(work)
                     entry = None if reason else work.entry(typed())
+                    if entry is not None:
+                        _check_rows(entry, overrides, writers)
                 threads = int(OmegaConf.select(cfg, "threads", default=1))
                 found.setdefault(
                     repr(OmegaConf.to_container(cfg)),
@@ -118,7 +121,7 @@ class Reader:
                 log,
                 job.state,
                 job.reason,
-                readiness=partial(self._readiness, job),
+                readiness=partial(self._readiness, job, out),
                 limit=limit,
             )
             if job.entry:
@@ -126,11 +129,17 @@ class Reader:
             out.append((job, process))
         return out
 
-    def _readiness(self, job: Read) -> State:
-        """What is true of a job right before it starts, when other sweeps may have got to it."""
+    def _readiness(self, job: Read, others: Sequence[tuple[Read, Process]]) -> State:
+        """What is true of a job right before it starts, when other sweeps may have got to it, and
+        another job of this one may be about to train the same run.
+        """
         if job.entry is None:
             return State.WAITING
-        if job.entry.busy():
+        training = not job.entry.folder.trained and any(
+            process.state is State.RUNNING and other.entry and other.entry.run == job.entry.run
+            for other, process in others
+        )
+        if training or job.entry.busy():
             return State.HELD
         with self._composed(job.overrides) as cfg:
             return State.SKIPPED if self.program.prepare(cfg).finished() else State.WAITING
@@ -179,6 +188,22 @@ class Reader:
             yield cfg
         finally:
             HydraConfig.instance().cfg = before
+
+
+def _check_rows(
+    entry: Any, overrides: list[str], writers: dict[tuple[str, ...], tuple[str, list[str]]]
+) -> None:
+    """Raises UserError for a job that would write over the rows of one before it: options of tasks
+    are no part of a file's name.
+    """
+    for task, config in entry.tasks.items():
+        key = (entry.study, entry.run, entry.extension, task)
+        before, other = writers.setdefault(key, (config, overrides))
+        if before != config:
+            raise UserError(
+                f"{' '.join(overrides)}: writes over the rows of {' '.join(other)} (task {task} of "
+                f"{entry.run}, study {entry.study}); sweep one of them with another study=..."
+            )
 
 
 def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
