@@ -134,7 +134,10 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
         warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
         scheme: Scheme = build(node, "scheme", plugins, Scheme, shape=DEFAULT_SHAPE)
     single = parts(scheme)
-    cards = [card(part) for part in single]
+    try:
+        cards = [card(part) for part in single]
+    except ValueError as error:  # of a plug-in
+        raise UserError(f"{node['_target_']}: {error}") from None
 
     def of_parts(field: str) -> str:
         """What the cards of the parts say, each text once. Parts without a position are left out

@@ -33,6 +33,7 @@ PACKAGE = "package:"
 EXTRA = "pip install 'extrap[pretrained]'"
 
 
+MALFORMED = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
 INDEX = "model.safetensors.index.json"
 
 
@@ -136,7 +137,15 @@ class Checkpoint:
         self.settings.only("quantization_config")
         self.settings.only("is_causal", True)
         self.settings.only("use_bidirectional_attention", False)
-        return by_model_type()[self.settings.get("model_type")].plan(self.settings)
+        family = by_model_type()[self.settings.get("model_type")]
+        try:
+            return family.plan(self.settings)
+        except MALFORMED as error:
+            raise self._malformed(error) from None
+
+    def _malformed(self, error: Exception) -> UserError:
+        """What a value of the configuration led to that no check of its own has named."""
+        return UserError(f"{self.place}: config.json holds what its family does not ({error})")
 
     @property
     def vocab(self) -> int:
@@ -201,6 +210,8 @@ class Checkpoint:
             made.scheme = self.plan.scheme(shape)
         except ValueError as error:
             raise UserError(f"{self.settings.place}: {error}") from None
+        except MALFORMED as error:
+            raise self._malformed(error) from None
         return made
 
     @cached_property

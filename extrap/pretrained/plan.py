@@ -85,7 +85,7 @@ class Settings:
     def one_of(self, name: str, known: Mapping[str, str], default: str) -> str:
         """What a word stands for in the GPT."""
         value = self.get(name, default)
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise self.refusal(name, value, "one of " + ", ".join(known))
         return known[value]
 

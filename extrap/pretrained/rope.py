@@ -19,7 +19,7 @@ Gemma 3 (extrap/pretrained/families/gemma.py).
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil, floor, log, pi, sqrt
+from math import ceil, floor, inf, log, pi, sqrt
 from typing import Any
 
 import torch
@@ -45,6 +45,8 @@ NEEDED = {
     "yarn": ("factor",),
     "longrope": ("long_factor", "short_factor"),
 }
+ABOVE_0 = {"rope_theta", "factor", "low_freq_factor", "high_freq_factor", "attention_factor"}
+ABOVE_0 |= {"beta_fast", "beta_slow", "original_max_position_embeddings"}
 ORIGINAL = "original_max_position_embeddings"
 LENGTH = "max_position_embeddings"
 
@@ -180,7 +182,19 @@ def parameters(settings: Settings) -> dict[str, Any]:
             raise UserError(
                 f"{settings.place}: rope_type={found['rope_type']} needs {name}, which is missing"
             )
+    for name in ABOVE_0 & {*found}:
+        if found[name] is not None and not _above_0(found[name]):
+            raise settings.refusal(name, found[name], "a number above 0")
+    for name in {"long_factor", "short_factor"} & {*found}:
+        values = found[name]
+        if values is not None and not (isinstance(values, list) and all(map(_above_0, values))):
+            raise settings.refusal(name, values, "a list of numbers above 0")
     return found
+
+
+def _above_0(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 < value < inf
 
 
 def scaling(settings: Settings) -> Scaling:
@@ -233,10 +247,12 @@ def windowed(settings: Settings, layers: int) -> tuple[list[int], int]:
     kinds = settings.get("layer_types")
     if kinds is not None:
         known = ("sliding_attention", "full_attention")
+        if not isinstance(kinds, list) or not all(isinstance(kind, str) for kind in kinds):
+            raise settings.refusal("layer_types", kinds, "a list of words")
         if len(kinds) != layers or not set(kinds) <= set(known):
             shown = ", ".join(map(str, dict.fromkeys(kinds)))
             allowed = f"{layers} times one of {', '.join(known)}"
             raise settings.refusal("layer_types", f"{len(kinds)} times {shown}", allowed)
         return [n for n, kind in enumerate(kinds) if kind == "sliding_attention"], width
-    first = settings.get("max_window_layers", 0)
+    first = settings.get("max_window_layers", 0) and settings.size("max_window_layers")
     return list(range(first, layers)), width

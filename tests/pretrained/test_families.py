@@ -17,6 +17,7 @@ from extrap.schemes.window import Window
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 
+LINEAR = {"rope_type": "linear"}
 TOKENS = torch.randint(61, (2, 75), generator=torch.Generator().manual_seed(5))
 INSIDE, PAST = 13, 75
 
@@ -368,6 +369,31 @@ def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
     with pytest.raises(UserError) as error:
         Checkpoint(str(tmp_path)).model()
     assert expected in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "line"),
+    [
+        ("bloom", {"seq_length": "x"}, "seq_length=x is not supported; a whole number above 0"),
+        ("bloom", {"seq_length": -3}, "seq_length=-3 is not supported; a whole number above 0"),
+        ("llama", {"rope_theta": "abc"}, "rope_theta=abc is not supported; a number above 0"),
+        ("llama", {"rope_scaling": LINEAR | {"factor": 0}}, "factor=0 is not supported"),
+        ("llama", {"rope_scaling": LINEAR | {"factor": "x"}}, "factor=x is not supported"),
+        ("llama", {"hidden_act": ["silu"]}, "hidden_act=['silu'] is not supported; one of"),
+        ("gemma2", {"query_pre_attn_scalar": 0}, "config.json holds what its family does not"),
+        ("mpt", {"attn_config": "x"}, "config.json holds what its family does not"),
+    ],
+)
+def test_values_that_a_config_cannot_have_are_one_line(kind, changes, line, tmp_path):
+    tiny.made(kind).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    if "rope_theta" in changes or "rope_scaling" in changes:
+        config.pop("rope_parameters", None)
+        config |= {"rope_theta": 10000.0}
+    (tmp_path / "config.json").write_text(json.dumps(config | changes))
+    with pytest.raises(UserError) as error:
+        Checkpoint(str(tmp_path)).model()
+    assert line in str(error.value) and "\n" not in str(error.value)
 
 
 @torch.no_grad()

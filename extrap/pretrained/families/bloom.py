@@ -42,7 +42,7 @@ def plan(settings: Settings) -> Plan:
         "bias": "all",
         "embedding_norm": "layer",
     }
-    length = settings.get("seq_length") or settings.get("n_positions")
+    length = settings.size("seq_length", "n_positions", default=0) or None
     return Plan(
         options, vocab, length, ALiBi, lambda t: NAMES.read(t, options, vocab, 4 * dim, tied)
     )
