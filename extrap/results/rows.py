@@ -196,20 +196,17 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
             f"corpus={named}: rows of different corpora cannot share a figure or a table; give "
             "each corpus a study of its own"
         )
-    columns = ["run", "seed", "extension", "factor", "task", "config"]
-    asked = rows[columns].drop_duplicates()
+    asked = rows[["run", "seed", "extension", "factor", "task", "config"]].drop_duplicates()
     names = zip(asked["run"], asked["seed"], strict=True)
     asked["model"] = [run.removesuffix(f"-s{seed}") for run, seed in names]
-    asked["factor"] = asked["factor"].fillna(1.0)
-    for (_, _, _, task), part in asked.groupby(["model", "extension", "factor", "task"]):
-        # one run has several where a factor is written as one of another's
-        first = part["run"] == part["run"].min()
-        if {*part["config"]} - {*part.loc[first, "config"]}:
-            other = part[~part["config"].isin(part.loc[first, "config"])].iloc[0]
+    one = asked.groupby(["run", "extension", "task", "config"])["factor"]
+    asked["set_for"] = asked["factor"].fillna(1.0).mask(one.transform("nunique").gt(1), 0.0)
+    for (*_, task), part in asked.groupby(["model", "extension", "set_for", "task"]):
+        if part["config"].nunique() > 1:
+            first, other = sorted(part.groupby("config")["run"].min())[:2]
             raise UserError(
-                f"task.{task}: {part['run'].min()} and {other['run']} were measured with "
-                "different options of it; evaluate both with the same ones, or give one a study "
-                "of its own"
+                f"task.{task}: {first} and {other} were measured with different options of it; "
+                "evaluate both with the same ones, or give one a study of its own"
             )
     return rows
 

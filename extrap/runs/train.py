@@ -204,9 +204,8 @@ def _check_names(trainer: Mapping[str, Any]) -> None:
             raise UserError(f"{option}: {GIVEN[name]}; leave it out")
         if name not in taken:
             raise UserError(f"{option}: no such option of Lightning's Trainer; leave it out")
-    for name in ("fast_dev_run", "limit_train_batches"):
-        if bool(value := trainer.get(name, name != "fast_dev_run")) is (name == "fast_dev_run"):
-            raise UserError(f"trainer.{name}={value}: trains nothing; leave it out")
+        if (name, bool(value)) in (("fast_dev_run", True), ("limit_train_batches", False)):
+            raise UserError(f"{option}: trains nothing; leave it out")
 
 
 def _silent(done: int, total: int | None = None, note: str = "") -> None:

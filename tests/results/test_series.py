@@ -158,7 +158,9 @@ def test_seeds_that_were_asked_with_other_options_have_no_mean(frame):
     with pytest.raises(UserError, match=r"task.kv: rope-\w+-s0 and rope-\w+-s1 were measured with"):
         series(frame(run_rows("rope") + other))
     at_4 = [row | {"extension": "pi", "factor": 4.0, "config": "4"} for row in run_rows("rope")]
+    follows = [r | {"extension": "pi", "factor": f, "config": "f"} for r in at_4 for f in (1, 8)]
     series(frame(run_rows("rope") + at_4 + run_rows("rope", seed=1) + run_rows("alibi")))
+    assert len(series(frame(at_4 + follows))) == 2
 
 
 def test_a_training_loss_is_that_of_the_last_point_of_each_seed(frame):
