@@ -202,11 +202,11 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     one = asked.groupby(["run", "extension", "task", "config"])["factor"]
     asked["set_for"] = asked["factor"].fillna(1.0).mask(one.transform("nunique").gt(1), 0.0)
     for (*_, task), part in asked.groupby(["model", "extension", "set_for", "task"]):
-        if part["config"].nunique() > 1:
-            first, other = sorted(part.groupby("config")["run"].min())[:2]
+        own = part.groupby("run")["config"].agg(set)
+        if others := [run for run in own.index if own.iloc[0].isdisjoint(own[run])]:
             raise UserError(
-                f"task.{task}: {first} and {other} were measured with different options of it; "
-                "evaluate both with the same ones, or give one a study of its own"
+                f"task.{task}: {own.index[0]} and {others[0]} were measured with different options "
+                "of it; evaluate both with the same ones, or give one a study of its own"
             )
     return rows
 
