@@ -73,10 +73,9 @@ def check_files(conf: str, args: Namespace) -> None:
 
 def _check_own(folder: Path) -> None:
     """Raises UserError for a choice that has the name of one of ours, which Hydra would take."""
-    for path in sorted(folder.rglob("*.yaml")):
-        name = path.relative_to(folder)
-        ours = Path(conf_dir(), name)
-        if len(name.parts) > 1 and ours.is_file() and not ours.samefile(path):
+    for ours in sorted(Path(conf_dir()).glob("*/**/*.yaml")):
+        name = ours.relative_to(conf_dir())
+        if (folder / name).is_file() and not ours.samefile(folder / name):
             raise UserError(
                 f"--config-dir={folder}: {name} has the name of one of extrap's own, which "
                 "would be taken in its place; rename it"

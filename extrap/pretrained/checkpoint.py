@@ -145,7 +145,9 @@ class Checkpoint:
 
     def _malformed(self, error: Exception) -> UserError:
         """What a value of the configuration led to that no check of its own has named."""
-        return UserError(f"{self.place}: config.json holds what its family does not ({error})")
+        return UserError(
+            f"{self.place}: config.json has a value that its model_type cannot have ({error})"
+        )
 
     @property
     def vocab(self) -> int:

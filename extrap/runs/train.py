@@ -24,7 +24,14 @@ from extrap.runs.folder import Run, write_json
 from extrap.runs.job import Job
 from extrap.runs.published import PublishedRun
 from extrap.runs.training import devices
-from extrap.runs.training.callbacks import Curve, Diverged, Keep, RandomState, Report, Schooling
+from extrap.runs.training.callbacks import (
+    BetweenUpdates,
+    Curve,
+    Diverged,
+    RandomState,
+    Report,
+    Schooling,
+)
 from extrap.runs.training.checkpoint_io import Checkpoints
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
@@ -222,7 +229,7 @@ def _trainer(
     warnings.filterwarnings(
         "ignore", message=".*LeafSpec", category=FutureWarning
     )  # lightning 2.6 on torch 2.13
-    keep = Keep(
+    keep = BetweenUpdates(
         course.run.folder,
         "last",
         every_n_train_steps=course.optim.save_every,

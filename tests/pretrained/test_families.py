@@ -380,8 +380,12 @@ def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
         ("llama", {"rope_scaling": LINEAR | {"factor": 0}}, "factor=0 is not supported"),
         ("llama", {"rope_scaling": LINEAR | {"factor": "x"}}, "factor=x is not supported"),
         ("llama", {"hidden_act": ["silu"]}, "hidden_act=['silu'] is not supported; one of"),
-        ("gemma2", {"query_pre_attn_scalar": 0}, "config.json holds what its family does not"),
-        ("mpt", {"attn_config": "x"}, "config.json holds what its family does not"),
+        (
+            "gemma2",
+            {"query_pre_attn_scalar": 0},
+            "has a value that its model_type cannot",
+        ),
+        ("mpt", {"attn_config": "x"}, "has a value that its model_type cannot"),
     ],
 )
 def test_values_that_a_config_cannot_have_are_one_line(kind, changes, line, tmp_path):

@@ -80,7 +80,7 @@ class Curve(L.Callback):
         self.points, self._before = state["points"], state.get("seconds", 0.0)
 
 
-class Keep(ModelCheckpoint):
+class BetweenUpdates(ModelCheckpoint):
     """Saves between updates alone. Lightning does not remember across a resume that it saved this
     step, and would save it again in the middle of the next one's accumulation.
     """
