@@ -19,11 +19,19 @@ def swept_with_their_group(words: list[str]) -> list[str]:
     read = [_override(word) for word in words]
     groups = {_prefix(one) for one in read if one and _is_swept_group(one)}
     return [
-        f"{word.partition('=')[0]}=choice({word.partition('=')[2]})"
+        _swept(word, one)
         if one and not one.is_sweep_override() and not one.is_delete() and _inside(one, groups)
         else word
         for word, one in zip(words, read, strict=True)
     ]
+
+
+def _swept(word: str, one: Override) -> str:
+    """A sweep of one value. `choice` takes no null, so that null stands there twice: of two jobs that
+    are alike one is done.
+    """
+    option, _, value = word.partition("=")
+    return f"{option}=null,null" if one.value() is None else f"{option}=choice({value})"
 
 
 def _override(word: str) -> Override | None:

@@ -75,5 +75,7 @@ def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -
     )
     assert done.returncode == 2, done.stderr
     (line,) = done.stderr.splitlines()
-    assert "task.kv.pairs=4: writes over the rows of" in line and "(task kv of rope-" in line
+    assert line.startswith(
+        "extrap: task.kv.pairs=4: writes over the rows of task.kv.pairs=2 (task kv, study q); sweep"
+    )
     assert not (tmp_path / "results").exists() and not [*tmp_path.glob("runs/rope*")]

@@ -15,6 +15,7 @@ from tests.support.tiny_program import Tiny
         ("-m data/corpus=torch,files data.corpus.path=a", "data.corpus.path=choice(a)"),
         ("-m data@finetune.data=text,query finetune.data.size=8", "finetune.data.size=choice(8)"),
         ("-m task=[nll],[kv] task.kv.depths=[0,1]", "task.kv.depths=choice([0,1])"),
+        ("-m extension=pi,ntk extension.factor=null", "extension.factor=null,null"),
         ("-m extension=pi,ntk extension.factor=2,4", "extension.factor=2,4"),
         ("-m extension=pi,ntk seed=1", "seed=1"),
         ("-m extension=pi extension.factor=8", "extension.factor=8"),

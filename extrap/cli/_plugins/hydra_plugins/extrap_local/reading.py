@@ -200,9 +200,13 @@ def _check_rows(
         key = (entry.study, entry.run, entry.extension, task)
         before, other = writers.setdefault(key, (config, overrides))
         if before != config:
+            own, theirs = (
+                " ".join(word for word in words if word not in beside) or "the job without it"
+                for words, beside in ((overrides, other), (other, overrides))
+            )
             raise UserError(
-                f"{' '.join(overrides)}: writes over the rows of {' '.join(other)} (task {task} of "
-                f"{entry.run}, study {entry.study}); sweep one of them with another study=..."
+                f"{own}: writes over the rows of {theirs} (task {task}, study {entry.study}); "
+                "sweep one of them with another study=..."
             )
 
 
