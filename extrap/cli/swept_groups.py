@@ -27,8 +27,8 @@ def swept_with_their_group(words: list[str]) -> list[str]:
 
 
 def _swept(word: str, one: Override) -> str:
-    """A sweep of one value. `choice` takes no null, so that null stands there twice: of two jobs that
-    are alike one is done.
+    """A sweep of one value. `choice` takes no null, so that null stands there twice: of two jobs
+    that are alike one is done.
     """
     option, _, value = word.partition("=")
     return f"{option}=null,null" if one.value() is None else f"{option}=choice({value})"
