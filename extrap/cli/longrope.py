@@ -7,13 +7,13 @@ is ever read from a run folder. They are kept there as data, and printed again b
 """
 
 import shlex
-import sys
 
 from omegaconf import DictConfig
 
 from extrap.cli import app as cli
 from extrap.cli import help, program
 from extrap.cli import schema as config
+from extrap.cli.sweep.names import words
 from extrap.utils.errors import UserError
 
 
@@ -71,7 +71,7 @@ class Search:
 def command(factors: list[float]) -> str:
     """What was typed, as the command that evaluates these factors."""
     mine = ("stage=", "extension.long=")
-    typed = [word for word in sys.argv[1:] if not word.lstrip("+").startswith(mine)]
+    typed = [word for word in words() if not word.lstrip("+").startswith(mine)]
     long = f"extension.long=[{','.join(f'{f:g}' for f in factors)}]"
     return shlex.join(["extrap", *typed, "stage=evaluate", long])
 

@@ -22,7 +22,9 @@ from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
 
 UNREAD = ("length", "vocabulary", "text", "retrieval", "more", "curriculum")
-"""Options of data that a model which is not trained has no use for."""
+"""Options of data that a model which is not trained has no use for; of train and the choice of data
+itself it has none at all.
+"""
 
 
 def job(cfg: DictConfig):
@@ -70,10 +72,11 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
             "would be the same; drop it"
         )
     if not plain["finetune"]:
-        unread += [f"data.{name}" for name in UNREAD]
+        unread += ["train", *(f"data.{name}" for name in UNREAD)]
     for override in overrides:
         option = override.split("=")[0].lstrip("+~").split("@")[0]
-        if any(option == name or option.startswith(f"{name}.") for name in unread):
+        chosen = option == "data" and not plain["finetune"]
+        if chosen or any(option == name or option.startswith(f"{name}.") for name in unread):
             why = "has positions of its own" if option.startswith("scheme") else "is not trained"
             raise UserError(f"{override}: a published checkpoint {why}; drop it")
 

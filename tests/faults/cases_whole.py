@@ -137,6 +137,12 @@ WORDS = {
     "model=checkpoint | model.checkpoint=/nope | stage=evaluate | data.length=128": (
         "data.length=128: a published checkpoint is not trained; drop it"
     ),
+    "model=checkpoint | model.checkpoint=/nope | stage=evaluate | data=text": (
+        "data=text: a published checkpoint is not trained; drop it"
+    ),
+    "model=checkpoint | model.checkpoint=/nope | stage=evaluate | train.lr=1": (
+        "train.lr=1: a published checkpoint is not trained; drop it"
+    ),
     "stage=evaluate": "stage=evaluate: ... is not trained yet",
     "+trainer.overfit_batches=1": "trainer.overfit_batches=1: Lightning cannot take it",
     "+trainer.max_time=1": "trainer.accelerator=...max_time=1: ...; trainer=cpu works everywhere",

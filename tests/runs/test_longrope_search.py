@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from extrap.cli import longrope
+from extrap.cli.sweep import names
 from extrap.extensions.longrope import LongRoPE
 from extrap.model.spectrum import frequencies_used, pairs
 from extrap.results import rows
@@ -123,6 +124,19 @@ def test_what_is_kept_is_data(content, tmp_path):
 
 
 @pytest.mark.usefixtures("elsewhere")
+def test_the_command_has_the_words_as_they_were_typed(monkeypatch):
+    """Not as they are quoted for Hydra, which a shell would quote once more."""
+    typed = ["extrap-longrope", "data/corpus=files", "data.corpus.path=my texts/a.txt"]
+    monkeypatch.setattr(names, "TYPED", typed)
+    monkeypatch.setattr(sys, "argv", [*typed[:2], "data.corpus.path='my texts/a.txt'"])
+    assert shlex.split(longrope.command([1.0, 2.5])) == [
+        "extrap",
+        *typed[1:],
+        "stage=evaluate",
+        "extension.long=[1,2.5]",
+    ]
+
+
 def test_too_little_text():
     with pytest.raises(UserError, match="training documents have 100000000 tokens"):
         search.texts(job("scheme=rope"), 10**8)

@@ -15,9 +15,14 @@ TYPED: list[str] = []
 """The command line as it was typed, before paths in it were quoted for Hydra."""
 
 
+def words() -> list[str]:
+    """What was typed behind the name of the program."""
+    return (TYPED or sys.argv)[1:]
+
+
 def typed() -> str:
     """What was typed to start this program."""
-    return shlex.join(["extrap", *(TYPED or sys.argv)[1:]])
+    return shlex.join(["extrap", *words()])
 
 
 def file_name(number: int, label: str) -> str:
