@@ -14,6 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.hydra_errors import choose
+from extrap.cli.sweep.join import check_run
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
@@ -21,7 +22,7 @@ from extrap.utils import progress
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
 
-UNREAD = ("length", "vocabulary", "text", "retrieval", "more", "curriculum")
+UNREAD = ("length", "text", "retrieval", "more", "curriculum")
 """Options of data that a model which is not trained has no use for; of train and the choice of data
 itself it has none at all.
 """
@@ -65,7 +66,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
 
     if not Published.meant(plain):
         return
-    unread = ["scheme"]
+    unread = ["scheme", "data.vocabulary"]
     if not plain["finetune"] and plain["seed"] != 0:
         raise UserError(
             f"seed={plain['seed']}: a published checkpoint is read, not drawn, and its rows "
@@ -74,10 +75,13 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
     if not plain["finetune"]:
         unread += ["train", *(f"data.{name}" for name in UNREAD)]
     for override in overrides:
-        option = override.split("=")[0].lstrip("+~").split("@")[0]
+        option = override.split("=")[0].lstrip("+~").split("@")[0].replace("/", ".")
         chosen = option == "data" and not plain["finetune"]
         if chosen or any(option == name or option.startswith(f"{name}.") for name in unread):
-            why = "has positions of its own" if option.startswith("scheme") else "is not trained"
+            why = "is not trained"
+            for group, own in (("scheme", "positions"), ("data.vocabulary", "tokens")):
+                if option.startswith(group):
+                    why = f"has {own} of its own"
             raise UserError(f"{override}: a published checkpoint {why}; drop it")
 
 
@@ -126,6 +130,7 @@ class Experiment:
 
         from extrap.runs.training import devices
 
+        check_run(self.job.run.name)
         torch.set_num_threads(self.job.config["threads"])
         devices.settle(self.job.trainer)
         if not devices.first():  # it helps to train what the first process holds the lock of

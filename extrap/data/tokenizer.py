@@ -5,7 +5,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -52,23 +52,22 @@ class Pieces:
 
     The bytes of a token reach from the end of the token before it to its own end in the text, so
     that those of a document add up whatever the tokenizer leaves out (spaces, cases) or splits
-    (characters of several bytes). source: a tokenizer.json.
+    (characters of several bytes). source: a tokenizer.json; option: what named it, for messages.
     """
 
     sized = True
 
-    def __init__(self, source: str, tokenizer: Any):
+    def __init__(self, source: str, tokenizer: Any, option: str):
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._tokenizer = tokenizer
+        self._tokenizer, self._option = tokenizer, option
         self.ids = max(tokenizer.get_vocab().values(), default=0) + 1
         self.dtype = "<u2" if self.ids <= 2**16 else "<u4"
         self.name = f"tokenizer {hashlib.sha256(source.encode()).hexdigest()}, {self.dtype}"
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         decoded = text.decode("utf-8", "ignore")
-        with _withheld():
-            made = self._tokenizer.encode(decoded, add_special_tokens=False)
+        made = self._asked(lambda: self._tokenizer.encode(decoded, add_special_tokens=False))
         points = np.frombuffer(decoded.encode("utf-32-le"), "<u4")
         width = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
         ends = np.concatenate([[0], width.cumsum()])[
@@ -82,10 +81,20 @@ class Pieces:
         parts: list[str] = []
         for text, run in groupby(ids, lambda i: i < self.ids):
             kept = list(run)
-            with _withheld():
-                shown = self._tokenizer.decode(kept, skip_special_tokens=False)
+            shown = self._asked(
+                lambda ids=kept: self._tokenizer.decode(ids, skip_special_tokens=False)
+            )
             parts.append(shown if text else "\n" * len(kept))
         return "".join(parts)
+
+    def _asked(self, work: Callable[[], Any]) -> Any:
+        try:
+            with _withheld():
+                return work()
+        except Exception as error:  # the library raises nothing narrower
+            raise UserError(
+                f"{self._option}: the tokenizer fails on this text ({_why(error)}); use another one"
+            ) from None
 
     def word(self, i: int) -> str:
         return self._tokenizer.id_to_token(i) or f"<{i}>"
@@ -93,7 +102,8 @@ class Pieces:
 
 @contextmanager
 def _withheld() -> Iterator[None]:
-    """Turns a panic of the library, a pattern that gives up on a text among them, into a UserError.
+    """Turns a panic of the library, a pattern that gives up on a text among them, into what else it
+    raises, an Exception of no class of its own.
 
     A panic is no Exception, and prints a traceback of its own before Python hears of it.
     """
@@ -105,10 +115,7 @@ def _withheld() -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        why = (str(error).strip() or "a panic of the library").splitlines()[0]
-        raise UserError(
-            f"{OPTION}: the tokenizer fails on this text ({why:.100}); use another one"
-        ) from None
+        raise Exception(str(error).strip() or "a panic of the library") from None
     finally:
         os.dup2(kept, 2)
         os.close(kept)
@@ -116,28 +123,26 @@ def _withheld() -> Iterator[None]:
 
 
 @cache
-def encoder(tokenizer: str) -> Pieces:
-    """The encoder of a tokenizer by file, folder or name. Raises UserError for one that is not
-    there or cannot be read.
+def encoder(tokenizer: str, place: str | None = None) -> Pieces:
+    """The encoder of a tokenizer by file, folder or name. place: what names it in messages, if no
+    option of its own does. Raises UserError for one that is not there or cannot be read.
     """
+    option = place or f"{OPTION}={tokenizer}"
     try:
         from tokenizers import Tokenizer
     except ImportError:
         raise UserError(
-            f"{OPTION}={tokenizer}: needs the package tokenizers; pip install 'extrap[tokenizers]'"
+            f"{option}: needs the package tokenizers; pip install 'extrap[tokenizers]'"
         ) from None
     path = _found(tokenizer)
     try:
         source = path.read_text(encoding="utf-8")
         with _withheld():
-            made = Pieces(source, Tokenizer.from_str(source))
+            made = Pieces(source, Tokenizer.from_str(source), option)
     except Exception as error:  # the library raises nothing narrower
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(
-            f"{OPTION}={tokenizer}: no tokenizer.json of Hugging Face ({why:.100})"
-        ) from None
+        raise UserError(f"{option}: no tokenizer.json of Hugging Face ({_why(error)})") from None
     if not made.ids > 1:
-        raise UserError(f"{OPTION}={tokenizer}: has no tokens")
+        raise UserError(f"{option}: has no tokens")
     return made
 
 
@@ -153,13 +158,20 @@ def _found(tokenizer: str) -> Path:
         )
     import huggingface_hub
 
+    # its attempts without network take half a minute: whether it answers at all is asked once
+    kept = huggingface_hub.try_to_load_from_cache(tokenizer, "tokenizer.json")
     try:
-        return Path(
-            huggingface_hub.hf_hub_download(tokenizer, "tokenizer.json", etag_timeout=PATIENCE)
-        )
+        if isinstance(kept, str):
+            return Path(kept)
+        huggingface_hub.HfApi().model_info(tokenizer, timeout=PATIENCE)
+        return Path(huggingface_hub.hf_hub_download(tokenizer, "tokenizer.json"))
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
-        why = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(
-            f"{OPTION}={tokenizer}: the hub does not give it ({why:.100}); without network give a "
-            "tokenizer.json, or use data/vocabulary=bytes"
+            f"{OPTION}={tokenizer}: the hub does not give it ({_why(error)}); without network give "
+            "a tokenizer.json, or use data/vocabulary=bytes"
         ) from None
+
+
+def _why(error: Exception) -> str:
+    """The beginning of what an exception says, in one line."""
+    return f"{(str(error).strip() or type(error).__name__).splitlines()[0]:.100}"

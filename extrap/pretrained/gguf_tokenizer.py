@@ -36,7 +36,10 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
     if not words or merges is None:
         raise UserError(f"{path}: no tokenizer in it; tokenizer.ggml.tokens or merges is missing")
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
-    made = Tokenizer(models.BPE({word: n for n, word in enumerate(words)}, pairs))
+    # the tokenizer of Llama 3 takes a word that is a token whole, whatever its merges would make
+    whole = fields.get("tokenizer.ggml.pre") == "llama-bpe"
+    numbers = {word: n for n, word in enumerate(words)}
+    made = Tokenizer(models.BPE(numbers, pairs, ignore_merges=whole))
     made.pre_tokenizer = _cut(path, fields.get("tokenizer.ggml.pre"))
     made.decoder = decoders.ByteLevel()
     kinds = fields.get("tokenizer.ggml.token_type") or []

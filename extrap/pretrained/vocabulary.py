@@ -24,10 +24,12 @@ class PublishedVocabulary(Vocabulary):
 
     def __init__(self, folder: Path, size: int, bos: int, place: str, chat: bool = False):
         if not (folder / "tokenizer.json").is_file():
-            raise UserError(f"{place}: no tokenizer.json in it, which text is read with")
+            raise UserError(
+                f"{place}: no tokenizer.json in it, which text is read with; put it there"
+            )
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError(f"model.bos={bos}: an id from 0 to {size - 1}")
-        made = encoder(str(folder))
+        made = encoder(str(folder), f"{place}: its tokenizer.json")
         if made.ids > size:
             raise UserError(f"{place}: a tokenizer of {made.ids} ids, a model of {size}")
         known = {"_encoder": made, "_size": size, "_bos": bos, "_place": place}

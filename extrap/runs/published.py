@@ -121,9 +121,14 @@ class Published:
             bos = settings.get(name) if bos is None else bos
         if isinstance(bos, list):  # several ends of a text
             bos = bos[0] if bos else None
+        if bos is None:
+            raise UserError(
+                "model.bos=null: the config names neither bos_token_id nor eos_token_id; give the "
+                "id that a window of text begins with"
+            )
         size = self.checkpoint.vocab
         folder, chat = self.checkpoint.folder, self.reading.chat
-        return PublishedVocabulary(folder, size, bos or 0, settings.place, chat)
+        return PublishedVocabulary(folder, size, bos, settings.place, chat)
 
     @property
     def length(self) -> int:

@@ -1,9 +1,10 @@
 """How much a file may hold: a few kilobytes of gzip can stand for terabytes."""
 
+import gzip
 import os
 from gzip import GzipFile
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from extrap.utils.errors import UserError
 
@@ -17,6 +18,16 @@ RATIO = 200
 def memory() -> int:
     """Bytes of memory of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the name of a file says that it is gzip, the one form that is unpacked."""
+    return path.suffix.lower() == ".gz"
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked where it is packed."""
+    return cast(IO[bytes], gzip.open(path, "rb") if is_packed(path) else path.open("rb"))
 
 
 def most(path: Path) -> int:

@@ -2,6 +2,7 @@
 it cannot be.
 """
 
+import bz2
 import gzip
 import json
 import os
@@ -125,6 +126,48 @@ def test_tables_and_compressed_files(tmp_path):
     assert found == expected | {"t.txt.gz": b"plain"}
 
 
+def test_what_stands_late_in_a_file_of_json_changes_nothing_before_it(tmp_path):
+    """`datasets` settles the types of all columns on the first 10 MB."""
+    said = 'He said "no".\n' * 800
+    rows = [{"text": f"{i} {said}", "score": i} for i in range(900)]
+    late = [{"text": "late", "score": 0.5, "more": {"a": [1]}, "message": "x", "type": "user"}]
+    file = tmp_path / "t.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows + late)))
+    found = [text.decode() for _, text in Files(path=str(file), document_tokens=10**9).documents()]
+    assert found == [row["text"] for row in rows + late]
+    file.write_text("\n".join(map(json.dumps, [*rows, {"text": 5}])))
+    with pytest.raises(UserError, match=rf"text: 5.* is no text in {file}:901; its columns"):
+        list(Files(path=str(file)).documents())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a.jsonl", '\ufeff{"text":"a"}\r\n\n{"text":"b\u2028c","n":NaN}', ["a", "b\u2028c"]),
+        ("a.json", '\n [{"text": "a"},\n {"text": "b"}]', ["a", "b"]),
+        ("a.json", '["a", "b"]', ["a", "b"]),
+        ("a.jsonl", '{"text": "a", "id": %s}' % ("9" * 5000), ["a"]),
+        ("a.txt", "\ufeffa\r\nb\rc", ["a\nb\nc"]),
+        ("std::a.txt", "a", ["a"]),
+    ],
+)
+def test_forms_of_text(tmp_path, name, content, found):
+    (tmp_path / name).write_bytes(content.encode())
+    assert [text.decode() for _, text in Files(path=str(tmp_path)).documents()] == found
+
+
+def test_a_file_under_two_names_is_one_document(tmp_path):
+    """Else one of them could be trained on, and the other asked."""
+    (tmp_path / "v1").mkdir()
+    for i in range(3):
+        (tmp_path / "v1" / f"{i}.txt").write_text(f"text {i}")
+        (tmp_path / f"{i}.txt").symlink_to(tmp_path / "v1" / f"{i}.txt")
+    (tmp_path / "latest").symlink_to("v1")
+    for path in (tmp_path, f"{tmp_path}/**/*.txt"):
+        found = [text for _, text in Files(path=str(path)).documents()]
+        assert found == [b"text 0", b"text 1", b"text 2"]
+
+
 def test_unchanged_text_is_not_read_again(folder, cache, monkeypatch):
     monkeypatch.setattr(reader, "SETTLED", -60)  # as if the files had been there for a while
     source = Files(path=str(folder))
@@ -234,12 +277,33 @@ def write(path, content):
             lambda d: write(d / "image.txt", b"\xff\xd8\xff"),
             "data.corpus.path={}: not readable as text",
         ),
-        (lambda d: write(d / "t.jsonl", b'{"a": '), "data.corpus.path={}: not readable as json"),
+        (lambda d: write(d / "t.jsonl", b'{"a": '), "data.corpus.path={}:1: not readable as json"),
         (lambda d: write(d / "t.parquet", b"none"), "data.corpus.path={}: not readable as parquet"),
         (lambda d: write(d / "t.gz", b"none"), "data.corpus.path={}: not readable as text"),
         (
+            lambda d: write(d / "t.jsonl.gz", gzip.compress(b'{"text": "a"}')[:-9]),
+            "data.corpus.path={}:1: not readable as json (Compressed file ended",
+        ),
+        (
+            lambda d: write(d / "t.TXT.GZ", gzip.compress(bytes(2**28 + 1))),
+            "data.corpus.path={}: unpacks to more than 200 times its size",
+        ),
+        (lambda d: write(d / "t.bz2", bz2.compress(b"text")), "data.corpus.path={}: not readable"),
+        (
+            lambda d: write(d / "t.jsonl", b'{"text": "\\ud800"}'),
+            "data.corpus.path={}:1: half of a character",
+        ),
+        (
+            lambda d: write(d / "t.jsonl", b'{"text": "a"}\n\n{"text": null, "b": "c"}'),
+            "data.corpus.column=text: null is no text in {}:3; its columns of text: b",
+        ),
+        (
+            lambda d: write(d / "t.jsonl", b'{"text": "a"}\n["b"]'),
+            "data.corpus.column=text: ['b'] is no text in {}:2",
+        ),
+        (
             lambda d: write(d / "u.jsonl", b'{"body": "x", "n": 1}'),
-            "data.corpus.column=text: no text of that name in {}; its columns of text: body",
+            "data.corpus.column=text: no text of that name in {}:1; its columns of text: body",
         ),
     ],
 )

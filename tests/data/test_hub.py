@@ -90,6 +90,7 @@ def test_without_network_the_embedded_choices_are_named(no_network, tmp_path):
     ("options", "said"),
     [
         ({"column": "body"}, "no column body; there are text, n"),
+        ({"column": "n"}, "column n holds 0, which is no text"),
         ({"split": "dev"}, "Bad split: dev"),
         ({"config": "c"}, "BuilderConfig 'c' not found"),
     ],

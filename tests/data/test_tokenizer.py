@@ -14,7 +14,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 
 from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
-from extrap.data.tokenizer import Tokenized
+from extrap.data.tokenizer import OPTION, Tokenized
 from extrap.results.rows import read
 from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
@@ -182,13 +182,34 @@ def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch)
     def refuse(*args: object, **options: object) -> None:
         raise OSError("Name or service not known\nmore")
 
-    monkeypatch.setattr(huggingface_hub, "hf_hub_download", refuse)
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", refuse)
     with pytest.raises(UserError) as error:
         _ = Tokenized(tokenizer="somebody/model").encoder
     assert str(error.value) == (
         "data.vocabulary.tokenizer=somebody/model: the hub does not give it (Name or service not "
         "known); without network give a tokenizer.json, or use data/vocabulary=bytes"
     )
+
+
+def test_a_model_that_was_read_before_needs_no_network(
+    tokenizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even a question that a hub out of reach would hold up."""
+    import huggingface_hub
+
+    asked: list[object] = []
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *args: tokenizer)
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", lambda *args, **_: asked.append(args))
+    kept = Tokenized(tokenizer="somebody/kept").encoder
+    assert kept.name == Tokenized(tokenizer=tokenizer).encoder.name and not asked
+
+
+def test_a_word_that_a_tokenizer_has_no_id_for_is_one_line(tmp_path: Path) -> None:
+    made = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="?"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    made.save(str(path := tmp_path / "tokenizer.json"))
+    with pytest.raises(UserError, match=rf"^{OPTION}={path}: the tokenizer fails on this text \("):
+        Tokenized(tokenizer=str(path)).encoder(b"a c")
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(x+x+)+y"])

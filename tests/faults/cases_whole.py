@@ -134,6 +134,12 @@ WORDS = {
     "model=checkpoint | model.checkpoint=/nope | stage=evaluate | scheme=alibi": (
         "scheme=alibi: a published checkpoint has positions of its own; drop it"
     ),
+    "model=checkpoint | model.checkpoint=/nope | stage=evaluate | data/vocabulary=bytes": (
+        "data/vocabulary=bytes: a published checkpoint has tokens of its own; drop it"
+    ),
+    "model=checkpoint | model.checkpoint=/nope | finetune=lora | data.vocabulary.keys=9": (
+        "data.vocabulary.keys=9: a published checkpoint has tokens of its own; drop it"
+    ),
     "model=checkpoint | model.checkpoint=/nope | stage=evaluate | data.length=128": (
         "data.length=128: a published checkpoint is not trained; drop it"
     ),

@@ -448,13 +448,13 @@ def test_a_folder_of_text_does_not_reach_out_of_itself(tmp_path: Path) -> None:
     Path("texts/deep").mkdir(parents=True)
     Path("texts/a.txt").write_text("mine")
     Path("texts/deep/b.txt").symlink_to("../a.txt")
-    assert len(list(Files(path="texts").documents())) == 2
+    assert list(Files(path="texts").documents()) == [("a.txt", b"mine")]  # inside, and once
     Path("texts/deep/c.txt").symlink_to(tmp_path / "secret")
     for path in ("texts", "texts/**/*.txt"):
         with pytest.raises(UserError, match=r"texts: deep/c\.txt is a link to .*secret, outside"):
             list(Files(path=path).documents())
         asked = Files(path=path, links=True)
-        assert [text for _, text in asked.documents()] == [b"mine", b"mine", b"theirs"]
+        assert [text for _, text in asked.documents()] == [b"mine", b"theirs"]
     Path("texts/deep/c.txt").unlink()
     Path("texts/d").symlink_to(tmp_path)
     with pytest.raises(UserError, match=r"texts: d/secret is a link to .*secret, outside"):

@@ -128,6 +128,15 @@ def test_smollm_splits_every_digit(llama, tmp_path):
     assert pieces["gpt-2"] == ["x", "Ġ", "123", "4"]
 
 
+def test_llama_takes_a_word_whole_that_no_merges_make(llama, tmp_path):
+    pieces = {
+        pre: tokenizer(llama, tmp_path, pre).encode(tiny_gguf.WHOLE).tokens
+        for pre in ("llama-bpe", "qwen2")
+    }
+    assert pieces["llama-bpe"] == [tiny_gguf.WHOLE]
+    assert pieces["qwen2"] == list(tiny_gguf.WHOLE)
+
+
 def test_special_words_are_one_token(llama, tmp_path):
     assert tokenizer(llama, tmp_path, "smollm").encode("a<|im_start|>b").tokens == [
         "a",

@@ -253,6 +253,13 @@ def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
         validate.check(asked("model.checkpoint=folder"))
 
 
+def test_a_config_that_names_no_end_of_text_asks_for_one(place, elsewhere):
+    saved(elsewhere / "endless", "gpt2", bos_token_id=None, eos_token_id=None)
+    with pytest.raises(UserError, match=r"^model\.bos=null: the config names neither bos_token_id"):
+        validate.check(asked("model.checkpoint=endless"))
+    validate.check(asked("model.checkpoint=endless", "model.bos=0", "task.nll.multiples=[1]"))
+
+
 def test_a_table_ends_where_it_ends(place, elsewhere):
     """GPT-2 past its rows: no rows there, and those within stay."""
     saved(elsewhere / "gpt2", "gpt2", n_positions=L)

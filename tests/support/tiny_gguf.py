@@ -6,12 +6,14 @@ from extrap.model.rotary import relayout
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>"]
 MERGES = ["t h", "Ġ th", "Ġth e", "1 2", "12 3", "a n"]
+WHOLE = "unmerged"  # a token that no merges make
 
 
 def words() -> list[str]:
     from tokenizers.pre_tokenizers import ByteLevel
 
-    return [*SPECIAL, *sorted(ByteLevel.alphabet()), *(merge.replace(" ", "") for merge in MERGES)]
+    merged = [merge.replace(" ", "") for merge in MERGES]
+    return [*SPECIAL, *sorted(ByteLevel.alphabet()), *merged, WHOLE]
 
 
 def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **fields) -> Path:

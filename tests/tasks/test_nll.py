@@ -321,3 +321,18 @@ def test_bad_input_is_one_line(options, message):
     with pytest.raises(UserError, match=message) as error:
         checked(NLL(documents=2), options, Texts(np.zeros((2, 256))), VOCABULARY, L)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("cut", "advice"),
+    [
+        (100, "raise data.corpus.document_tokens=100, which cuts longer ones"),
+        (300, "give more text"),
+        (None, "give more text"),
+    ],
+)
+def test_too_few_long_documents_say_what_cuts_them(cut, advice):
+    texts = Texts(np.zeros((2, 100)))
+    texts.cut = cut
+    with pytest.raises(UserError, match=f"0 validation documents have 256 .*: {advice}"):
+        checked(NLL(documents=2), {"multiples": [16]}, texts, VOCABULARY, L)

@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from extrap.cli.sweep.join import SWEEP
+from extrap.cli.sweep.join import RUN, SWEEP
 from extrap.cli.sweep.memory import kills
 from extrap.utils import progress
 from extrap.utils.errors import UserError
@@ -41,6 +41,7 @@ class Process:
                SKIPPED when nothing is left to do
     failed     called with the reason when the job fails
     limit      seconds after which it is stopped; None: never
+    run        what it has been checked to work on; "": nothing that has a name
     """
 
     label: str
@@ -53,6 +54,7 @@ class Process:
     readiness: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
     failed: Callable[[str], None] = field(default=lambda reason: None, repr=False)
     limit: float | None = None
+    run: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _stopped: bool = False
     _kills: int = 0
@@ -70,6 +72,8 @@ class Process:
             SWEEP: str(os.getpid()),
             "PYTHONUNBUFFERED": "1",
         }
+        if self.run:
+            environment[RUN] = self.run
         try:
             make_folder(self.log.parent)
             with open(self.log, "ab", opener=no_link) as log:

@@ -31,16 +31,24 @@ KEPT = "EXTRAP_TOKENS"
 
 def cache_folder() -> Path:
     """Where token maps are kept, for whichever text."""
-    return Path(os.environ.get(KEPT) or "runs/.tokens")
+    return Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
 
 
 class Corpus:
     """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option:
-    what to name in messages.
+    what to name in messages; cut: bytes that documents were cut to, if they were.
     """
 
-    def __init__(self, name: str, option: str, sha256: str, maps: dict[str, tokens.Stream]):
+    def __init__(
+        self,
+        name: str,
+        option: str,
+        sha256: str,
+        maps: dict[str, tokens.Stream],
+        cut: int | None = None,
+    ):
         self.name, self.option, self.sha256, self._maps = name, option, sha256, maps
+        self.cut = cut
 
     def stream(self, split: str) -> np.ndarray:
         """All tokens of "train" or "validation", (N,) unsigned, documents one after the other
@@ -157,7 +165,8 @@ class Source(ABC):
             # either state.
             if index and self._fingerprint(encoder) == before:
                 atomic.replace(index, sha256.encode())
-        corpus = Corpus(self.title, self.option, sha256, maps)
+        cut = getattr(self, "document_tokens", None)
+        corpus = Corpus(self.title, self.option, sha256, maps, cut)
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
                 raise UserError(

@@ -7,16 +7,17 @@ from glob import glob
 from pathlib import Path
 
 from extrap.data.corpora.base import Source, cut
-from extrap.data.corpora.nesting import check_nesting, check_size
-from extrap.data.corpora.reader import rows, stamps, texts
+from extrap.data.corpora.nesting import check_size
+from extrap.data.corpora.reader import json, parquet, stamps, texts
 from extrap.utils.errors import UserError
+from extrap.utils.packed import is_packed
 
-TABLES = {".jsonl": "json", ".json": "json", ".parquet": "parquet"}
+TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Files(Source):
-    """Files of UTF-8 text, each a document; .jsonl and .parquet give a document per row, from
+    """Files of UTF-8 text, each a document; .json(l), .ndjson and .parquet give one per row, from
     `column`. All may end in .gz.
 
     path: a file, a folder (all files in it that are not hidden, at any depth) or a pattern with *,
@@ -58,33 +59,39 @@ class Files(Source):
                 check_size(path)
         plain = [path for path in paths if _kind(path) == "text"]
         for path, text in zip(plain, texts(plain), strict=True):
-            yield from self._pieces(path.relative_to(root).as_posix(), text)
+            yield from self._pieces(path.relative_to(root).as_posix(), text.encode())
         for path in (path for path in paths if _kind(path) != "text"):
-            if _kind(path) == "json":
-                check_nesting(path)
-            for i, row in enumerate(rows(_kind(path), [path])):
-                yield from self._pieces(
-                    f"{path.relative_to(root).as_posix()}#{i}", self._text(path, row)
-                )
+            rows = json(path) if _kind(path) == "json" else enumerate(parquet(path), 1)
+            for i, (number, row) in enumerate(rows):
+                text = self._text(f"{path}:{number}", row)
+                yield from self._pieces(f"{path.relative_to(root).as_posix()}#{i}", text)
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
 
-    def _pieces(self, name: str, text: str) -> Iterator[tuple[str, bytes]]:
+    def _pieces(self, name: str, text: bytes) -> Iterator[tuple[str, bytes]]:
         if text:
-            yield from cut(name, text.encode(), self.document_tokens)
+            yield from cut(name, text, self.document_tokens)
 
-    def _text(self, path: Path, row: dict) -> str:
-        if not isinstance(text := row.get(self.column), str):
-            texts = (
-                ", ".join(column for column, value in row.items() if isinstance(value, str))
-                or "none"
-            )
-            raise UserError(
-                f"data.corpus.column={self.column}: no text of that name in {path}; its columns "
-                f"of text: {texts}"
-            )
-        return text
+    def _text(self, place: str, row: object) -> bytes:
+        """The text of a record; one that is a text by itself is its column `text`."""
+        columns = row if isinstance(row, dict) else {"text": row}
+        if isinstance(text := columns.get(self.column), str):
+            try:
+                return text.encode()
+            except UnicodeEncodeError:
+                raise UserError(
+                    f"data.corpus.path={place}: half of a character (\\ud800 to \\udfff) in it; "
+                    "write the whole one"
+                ) from None
+        why = "no text of that name"
+        if self.column in columns:
+            why = "null is no text" if text is None else f"{text!s:.40} is no text"
+        others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
+        raise UserError(
+            f"data.corpus.column={self.column}: {why} in {place}; its columns of text: "
+            f"{others or 'none'}"
+        )
 
     def _files(self) -> tuple[Path, list[Path]]:
         """The folder that names are relative to and the files with something in them, in the order
@@ -129,7 +136,10 @@ class Files(Source):
             )
         if not self.links and not path.is_file():
             _check_inside(root, named)
-        return root, [named[name] for name in sorted(named)]
+        once: dict[Path, Path] = {}  # a file that links give a second name is one document
+        for name in sorted(named):
+            once.setdefault(named[name].resolve(), named[name])
+        return root, list(once.values())
 
 
 def _check_inside(root: Path, named: dict[str, Path]) -> None:
@@ -148,6 +158,6 @@ def _magic(part: str) -> bool:
 
 
 def _kind(path: Path) -> str:
-    """The reader of `datasets` for a file, by the end of its name."""
-    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    """What a file holds, by the end of its name."""
+    suffix = Path(path.stem).suffix if is_packed(path) else path.suffix
     return TABLES.get(suffix.lower(), "text")

@@ -76,8 +76,12 @@ class Hub(Source):
                 for row in rows:
                     if self.column not in row:
                         raise ValueError(f"no column {self.column}; there are {', '.join(row)}")
-                    if text := row[self.column]:
-                        yield str(text).encode()
+                    if not isinstance(text := row[self.column], str | None):
+                        raise ValueError(
+                            f"column {self.column} holds {text!r:.40}, which is no text"
+                        )
+                    if text:
+                        yield text.encode()
         except (ValueError, OSError) as error:
             raise UserError(
                 f"{self.option}: {line(error)}; set config, split, column or revision of "

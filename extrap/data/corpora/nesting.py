@@ -53,7 +53,7 @@ def check_size(path: Path) -> None:
     """Raises UserError for a packed file that holds more than a text of its size does, and for a
     file that is read as a whole and finds no room in memory.
     """
-    if path.suffix == ".gz":
+    if packed.is_packed(path):
         for _ in _read(path, lambda file: file.read(CHUNK)):
             pass
     elif (size := path.stat().st_size) > packed.memory() // COPIES:
@@ -79,11 +79,10 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _read(path: Path, take) -> Iterator[bytes]:
-    is_packed = path.suffix == ".gz"
     try:
-        with gzip.open(path, "rb") if is_packed else open(path, "rb") as file:
+        with packed.opened(path) as file:
             while part := take(file):
-                if is_packed:
+                if packed.is_packed(path):
                     packed.check_size(file, path, f"data.corpus.path={path}")
                 yield part
     except (EOFError, zlib.error, gzip.BadGzipFile):

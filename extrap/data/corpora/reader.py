@@ -1,17 +1,24 @@
-"""Rows of text read through `datasets`, from local files or the hub, and what tells that local
-files have changed.
+"""Local files of text, of JSON and of parquet, data sets of the hub, and what tells that files
+have changed.
 """
 
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from glob import escape
+from io import TextIOWrapper
+from json import loads
 from pathlib import Path
 from typing import Any
 
+from extrap.data.corpora.nesting import check_nesting, check_size
+from extrap.utils import packed
 from extrap.utils.errors import UserError
 
+UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
+BROKEN = (OSError, EOFError, ValueError, zlib.error)  # unpacking, decoding and parsing
 SETTLED = 2.0  # seconds; the coarsest file times in use
 
 
@@ -37,34 +44,61 @@ def streamed(kind: str, **options: Any) -> Iterator:
             datasets.enable_progress_bars()
 
 
-def rows(kind: str, paths: Sequence[Path], **options: Any) -> Iterator[dict]:
-    """Rows of local files of kind text, json or parquet. Raises UserError naming a file that is not
-    of that kind.
-    """
-    done = 0
+def parquet(path: Path) -> Iterator[dict]:
+    """Rows of a file of parquet. Raises UserError where it is none."""
+    files = [escape(str(path.absolute()))]
     try:
-        with streamed(
-            kind,
-            data_files=[escape(str(path.absolute())) for path in paths],
-            split="train",
-            **options,
-        ) as found:
-            for row in found:
-                yield row
-                done += 1
+        with streamed("parquet", data_files=files, split="train") as found:
+            yield from found
     except Exception as error:  # unpacking, decoding and typing each have their own
-        path, words = paths[min(done, len(paths) - 1)], line(error)
-        raise UserError(
-            f"data.corpus.path={path}: not readable as {kind} ({words}); choose files with a "
-            "pattern such as 'folder/**/*.txt'"
-        ) from None
+        raise unreadable(path, "parquet", error) from None
 
 
-def texts(paths: Sequence[Path]) -> Iterator[str]:
-    """The whole UTF-8 text of each file, in order, line ends as \\n. Raises UserError naming a file
+def json(path: Path) -> Iterator[tuple[int, Any]]:
+    """(number of its line, record) of a file with a JSON value a line, or (place, record) of one
+    that is a list. Raises UserError naming file and line of what is neither.
+
+    Not by `datasets`: it settles the types of all columns on the first 10 MB, and rewrites or
+    refuses what comes behind and is of another.
+    """
+    check_nesting(path)
+    number, first = 1, True
+    try:
+        with TextIOWrapper(packed.opened(path), encoding=UTF8) as lines:
+            for number, text in enumerate(lines, 1):
+                if first and text.lstrip().startswith("["):
+                    check_size(path)  # it is held whole
+                    yield from enumerate(_parsed(text + lines.read()), 1)
+                    return
+                if text.strip():
+                    yield number, _parsed(text)
+                    first = False
+    except BROKEN as error:
+        raise unreadable(f"{path}:{number}", "json", error) from None
+
+
+def _parsed(text: str) -> Any:
+    return loads(text, strict=False, parse_int=float)  # of any number of digits
+
+
+def texts(paths: Iterable[Path]) -> Iterator[str]:
+    """The whole UTF-8 text of each file, in order, line ends as \n. Raises UserError naming a file
     that is none.
     """
-    return (row["text"] for row in rows("text", paths, sample_by="document")) if paths else iter(())
+    for path in paths:
+        try:
+            with TextIOWrapper(packed.opened(path), encoding=UTF8) as file:
+                text = file.read()
+        except BROKEN as error:
+            raise unreadable(path, "text", error) from None
+        yield text
+
+
+def unreadable(place: object, kind: str, error: Exception) -> UserError:
+    advice = "choose files with a pattern such as 'folder/**/*.txt'"
+    if kind == "json":
+        advice = "give a JSON object with a column of text a line, or one list of them"
+    return UserError(f"data.corpus.path={place}: not readable as {kind} ({line(error)}); {advice}")
 
 
 def line(error: Exception) -> str:

@@ -248,7 +248,9 @@ def remove_left(cache: Path) -> None:
     for left in cache.glob(".writing-*"):
         try:
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
-            if newest < time.time() - (YOUNG if _free(left) else LEFT):
+            age = time.time() - newest
+            # asked of old ones alone: who asks holds it, and a writer that begins would not get it
+            if age > LEFT or (age > YOUNG and _free(left)):
                 shutil.rmtree(left, ignore_errors=True)
         except (FileNotFoundError, NotADirectoryError):  # its writer has just finished
             continue

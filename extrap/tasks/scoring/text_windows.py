@@ -68,11 +68,15 @@ def check_texts(corpus, task: str, documents: int, end: int, why: str) -> None:
     """
     found = len(corpus.documents("validation", at_least=end))
     if found < documents:
+        advice = "give more text, or ask for fewer or shorter ones"
+        if corpus.cut is not None and corpus.cut < end:
+            advice = (
+                f"raise data.corpus.document_tokens={corpus.cut}, which cuts longer ones, or ask "
+                "for shorter ones"
+            )
         raise UserError(
             f"{corpus.option}: {found} validation documents have {end} tokens or more, {why} of "
-            f"task.{task}.multiples; task.{task}.documents={documents} are asked for: give "
-            "more "
-            "text, or ask for fewer or shorter ones"
+            f"task.{task}.multiples; task.{task}.documents={documents} are asked for: {advice}"
         )
 
 

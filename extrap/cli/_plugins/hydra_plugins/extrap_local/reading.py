@@ -125,7 +125,7 @@ class Reader:
                 limit=limit,
             )
             if job.entry:
-                process.failed = job.entry.fail
+                process.failed, process.run = job.entry.fail, job.entry.run
             out.append((job, process))
         return out
 
