@@ -182,7 +182,11 @@ def _size(path: Path) -> int:
 def _agreed(question: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
         raise UserError("nobody to ask; add --yes to remove them")
-    return input(question).strip().lower() in ("y", "yes")
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:  # Ctrl-D
+        print()
+        return False
 
 
 def _remove(path: Path) -> None:

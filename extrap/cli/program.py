@@ -218,6 +218,8 @@ def work(this) -> None:
                     )
                 )
         code = 0
+    except BrokenPipeError:
+        raise  # the reader has gone, as in `| head`: no fault of the run, which can be resumed
     except Exception as error:
         this.run.fail(
             str(error)

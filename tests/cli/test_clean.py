@@ -24,27 +24,29 @@ def files() -> set[str]:
 
 
 class Terminal:
-    def __init__(self, answer: str) -> None:
+    def __init__(self, answer: str | None) -> None:
         self.answer = answer
 
     def isatty(self) -> bool:
         return True
 
     def readline(self) -> str:
-        return f"{self.answer}\n"
+        return "" if self.answer is None else f"{self.answer}\n"
 
 
 @pytest.mark.parametrize(
-    ("answer", "gone"), [("", False), ("n", False), ("y", True), ("yes", True)]
+    ("answer", "gone"), [("", False), ("n", False), (None, False), ("y", True), ("yes", True)]
 )
-def test_it_asks_first(answer: str, gone: bool, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_it_asks_first(
+    answer: str | None, gone: bool, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
     finished("rope-1-s0")
     before = files()
     monkeypatch.setattr(sys, "stdin", Terminal(answer))
     clean.main(["s", "--runs"])
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == "  runs/rope-1-s0  0.0 MB"
-    assert said.out.endswith("remove these 1? [y/N] ")
+    assert said.out.rstrip("\n").endswith("remove these 1? [y/N] ")
     assert said.err == ("extrap-clean: 1 removed\n" if gone else "extrap-clean: nothing removed\n")
     assert files() == (
         {path for path in before if not path.startswith("runs/rope-1-s0")} if gone else before

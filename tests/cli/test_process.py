@@ -88,6 +88,12 @@ def test_output_of_every_attempt_is_kept_and_the_reason_is_of_the_last(tmp_path:
     ]
 
 
+def test_a_path_may_be_any_bytes(tmp_path: Path) -> None:
+    done = Process("path=t\udcff", ["true"], log := tmp_path / "log.txt", State.WAITING)
+    run(done)
+    assert done.state is State.DONE and r"path=t\udcff" in log.read_text()
+
+
 def test_a_job_that_cannot_be_looked_at_fails_and_no_other(tmp_path: Path) -> None:
     def broken() -> State:
         raise UserError("extension/pi.yaml: line 2 is not YAML")

@@ -34,6 +34,7 @@ from extrap.cli import (
 )
 from extrap.cli.app import reported
 from extrap.results import rows
+from extrap.runs import train
 from extrap.runs.folder import write_json
 from extrap.runs.job import Job
 from extrap.utils import docs, lock
@@ -443,6 +444,21 @@ def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> 
     assert told.startswith("extrap: runs") and line in told
     assert before.items() <= {path: path.lstat().st_mode for path in elsewhere.rglob("*")}.items()
     assert not list(elsewhere.rglob("weights.pt"))
+
+
+def test_a_reader_that_is_gone_is_no_fault_of_the_run(here: Path, monkeypatch) -> None:
+    """Else what cleans failed runs would take its checkpoint, too."""
+
+    def unheard(*_: object) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    this = Job(*deepcopy(options()))
+    failed: list[object] = []
+    monkeypatch.setattr(type(this.run), "fail", lambda _, why, *more: failed.append(why))
+    monkeypatch.setattr(train, "train", unheard)
+    with pytest.raises(BrokenPipeError):
+        program.Experiment(this, in_sweep=False).run()
+    assert failed == [None]  # what an earlier attempt left is taken back
 
 
 def test_an_interruption_is_one_line(here: Path, monkeypatch, capsys) -> None:

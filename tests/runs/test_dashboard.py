@@ -20,6 +20,7 @@ from extrap.cli import report
 from extrap.cli.program import work
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, online, view, workspace
+from extrap.runs.dashboard import page as pages_of
 from extrap.runs.dashboard.page import Page
 from extrap.runs.evaluate import evaluate
 from extrap.runs.folder import read_json
@@ -392,6 +393,19 @@ def test_a_server_that_refuses_is_one_warning(
         "extrap: logger.mode=online: permission denied; going on offline, `wandb sync` sends "
         "the run later\n"
     )
+
+
+def test_a_study_of_somebody_else_is_shown_under_the_same_ids(monkeypatch, tmp_path: Path) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.chdir(tmp_path)
+    page = Page("a", "rope-1-s0", "direct", "rope", "mixture", 0, 64, ())
+    (tmp_path / "runs/rope-1-s0").mkdir(parents=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(pages_of, "write_json", refused)
+        shown = page.kept_id()
+    assert shown == page.kept_id()
 
 
 def test_ids_are_short_and_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

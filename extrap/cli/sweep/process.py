@@ -77,7 +77,8 @@ class Process:
         try:
             make_folder(self.log.parent)
             with open(self.log, "ab", opener=no_link) as log:
-                log.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n".encode())
+                head = f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {self.label}\n"
+                log.write(head.encode(errors="backslashreplace"))  # a path may be any bytes
                 log.flush()
                 self._printed = log.tell()
                 # Nothing to read from, so that nothing waits for an answer; a session of its own,

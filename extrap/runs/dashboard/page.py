@@ -1,6 +1,7 @@
 """What W&B shows of a job besides its numbers: names, groups, tags, configuration."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +40,8 @@ class Page:
         path, key = Named(self.run).folder / "wandb.json", f"{self.study}__{self.extension}"
         kept = read_json(path)
         if key not in kept and path.parent.is_dir():
-            write_json(path, kept | {key: self.id})
+            with suppress(OSError):  # the folder of somebody else: the id is the same next time
+                write_json(path, kept | {key: self.id})
         return str(kept.get(key, self.id))
 
     @property
