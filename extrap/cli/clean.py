@@ -11,11 +11,14 @@ from pathlib import Path
 
 from extrap.cli.arguments import parser
 from extrap.cli.exits import reported
-from extrap.runs.layout import CURVE
+from extrap.runs.layout import CURVE, RUNS
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_way
+
+GOING = ".removed"
+"""End of the name of a folder while it is removed."""
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 
@@ -84,7 +87,7 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
     """
     with ExitStack() as held:
         left = _not_meant(jobs)
-        folders = list(_folders(jobs, left, held)) if runs else []
+        folders = [*_folders(jobs, left, held), *_leftovers(jobs)] if runs else []
         files = _files(jobs, left, folders, held) if rows else []
         paths = [*folders, *files]
         # files in a folder that goes, go with it
@@ -132,6 +135,14 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
             _tell(f"{run}: left alone, {holder} works on it")
         else:
             yield folder
+
+
+def _leftovers(jobs: list[Entry]) -> Iterator[Path]:
+    """What is left of folders of these runs whose removal was cut short."""
+    runs = {job.run for job in jobs}
+    for path in sorted(RUNS.glob(f".*{GOING}")):
+        if path.name[1:].removesuffix(GOING).rpartition(".")[0] in runs:
+            yield path
 
 
 def _taken(folder: Path, held: ExitStack) -> str | None:
@@ -191,12 +202,20 @@ def _agreed(question: str) -> bool:
 
 def _remove(path: Path) -> None:
     """A folder goes at once: it is renamed first, so that a run half removed is never taken for a
-    run.
+    run. Raises UserError where not all of it can be removed.
     """
     if path.is_dir():
-        gone = path.with_name(f".{path.name}.{os.getpid()}.removed")
-        path.rename(gone)
-        shutil.rmtree(gone)
+        gone = path
+        if not path.name.endswith(GOING):
+            gone = path.with_name(f".{path.name}.{os.getpid()}{GOING}")
+            path.rename(gone)
+        try:
+            shutil.rmtree(gone)
+        except OSError as error:
+            raise UserError(
+                f"{gone}: not all of it can be removed ({error.strerror}); the same command "
+                "removes the rest"
+            ) from None
     else:
         path.unlink()
 

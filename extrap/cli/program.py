@@ -18,7 +18,7 @@ from extrap.cli.sweep.join import check_run
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
-from extrap.utils import progress
+from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
 
@@ -138,15 +138,18 @@ class Experiment:
 
             return train(self.job)
         entry, in_sweep = noted(self.job, typed()), progress.FILE in os.environ
-        with ExitStack() as held:
-            held.enter_context(self.job.run.alone_at(entry.work))
-            if not in_sweep:  # which has written down its jobs, and says where progress goes
-                entry.write()
-                held.enter_context(progress.kept(entry.report))
-            if done(self.job):
-                progress.skipped(f"{self.job.run.name}: nothing left to do")
-            else:
-                work(self.job)
+        try:
+            with ExitStack() as held:
+                held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
+                if not in_sweep:  # which has written down its jobs, and says where progress goes
+                    entry.write()
+                    held.enter_context(progress.kept(entry.report))
+                if done(self.job):
+                    progress.skipped(f"{self.job.run.name}: nothing left to do")
+                else:
+                    work(self.job, wait=not in_sweep)
+        except lock.Held as holder:  # another sweep began it since this one looked
+            progress.held(str(holder))
         if not in_sweep:
             print("\n".join(closing(entry, self.job.published)), file=sys.stderr)
 
@@ -196,7 +199,8 @@ def _note_parent(this) -> None:
         parent.write()
 
 
-def work(this) -> None:
+def work(this, wait: bool = True) -> None:
+    """Trains and measures. wait=False: raises lock.Held where another process trains the run."""
     from extrap.runs.evaluate import evaluate
 
     this.run.fail(None, this.extension_stem)
@@ -207,7 +211,7 @@ def work(this) -> None:
         if this.stage != "evaluate" and not this.run.trained:
             from extrap.runs.train import train
 
-            with this.run.alone():
+            with this.run.alone(wait):
                 train(this)
         if this.stage != "train":
             evaluate(this)
@@ -218,8 +222,8 @@ def work(this) -> None:
                     )
                 )
         code = 0
-    except BrokenPipeError:
-        raise  # the reader has gone, as in `| head`: no fault of the run, which can be resumed
+    except (BrokenPipeError, lock.Held):
+        raise  # no fault of the run, which can be resumed: the reader has gone, as in `| head`
     except Exception as error:
         this.run.fail(
             str(error)

@@ -127,32 +127,33 @@ class Folder:
         return state == PUBLISHED or (state in ("trained", "diverged") and self.weights.exists())
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, wait: bool = True) -> Iterator[None]:
         """One process at a time trains a run; the lock goes with the process that holds it. Raises
-        UserError for a link in the folder.
+        UserError for a link in the folder; wait=False: lock.Held where another process trains it.
         """
         self._make()
-        with lock.alone(self.folder):
+        with lock.alone(self.folder, wait=wait):
             for name in TRAINED:
                 atomic.sweep(self.folder, f".{name}.*.tmp")
             yield
 
     @contextmanager
-    def alone_at(self, work: str) -> Iterator[None]:
+    def alone_at(self, work: str, wait: bool = True) -> Iterator[None]:
         """One process at a time does this part of what is done with a run, its rows of one study
         under one extension, and nobody trains or removes the run meanwhile. Parts go on side by
-        side. Raises UserError for a link in the folder.
+        side. Raises UserError for a link in the folder; wait=False: lock.Held where another process
+        does this part, or trains the run.
 
         Whoever wants the whole folder takes it, then looks for parts; whoever wants a part takes
         that, then looks for who holds the folder: at least one of two sees the other.
         """
         self._make()
         while True:
-            with lock.alone(self.folder, work):
+            with lock.alone(self.folder, work, wait):
                 if lock.holder(self.folder) is None:
                     yield
                     return
-            with lock.alone(self.folder):  # waits
+            with lock.alone(self.folder, wait=wait):
                 pass
 
     def _make(self) -> None:

@@ -59,14 +59,16 @@ class ResultFile:
 def of_rows(path: Path) -> ResultFile | None:
     """What the name of a file of rows says; None where it says nothing."""
     match path.stem.rsplit("__", 2):
-        case [run, extension, task]:
+        case [run, extension, task] if SAFE.fullmatch(run):
             return ResultFile(path.parent.parent.name, run, extension, task)
     return None
 
 
 def of_note(path: Path) -> ResultFile | None:
-    """What the name of a note in a run folder says; None where it says nothing."""
+    """What the name of a note in a run folder says; None where it says nothing, and in a folder
+    that is about to go (extrap-clean).
+    """
     match path.stem.rsplit("__", 2):
-        case [study, extension, task]:
-            return ResultFile(study, path.parent.parent.name, extension, task)
+        case [study, extension, task] if SAFE.fullmatch(run := path.parent.parent.name):
+            return ResultFile(study, run, extension, task)
     return None

@@ -137,7 +137,11 @@ class Standing:
 
 
 def standing(entry: Entry) -> Standing:
-    folder, left = entry.folder, entry.missing()
+    folder = entry.folder
+    try:
+        left = entry.missing()
+    except UserError as error:  # a run folder of a later version: the other jobs are told
+        return Standing(entry, State.FAILED, [], None, str(error))
     state, note = _state(entry, left)
     spent: list[Any] = [
         folder.state.get("seconds"),
@@ -202,7 +206,7 @@ def _outcome(entry: Entry) -> State:
 
 def studies() -> list[str]:
     """Names of all studies that were asked for or have rows."""
-    names = [folder.name for folder in (RUNS / ".jobs").glob("*") if folder.is_dir()]
+    names = {file.parent.name for file in (RUNS / ".jobs").glob("*/*.json")}
     return sorted({*names, *(file.parent.parent.name for file in RESULTS.glob("*/rows/*.csv"))})
 
 

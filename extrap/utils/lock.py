@@ -26,10 +26,14 @@ POLL = 0.2
 """Seconds between two attempts of who waits."""
 
 
+class Held(Exception):
+    """Another process holds what was asked for; says who."""
+
+
 @contextmanager
-def alone(folder: Path, work: str = "") -> Iterator[None]:
+def alone(folder: Path, work: str = "", wait: bool = True) -> Iterator[None]:
     """Waits, with one line on stderr, while another process holds the folder, or the work of this
-    name in it; makes the folder where there is none.
+    name in it; makes the folder where there is none. wait=False: raises Held instead.
     """
     path = _path(folder, work)
     while True:
@@ -39,7 +43,7 @@ def alone(folder: Path, work: str = "") -> Iterator[None]:
         except FileNotFoundError:  # the folder was removed since
             continue
         with file:
-            _take(file.fileno(), folder, work)
+            _take(file.fileno(), folder, work, wait)
             # Removed while this process waited for it: its lock guards nothing.
             if not _still_there(file.fileno(), path):
                 continue
@@ -86,12 +90,14 @@ def _opened(path: Path) -> TextIO:
         return open(path, encoding="utf-8")
 
 
-def _take(file: int, folder: Path, work: str) -> None:
+def _take(file: int, folder: Path, work: str, wait: bool) -> None:
     try:
         if not lock_descriptor(file, blocking=False):
+            who = holder(folder, work) or "another process"
+            if not wait:
+                raise Held(who)
             print(
-                f"extrap: {holder(folder, work) or 'another process'} works on {folder.name}; "
-                "waiting for it",
+                f"extrap: {who} works on {folder.name}; waiting for it",
                 file=sys.stderr,
                 flush=True,
             )

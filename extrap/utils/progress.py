@@ -6,8 +6,9 @@ small file for the sweep that started this process and for `extrap-status`.
 
 The file is JSON with `phase`, `done`, `total`, `note` and `left`, the seconds that the phase goes
 on at its pace, replaced as a whole, so that a reader never sees half of it. A sweep names it in the
-environment, as EXTRAP_PROGRESS; `kept(path)` does for a process by itself. Two phases are not work
-but ends: `skipped` (nothing was left to do) and `failed` (`note` says why).
+environment, as EXTRAP_PROGRESS; `kept(path)` does for a process by itself. Three phases are not
+work but ends: `skipped` (nothing was left to do), `held` (another process does it, `note` says
+which) and `failed` (`note` says why).
 """
 
 import json
@@ -217,6 +218,11 @@ def skipped(note: str) -> None:
         write("skipped", 0, None, note)
     else:
         print(note, file=sys.stderr)
+
+
+def held(note: str) -> None:
+    """Tells the sweep that another process does the work: it comes back to it later."""
+    write("held", 0, None, note)
 
 
 def failed(note: str) -> None:

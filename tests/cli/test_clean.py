@@ -1,5 +1,7 @@
 """`extrap-clean` removes what it names, after a yes, and nothing else."""
 
+import errno
+import shutil
 import sys
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 
 from extrap.cli import clean
 from extrap.runs.folder import Named
-from extrap.runs.study import State, entries
+from extrap.runs.study import State, entries, studies
 from extrap.utils import lock
 from tests.runs.test_study import asked, finished, told
 
@@ -123,6 +125,39 @@ def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:
         "extrap-clean: nothing to remove",
     ]
     assert shared.folder.folder.exists()
+
+
+def test_a_removal_that_was_cut_short_is_no_job_and_is_finished_by_the_next(
+    monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    here = Path.cwd()
+    entry, other = finished("rope-1-s0"), finished("t5-1-s0")
+
+    def disk_fails(path: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(shutil, "rmtree", disk_fails)
+    with pytest.raises(SystemExit, match="2"):
+        clean.main(["s", "rope-1-s0", "--runs", "--yes"])
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    (left,) = Path("runs").glob(".rope*")
+    assert capsys.readouterr().err == (
+        f"extrap-clean: {left}: not all of it can be removed (Input/output error); the same "
+        "command removes the rest\n"
+    )
+    assert {job.run for job in entries("s")} == {entry.run, other.run}
+    clean.main(["s", "t5-1-s0", "--runs", "--yes"])
+    assert left.is_dir(), "another run"
+    clean.main(["s", "rope-1-s0", "--runs", "--yes"])
+    assert not left.exists()
+
+
+def test_a_study_of_which_nothing_is_left_is_none() -> None:
+    finished("rope-1-s0")
+    assert studies() == ["s"]
+    clean.main(["s", "--runs", "--rows", "--yes"])
+    assert studies() == []
 
 
 def test_a_run_that_is_evaluated_is_left_alone(capsys) -> None:

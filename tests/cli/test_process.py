@@ -2,6 +2,7 @@
 meanwhile.
 """
 
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from extrap.cli.sweep import memory, pool, process
 from extrap.cli.sweep.display import Lines
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
+from tests.support.tiny_program import heeding
 
 
 def run(*jobs: Process, n_jobs: int = 1) -> None:
@@ -149,3 +151,42 @@ def test_what_another_process_holds_comes_later_and_what_it_finished_is_skipped(
     assert (held.state, free.state) == (State.SKIPPED, State.DONE)
     said = [line.split("  ")[0] for line in capsys.readouterr().err.splitlines()]
     assert said == ["[1/2] held a", "[2/2] start b", "[2/2] done b", "[1/2] skipped a"]
+
+
+def test_what_another_sweep_began_since_it_started_comes_later(tmp_path: Path, capsys) -> None:
+    late = job(
+        tmp_path,
+        f"[ -e {tmp_path}/again ] && exit; touch {tmp_path}/again; "
+        """echo '{"phase": "held"}' > $EXTRAP_PROGRESS""",
+    )
+    run(late, Process("b", ["true"], tmp_path / "b.txt", State.WAITING))
+    assert late.state is State.DONE
+    said = [line.split("  ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert said == [
+        "[1/2] start a",
+        "[1/2] held a",
+        "[2/2] start b",
+        "[2/2] done b",
+        "[1/2] start a",
+        "[1/2] done a",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("begun", "end"), [("", "killed by SIGINT"), ("train", "killed by SIGKILL (out of memory?)")]
+)
+def test_a_signal_that_an_import_lost_is_sent_again_and_no_second_one_to_a_job_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, begun: str, end: str
+) -> None:
+    """The job is deaf to the first."""
+    monkeypatch.setattr(pool, "AGAIN", 0.2)
+    monkeypatch.setattr(pool, "GRACE", 60.0 if not begun else 1.0)
+    says = f"""echo '{{"phase": "{begun}"}}' > $EXTRAP_PROGRESS;""" if begun else ""
+    deaf = job(
+        tmp_path,
+        f"{says} trap 'trap - INT' INT; kill -INT $PPID; while true; do sleep 0.05; done",
+    )
+    with heeding(signal.SIGINT), pytest.raises(KeyboardInterrupt):
+        run(deaf)
+    assert deaf.reason == end
+    assert "extrap: waiting for the jobs to finish" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from extrap.cli import program
 from extrap.results import rows
 from extrap.runs import validate
 from extrap.runs.evaluate import evaluate
+from extrap.runs.folder import read_json
 from extrap.runs.planned import evaluated
 from extrap.runs.train import train
 from extrap.utils import progress
@@ -71,6 +72,19 @@ def test_extensions_of_a_run_are_evaluated_side_by_side(monkeypatch):
         program.Experiment(far, in_sweep=True).run()
     assert evaluated(far) and not evaluated(plain)
     assert set(rows.read(far.results).task) == {"train", "used", "nll", "kv"}
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_what_another_sweep_began_meanwhile_takes_no_place_in_this_one(monkeypatch, training):
+    """Nothing is waited for, and nobody's failure is noted."""
+    monkeypatch.setenv(progress.FILE, "progress.json")  # as in a sweep
+    this = job("scheme=rope")
+    holding = this.run.alone() if training else this.run.alone_at(program.noted(this, "").work)
+    with holding:
+        program.Experiment(job("scheme=rope"), in_sweep=True).run()
+    said = read_json(Path("progress.json"))
+    assert (said["phase"], said["note"].split()[0]) == ("held", "process")
+    assert not this.run.trained and this.run.failure() is None
 
 
 class Counted(Exception):

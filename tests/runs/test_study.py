@@ -138,6 +138,29 @@ def test_a_part_waits_for_training_and_for_the_same_part(capsys) -> None:
     assert steps == ["done", "after training", "done", "after the same part"]
 
 
+def test_who_does_not_want_to_wait_is_told_who_holds_it() -> None:
+    entry = asked("rope-1-s0")
+    for holding in (entry.folder.alone(), entry.folder.alone_at(entry.work)):
+        with (
+            holding,
+            pytest.raises(lock.Held, match=r"^process "),
+            entry.folder.alone_at(entry.work, wait=False),
+        ):
+            pass
+    with entry.folder.alone(), pytest.raises(lock.Held), entry.folder.alone(wait=False):
+        pass
+
+
+def test_a_run_of_a_later_version_hides_no_other_job(capsys) -> None:
+    entry, done = finished("rope-1-s0"), finished("t5-1-s0")
+    (entry.folder.folder / "state.json").write_text('{"schema": 99}')
+    state, left, note = told(entry)
+    assert (state, left) == (State.FAILED, []) and "a run folder of version 99" in note
+    assert told(done)[0] is State.DONE
+    status.main([])
+    assert capsys.readouterr().out == "s  2 jobs: 1 done, 1 failed\n"
+
+
 def test_failures_and_logs_are_of_an_extension() -> None:
     plain, far = asked("rope-1-s0"), asked("rope-1-s0", extension="pi")
     trained("rope-1-s0")

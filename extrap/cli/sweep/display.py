@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.progress import MINUTE, clock, seconds_left, share_of
 
+STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
+
 
 class Status(Protocol):
     def started(self, job: Process) -> None: ...
@@ -48,7 +50,7 @@ class Lines:
             print(line(self._jobs, self._n_jobs), file=sys.stderr, flush=True)
 
     def stopping(self) -> None:
-        pass
+        print(f"extrap: {STOPPING}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         pass
@@ -83,9 +85,7 @@ class Live:
             self._draw(line(self._jobs, self._n_jobs)[: width - 1])
 
     def stopping(self) -> None:
-        self._draw(
-            "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
-        )
+        self._draw(STOPPING)
 
     def close(self) -> None:
         self._draw("")

@@ -10,6 +10,8 @@ from typing import Any
 from extrap.cli.sweep.pool import TICK
 from extrap.cli.sweep.process import PATIENCE, Process, State
 
+PAUSE = 1.0  # seconds between two looks at the process that has what this job is to do
+
 
 @dataclass
 class Work:
@@ -28,9 +30,12 @@ class Work:
         job = self._process = Process(self.label, self.command, self.log, State.WAITING)
         if self.entry is not None:
             job.run = self.entry.run
-        job.start()
-        while not job.ended():
-            time.sleep(TICK)
+        while job.state in (State.WAITING, State.HELD):
+            while job.state is State.HELD and self.entry.busy():
+                time.sleep(PAUSE)
+            job.start()
+            while not job.ended():
+                time.sleep(TICK)
         if job.state is State.FAILED and self.entry is not None:
             self.entry.fail(job.reason)
         return job.reason

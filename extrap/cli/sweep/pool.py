@@ -12,6 +12,7 @@ from extrap.utils.errors import UserError
 
 TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
+AGAIN = 5.0  # seconds after which one that had not begun is interrupted again: imports lose signals
 
 
 class Stop:
@@ -43,6 +44,7 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
                     job.start()
                     running.append(job)
                 running = _poll(running, status)
+                waiting += [job for job in jobs if job.state is State.HELD and job not in waiting]
                 time.sleep(TICK)
             if stop.asked:
                 _wind_down(running, stop, status)
@@ -97,11 +99,14 @@ def _poll(running: list[Process], status: Status) -> list[Process]:
 
 
 def _wind_down(running: list[Process], stop: Stop, status: Status) -> None:
-    asked, end = stop.asked, time.monotonic() + GRACE
+    asked, began, times = stop.asked, time.monotonic(), 0
     status.stopping()
-    for job in running:
-        job.interrupt()
-    while running and stop.asked == asked and time.monotonic() < end:
+    while running and stop.asked == asked and (since := time.monotonic() - began) < GRACE:
+        if since >= times * AGAIN:
+            for job in running:
+                if times == 0 or not job.begun():
+                    job.interrupt()
+            times += 1
         running = [job for job in running if not job.ended()]
         time.sleep(TICK)
 

@@ -137,6 +137,10 @@ class Process:
         except (OSError, ValueError):
             return {}
 
+    def begun(self) -> bool:
+        """Whether it has come to its work."""
+        return bool(self.progress())
+
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, number)
@@ -145,7 +149,8 @@ class Process:
         report = self.progress()
         self.seconds = time.monotonic() - self.began
         if code == 0:
-            self.state = State.SKIPPED if report.get("phase") == "skipped" else State.DONE
+            ends = {"skipped": State.SKIPPED, "held": State.HELD}
+            self.state = ends.get(str(report.get("phase")), State.DONE)
         else:
             self.state, self.reason = State.FAILED, self._why(code, report)
         self._report.unlink(missing_ok=True)

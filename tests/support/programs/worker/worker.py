@@ -15,7 +15,7 @@ from extrap.cli.app import Program, main
 from extrap.cli.sweep import process
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
-from extrap.utils import progress
+from extrap.utils import lock, progress
 
 
 @dataclass
@@ -45,8 +45,15 @@ def entry(cfg: DictConfig, command: str) -> Entry:
 
 
 def run(cfg: DictConfig) -> None:
+    try:
+        alone(cfg)
+    except lock.Held as holder:
+        progress.held(str(holder))
+
+
+def alone(cfg: DictConfig) -> None:
     this = run_of(cfg)
-    with this.alone():
+    with this.alone(wait=progress.FILE not in os.environ):
         if finished(cfg):
             progress.skipped("nothing left to do")
             return
