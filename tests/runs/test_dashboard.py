@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pty
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from extrap.runs.evaluate import evaluate
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job
+from tests.support.killed import killed
 from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
@@ -260,6 +262,25 @@ def test_a_resumed_run_goes_on_with_its_page() -> None:
         Page("other", other.run.name, "direct", "rope", "mixture", 0, 64, ()).kept_id()
         not in kept.values()
     )
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(monkeypatch) -> None:
+    words = ("scheme=rope", "logger=wandb", "train.save_every=4")
+    first = job(*words)
+    with killed(monkeypatch, 6):
+        train(first)
+    first.dashboard.finish(1)
+    (lost,) = folders()
+    shutil.rmtree(lost)  # as far as it came is not on the disk
+    again = job(*words)
+    train(again)
+    again.dashboard.finish()
+    (page,) = folders()
+    shown = histories(leet(page))
+    assert [point["train/step"] for point in shown] == [2, 4, 6, 8]
+    curve = read_json(again.run.curve)["points"]
+    assert [point["train/text/nll"] for point in shown] == [point["text/nll"] for point in curve]
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -41,6 +41,12 @@ class Curve(L.Callback):
     def seconds(self) -> float:
         return self._before + time.perf_counter() - self._began
 
+    def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
+        """A page that a killed process left may lack what was trained before the checkpoint."""
+        if trainer.logger is not None:
+            for point in self.points:
+                trainer.logger.log_metrics(_scalars(point), int(point["step"]))
+
     def on_train_batch_end(
         self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
@@ -62,9 +68,8 @@ class Curve(L.Callback):
         self._sums, self._steps = {}, 0
         if trainer.logger is not None:
             speed = self._tokens / (time.perf_counter() - self._clock)
-            scalars = {f"train/{name}": value for name, value in point.items()}
             trainer.logger.log_metrics(
-                scalars | {"train/tokens_per_second": speed}, trainer.global_step
+                _scalars(point) | {"train/tokens_per_second": speed}, trainer.global_step
             )
         self._clock, self._tokens = time.perf_counter(), 0
 
@@ -78,6 +83,10 @@ class Curve(L.Callback):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.points, self._before = state["points"], state.get("seconds", 0.0)
+
+
+def _scalars(point: dict[str, float]) -> dict[str, float]:
+    return {f"train/{name}": value for name, value in point.items() if name != "step"}
 
 
 class BetweenUpdates(ModelCheckpoint):
