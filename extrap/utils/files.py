@@ -69,7 +69,12 @@ def make_folder(folder: Path) -> None:
     check_way(folder)
     if not folder.is_dir():
         make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError:  # in a folder of the system's own, such as /proc
+            if not folder.is_absolute():
+                raise
+            raise UserError(f"{folder}: no folder can be made there; name another place") from None
         sync_folder(folder.parent)
 
 

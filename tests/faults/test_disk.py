@@ -20,6 +20,7 @@ from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
 from extrap.utils import errors
 from extrap.utils import files as atomic
+from extrap.utils.errors import UserError
 from tests.support.jobs import TINY, job
 
 REPOSITORY = Path(__file__).parents[2]
@@ -46,6 +47,12 @@ def test_the_old_content_stands_whatever_the_disk_refuses(
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
     assert errors.disk_fault(caught.value) == f"{path}: {errors.FAULTS[number]}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no /proc elsewhere")
+def test_a_place_where_no_folder_can_be_made() -> None:
+    with pytest.raises(UserError, match=r"^/proc/x: no folder can be made there"):
+        atomic.make_folder(Path("/proc/x/y"))
 
 
 def test_other_errors_are_no_fault_of_the_disk() -> None:
