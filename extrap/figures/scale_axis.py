@@ -100,9 +100,7 @@ def draw(rows):
         panel.set_ylabel(f"{what} at {found[i]['multiple'].iloc[0]:g}x" if j == 0 else "")
         panel.tick_params(labelleft=j == 0)
         if j == len(lengths) - 1:
-            border = panel.get_xlim()[1]  # a leader from one size alone would pass for a line
-            one = part["size"].nunique() == 1
-            label_ends(panel, [replace(end, x=border) if one else end for end in ends])
+            label_ends(panel, _ends(panel, part["size"], ends))
     entitle(
         figure,
         "Does the order of schemes hold over sizes?",
@@ -142,6 +140,15 @@ def _line(panel, scheme: str, rows: pd.DataFrame) -> End:
     return End(scheme, style, middle.index[-1], middle.iloc[-1])
 
 
+def _ends(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
+    """Ends without leaders where those would pass for lines: from one size alone, and from schemes
+    that larger models lack.
+    """
+    if sizes.nunique() == 1:
+        return [replace(end, x=panel.get_xlim()[1]) for end in ends]
+    return [replace(end, elsewhere=end.x < sizes.max()) for end in ends]
+
+
 def _size_axis(panel, rows: pd.DataFrame, named: bool) -> None:
     known = sorted(rows["size"].unique())
     panel.set_xscale("log")
@@ -153,7 +160,7 @@ def _size_axis(panel, rows: pd.DataFrame, named: bool) -> None:
 
 def _limits(panel, rows: pd.DataFrame, accuracy: bool) -> None:
     if accuracy:
-        panel.set_ylim(-0.03, 1.05)
+        panel.set_ylim(-0.13, 1.05)  # room for the correlation below a line at 0
         return
     perplexity_axis(panel)
     panel.set_ylim(rows["value"].min() / 1.2, rows["value"].max() * 1.15)

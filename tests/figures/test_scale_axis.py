@@ -42,6 +42,13 @@ def test_the_order_in_each_size_is_compared_with_that_in_the_smallest(study):
     assert any(words == "ρ = 0.50" for words in said)
 
 
+def test_a_scheme_without_the_larger_models_is_named_as_it_is(study):
+    """Not "(to 172864)", as a line that ends at a length is."""
+    short = study[(study["scheme"] != "rope") | (study["params"] < 500_000)]
+    said = [text.get_text() for panel in scale_axis.draw(short).axes for text in panel.texts]
+    assert "rope" in said and not any(words.startswith("rope (") for words in said)
+
+
 def test_a_control_is_no_second_run_of_its_scheme(frame, study):
     control = [
         row | {"data": "retrieval", "run": f"{row['run']}-c", "value": row["value"] + 3}

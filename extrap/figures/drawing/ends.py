@@ -16,7 +16,8 @@ from extrap.figures.drawing.style import Style
 @dataclass(frozen=True)
 class End:
     """The last data point (x, y) of a labelled line; y is nan where this panel does not show it,
-    and x then the last length it has. elsewhere: other panels alone show the line.
+    and x then the last length it has. elsewhere: other panels alone show the line, or how far it
+    goes says nothing: its label is the name alone.
     """
 
     label: str
