@@ -20,6 +20,7 @@ from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
 from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
 
 UNREAD = ("length", "text", "retrieval", "more", "curriculum")
@@ -118,7 +119,8 @@ class Experiment:
 
                 check_trained(self.job)
             return
-        from extrap.runs import train  # imports lightning, which evaluation does without
+        with held_back():
+            from extrap.runs import train  # imports lightning, which evaluation does without
 
         train.check(self.job, self.in_sweep)
 
@@ -159,7 +161,8 @@ def prepare(cfg: DictConfig) -> Experiment:
     from hydra.types import RunMode
 
     in_sweep = HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
-    return Experiment(job(cfg), in_sweep)
+    with held_back():
+        return Experiment(job(cfg), in_sweep)
 
 
 def done(this) -> bool:
