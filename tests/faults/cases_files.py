@@ -163,8 +163,8 @@ CORPORA: dict[str, Case] = {
         corpus("a.txt", "data.corpus.document_tokens=100"),
         (
             "data.corpus.path=a.txt: 0 validation documents have 256 tokens or more, twice the "
-            "longest length 128 of task.nll.multiples; task.nll.documents=4 are asked for: give "
-            "more text"
+            "longest length 128 of task.nll.multiples; task.nll.documents=4 are asked for: "
+            "raise data.corpus.document_tokens=100, which cuts longer ones, or ask for shorter ones"
         ),
     ),
     "gz that is not": (
@@ -185,20 +185,20 @@ CORPORA: dict[str, Case] = {
     "jsonl that is not": (
         {"a.jsonl": b"not JSON\nat all\n"},
         corpus("a.jsonl"),
-        f"{at('a.jsonl')} json",
+        f"{at('a.jsonl:1')} json",
     ),
     "jsonl cut off": (
         {"a.jsonl": b"\n".join(LINES)[:-9]},
         corpus("a.jsonl"),
-        f"{at('a.jsonl')} json",
+        f"{at('a.jsonl:40')} json",
     ),
     "jsonl of numbers": ({"a.jsonl": b"1\n2\n3\n"}, corpus("a.jsonl"), "data.corpus...a.jsonl"),
     "jsonl of lists": ({"a.jsonl": b'["a"]\n["b"]\n'}, corpus("a.jsonl"), "data.corpus...a.jsonl"),
-    "jsonl of zeros": ({"a.jsonl": bytes(999)}, corpus("a.jsonl"), f"{at('a.jsonl')} json"),
+    "jsonl of zeros": ({"a.jsonl": bytes(999)}, corpus("a.jsonl"), f"{at('a.jsonl:1')} json"),
     "jsonl in another encoding": (
         {"a.jsonl": b'{"text": "\xff\xfe"}\n'},
         corpus("a.jsonl"),
-        f"{at('a.jsonl')} json",
+        f"{at('a.jsonl:1')} json",
     ),
     "jsonl nested deep": (
         {"a.jsonl": b'{"text": "a", "x": ' + DEEP + b"}\n"},
@@ -223,7 +223,7 @@ CORPORA: dict[str, Case] = {
     "jsonl.gz cut off": (
         {"a.jsonl.gz": gzip.compress(b"\n".join(LINES))[:-30]},
         corpus("a.jsonl.gz"),
-        f"{at('a.jsonl.gz')} json",
+        f"{at('a.jsonl.gz:37')} json",
     ),
     "a line without end": (
         {"a.jsonl": huge},
@@ -233,12 +233,12 @@ CORPORA: dict[str, Case] = {
     "a line of quotes that close nothing": (
         {"a.jsonl": b'\\"' * 2**21},
         corpus("a.jsonl"),
-        f"{at('a.jsonl')} json",
+        f"{at('a.jsonl:1')} json",
     ),
     "an honest line cut off": (
         {"a.jsonl": b'{"text": "' + b'he said \\"no\\" ' * 2**18},
         corpus("a.jsonl"),
-        f"{at('a.jsonl')} json",
+        f"{at('a.jsonl:1')} json",
     ),
     "a file of eight terabytes without one": (
         {"a.txt": sparse},
@@ -248,12 +248,12 @@ CORPORA: dict[str, Case] = {
     "no column of that name": (
         {"a.jsonl": b"\n".join(LINES)},
         corpus("a.jsonl", "data.corpus.column=body"),
-        "data.corpus.column=body: no text of that name in a.jsonl; its columns of text: text",
+        "data.corpus.column=body: no text of that name in a.jsonl:1; its columns of text: text",
     ),
     "a column of numbers": (
         {"a.jsonl": b"\n".join(LINES)},
         corpus("a.jsonl", "data.corpus.column=n"),
-        "data.corpus.column=n: no text of that name in a.jsonl; its columns of text: text",
+        "data.corpus.column=n: 0.0 is no text in a.jsonl:1; its columns of text: text",
     ),
     "a text missing in one row": (
         {"a.jsonl": b"\n".join([*LINES, b'{"n": 41}'])},
@@ -292,7 +292,7 @@ CORPORA: dict[str, Case] = {
     "parquet of lists": (
         {"a.parquet": parquet(text=[["a"], ["b"]])},
         corpus("a.parquet"),
-        "data.corpus.column=text: no text of that name",
+        "data.corpus.column=text: ['a'] is no text in a.parquet:1; its columns of text: none",
     ),
 }
 

@@ -181,7 +181,7 @@ def test_a_template_lies_in_a_gguf_file_too(tmp_path):
     model = tiny.made("llama", vocab_size=len(tiny_gguf.words()), **tiny.rope("default"))
     path = tiny_gguf.written(tmp_path / "m.gguf", model, tokenizer__chat_template=CHAT)
     checkpoint = Checkpoint(str(path), tmp_path / "cache")
-    turns = PublishedVocabulary(checkpoint.folder, 264, 0, "here", chat=True).turns
+    turns = PublishedVocabulary(checkpoint.folder, 265, 0, "here", chat=True).turns
     assert turns.before[:2] == (0, 1)  # <|endoftext|>, its BOS, and <|im_start|>
 
 

@@ -89,7 +89,7 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
     assert search.text_loss(LongRoPE(2.0, factors)(model), held_out) <= min(plain)
     search.write(search.kept(j.run, 2.0), 2.0, factors)
     monkeypatch.setattr(search, "find_factors", None)  # what was found is not searched again
-    monkeypatch.setattr(sys, "argv", ["extrap-longrope", "label=a b", "extension.factor=2.0"])
+    monkeypatch.setattr(names, "TYPED", ["extrap-longrope", "label=a b", "extension.factor=2.0"])
     longrope.Search(j).run()
     said = shlex.split(capsys.readouterr().out)
     assert said[:4] == ["extrap", "label=a b", "extension.factor=2.0", "stage=evaluate"]

@@ -2,6 +2,7 @@
 have changed.
 """
 
+import shutil
 import tempfile
 import time
 import zlib
@@ -33,12 +34,13 @@ def streamed(kind: str, **options: Any) -> Iterator:
     bars, level = not datasets.are_progress_bars_disabled(), datasets.logging.get_verbosity()
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
+    # Even a stream leaves a lock file in its cache folder, which lies in the home folder unless
+    # told otherwise. No TemporaryDirectory: it warns where a stream is dropped before its end.
+    cache = tempfile.mkdtemp(prefix="extrap-datasets-")
     try:
-        # Even a stream leaves a lock file in its cache folder, which lies in the home folder unless
-        # told otherwise.
-        with tempfile.TemporaryDirectory(prefix="extrap-datasets-") as cache:
-            yield datasets.load_dataset(kind, streaming=True, cache_dir=cache, **options)
+        yield datasets.load_dataset(kind, streaming=True, cache_dir=cache, **options)
     finally:
+        shutil.rmtree(cache, ignore_errors=True)
         datasets.logging.set_verbosity(level)
         if bars:
             datasets.enable_progress_bars()
