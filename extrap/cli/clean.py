@@ -17,7 +17,7 @@ from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_way
 
-GOING = ".removed"
+REMOVING = ".removed"
 """End of the name of a folder while it is removed."""
 
 STATES = [state.value for state in State if state is not State.RUNNING]
@@ -140,8 +140,8 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
 def _leftovers(jobs: list[Entry]) -> Iterator[Path]:
     """What is left of folders of these runs whose removal was cut short."""
     runs = {job.run for job in jobs}
-    for path in sorted(RUNS.glob(f".*{GOING}")):
-        if path.name[1:].removesuffix(GOING).rpartition(".")[0] in runs:
+    for path in sorted(RUNS.glob(f".*{REMOVING}")):
+        if path.name[1:].removesuffix(REMOVING).rpartition(".")[0] in runs:
             yield path
 
 
@@ -206,8 +206,8 @@ def _remove(path: Path) -> None:
     """
     if path.is_dir():
         gone = path
-        if not path.name.endswith(GOING):
-            gone = path.with_name(f".{path.name}.{os.getpid()}{GOING}")
+        if not path.name.endswith(REMOVING):
+            gone = path.with_name(f".{path.name}.{os.getpid()}{REMOVING}")
             path.rename(gone)
         try:
             shutil.rmtree(gone)

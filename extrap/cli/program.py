@@ -226,7 +226,7 @@ def work(this, wait: bool = True) -> None:
                 )
         code = 0
     except (BrokenPipeError, lock.Held):
-        raise  # no fault of the run, which can be resumed: the reader has gone, as in `| head`
+        raise  # no fault of the run: a reader has gone, as in `| head`, or another trains it
     except Exception as error:
         this.run.fail(
             str(error)

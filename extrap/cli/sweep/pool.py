@@ -43,8 +43,8 @@ def run(jobs: list[Process], n_jobs: int, status: Status) -> None:
                     status.started(job)  # before it can say anything, or end
                     job.start()
                     running.append(job)
-                running = _poll(running, status)
-                waiting += [job for job in jobs if job.state is State.HELD and job not in waiting]
+                looked_at, running = running, _poll(running, status)
+                waiting += [job for job in looked_at if job.state is State.HELD]
                 time.sleep(TICK)
             if stop.asked:
                 _wind_down(running, stop, status)
