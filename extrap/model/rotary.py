@@ -91,6 +91,8 @@ class Rotary(Scheme):
     ValueError for an odd number of them, a base of 1 or less and channels that are not paired.
     """
 
+    by_phase = True
+
     def __init__(self, shape: Shape, base: float, layout: Layout, width: int | None = None):
         super().__init__(shape)
         pairing(layout, shape.head_dim if width is None else width)

@@ -15,7 +15,9 @@ An axis with `#` may be 1; `...` are any axes.
 from __future__ import annotations  # shapes are text for people and tests, never imported
 
 import operator
+import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -42,6 +44,8 @@ __all__ = [
     "even_spacing",
     "layer_of",
     "logits",
+    "one_edit_apart",
+    "product",
     "softmax",
     "weights",
     "whole_steps",
@@ -136,6 +140,36 @@ class Scheme(nn.Module):
     for what lies past it.
     """
 
+    by_phase = False
+    """Whether `rotate` turns pairs of channels; a second part that does would turn them twice."""
+    widens = False
+    """Whether `rotate` returns queries and keys of more than D channels."""
+    looks_ahead = False
+    """Whether logits of a token depend on later ones: then only the last of a text are sound."""
+    own_vectors = False
+    """Whether `rotate` or `bias` meets queries or keys with learned vectors of D channels."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Raises TypeError for a misspelt hook, and for a card that promises a hook where the class
+        overrides none: either would train NoPE under the name of the class.
+        """
+        super().__init_subclass__(**more)
+        for name, value in vars(cls).items():
+            if name.startswith("_") or not callable(value) or hasattr(Scheme, name):
+                continue
+            if near := next((hook for hook in HOOKS if one_edit_apart(name, hook)), None):
+                raise TypeError(
+                    f"{cls.__name__}.{name}: one edit away from the hook {near}, and no hook; "
+                    f"rename it to {near}, or to something else"
+                )
+        kind = re.search(r"^ *Kind: (\w+)", vars(cls).get("__doc__") or "", re.MULTILINE)
+        acts = any(getattr(cls, name) is not getattr(Scheme, name) for name in (*HOOKS, "scale"))
+        if kind and kind[1] != "none" and not acts:
+            raise TypeError(
+                f"{cls.__name__}: Kind: {kind[1]}, and overrides no hook, so it is NoPE; override "
+                f"one of {', '.join(HOOKS)}, or say Kind: none"
+            )
+
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
@@ -172,8 +206,10 @@ class Scheme(nn.Module):
     def score(
         self, q: Float[Tensor, "B H Tq E"], k: Float[Tensor, "B H Tk E"], at: Where
     ) -> Float[Tensor, "B H Tq Tk"]:
-        """Content logits of rotated q, k: <q_i, k_j> * scale."""
-        return q @ k.transpose(-1, -2) * at.scale
+        """Content logits of rotated q, k: <q_i, k_j> * scale, in float32 at least, because a
+        temperature magnifies their rounding.
+        """
+        return product(q, k) * at.scale
 
     def distance_bias(self, d: Float[Tensor, "*d"], layer: int) -> Float[Tensor, "#H *d"] | None:
         """Added logits that depend on nothing but the distance d >= 0 (any shape), elementwise."""
@@ -227,6 +263,18 @@ class Scheme(nn.Module):
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
 
 
+def one_edit_apart(a: str, b: str) -> bool:
+    """True if one letter more, less or changed, or two neighbours swapped, makes b of a."""
+    if a == b or abs(len(a) - len(b)) > 1:
+        return False
+    first = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
+    if first is None:
+        return True
+    x, y = a[first:], b[first:]
+    swapped = len(x) > 1 and x[1::-1] + x[2:] == y
+    return x[1:] == y[1:] or x[1:] == y or x == y[1:] or swapped
+
+
 def layer_of(*args: Any) -> int | None:
     """The layer that a hook is called for, by its last argument; None for `positions`."""
     last = args[-1]
@@ -272,6 +320,14 @@ def centred_bias(scheme: Scheme, d: Tensor, layer: int) -> Tensor | None:
 def wide(x: Tensor) -> Tensor:
     """x in float32 at least."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def product(q: Tensor, k: Tensor) -> Tensor:
+    """q k^T in float32 at least, inside autocast as well."""
+    device = q.device.type
+    off = torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else None
+    with off or nullcontext():
+        return wide(q) @ wide(k).transpose(-1, -2)
 
 
 def softmax(s: Tensor, sink: Tensor | None) -> Tensor:

@@ -39,7 +39,14 @@ class Stack(Scheme):
             "say what becomes of logits",
             [p for p in parts if p.uses("sink", "normalise", layer=layer)],
         )
-        _one("rotate by phase", [p for p in parts if _turns(p, layer)])
+        inside = [parts_in_layer(p, layer) for p in parts]
+
+        def which(flag: str) -> list[Scheme]:
+            return [p for p, single in zip(parts, inside, strict=True) if _has(single, flag)]
+
+        _one("rotate by phase", which("by_phase"))
+        if wider := which("widens"):
+            _one("meet queries and keys, at widths that differ", [*wider, *which("own_vectors")])
         if any(p.uses("attend", layer=layer) for p in parts):
             _one(
                 "act in attention, which one of them owns altogether",
@@ -167,10 +174,9 @@ def parts_in_layer(scheme: Scheme, layer: int) -> list[Scheme]:
     return [scheme]
 
 
-def _turns(part: Scheme, layer: int) -> bool:
-    """Whether some single part in it turns queries and keys by phase in this layer."""
-    single = parts_in_layer(part, layer)
-    return any(p.uses("rotate") and hasattr(p, "spectrum") for p in single)
+def _has(single: list[Scheme], flag: str) -> bool:
+    """True if one of these single parts sets the flag."""
+    return any(getattr(part, flag) for part in single)
 
 
 def _one(what: str, parts: list[Scheme]) -> None:

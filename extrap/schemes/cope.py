@@ -29,6 +29,8 @@ class CoPE(Scheme):
     Colour: magenta
     """
 
+    own_vectors = True
+
     def __init__(self, shape: Shape, pmax: Size | None = None):
         super().__init__(shape)
         self.pmax = table_limit("pmax", pmax, min(64, shape.length // 2), 2, shape.length)

@@ -34,6 +34,8 @@ class DeBERTa(Scheme):
     Colour: olive
     """
 
+    own_vectors = True
+
     def __init__(
         self,
         shape: Shape,

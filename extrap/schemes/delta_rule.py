@@ -53,7 +53,7 @@ class GatedDeltaRule(Scheme):
             )
         wide = torch.promote_types(q.dtype, torch.float32)
         q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))
-        log_a, b = (z.to(wide) for z in self.gates(at.x, at.layer))
+        log_a, b = (z.to(wide) for z in self.forgetting_and_writing(at.x, at.layer))
         return gated_delta_rule(q * at.scale, k, v.to(wide), log_a, b).to(v.dtype)
 
     def key(self, z: Tensor, n: int, layer: int) -> Tensor:
@@ -62,7 +62,7 @@ class GatedDeltaRule(Scheme):
         flat = F.silu(causal_convolution(flat, self.taps[layer, n].to(z.dtype)))
         return F.normalize(flat.unflatten(-1, (self.shape.heads, -1)), dim=-1).transpose(1, 2)
 
-    def gates(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+    def forgetting_and_writing(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """(B, T, C) -> ln a and b, (B, H, T) each."""
         wa, wb, A, c = (p[layer].to(x.dtype) for p in (self.wa, self.wb, self.A, self.c))
         log_a = -A.exp() * F.softplus(F.linear(x, wa, c))

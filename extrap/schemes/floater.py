@@ -126,6 +126,8 @@ class FloaterQKV(Scheme):
     Colour: magenta
     """
 
+    own_vectors = True
+
     def __init__(
         self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
     ):

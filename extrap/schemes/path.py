@@ -4,7 +4,8 @@ of the data. arXiv 2505.16381.
 l_ij = <k_j, H_{j+1} H_{j+2} .. H_i q_i> / sqrt(D),   H_t = I - b_t w_t w_t^T
 w_t = unit(silu(conv(V U x_t))),   b_t = 2 sigmoid(beta x_t + c)    (x: normed input of the layer)
 b = 0 is NoPE; b = 1 wipes what lies along w, b = 2 reflects it. PaTH-FoX is the stack of this and
-the forget gates of forgetting.py.
+the forget gates of forgetting.py. There ln f is added after the 1 / sqrt(D), as in forgetting
+attention; fla's kernel of PaTH scales the sum of both, so its gates count 1 / sqrt(D) as much.
 
 Products of neighbours have the compact form H_s .. H_t = I - W^T M W, M = (I + B striu(W W^T))^-1 B
 with B = diag(b), rows of W the w's (UT transform). A block of query rows walks back over chunks of
@@ -54,7 +55,7 @@ class PaTH(Scheme):
             )
         wide = torch.promote_types(q.dtype, torch.float32)
         w, b = (z[:, :, at.j].to(wide) for z in self.reflections(at.x, at.layer))
-        return self.products(q.to(wide), k.to(wide), w, b, at).to(q.dtype) * at.scale
+        return self.products(q.to(wide), k.to(wide), w, b, at) * at.scale
 
     def reflections(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """(B, T, C) -> w (B, H, T, D), unit vectors, and b (B, H, T) in 0 .. 2."""

@@ -22,8 +22,9 @@ from extrap.model.scheme import Scheme, Shape, Where
 class PoPE(Scheme):
     """delta: zero at first, or uniform in -2 pi .. 0.
 
-    Parameters: D per head and layer. Rotated queries and keys are 2 D wide. Raises ValueError for a
-    base of 1 or less and for keys that heads share.
+    Parameters: D per head and layer. Rotated queries and keys are 2 D wide. A stack
+    refuses parts whose own vectors have D channels (Shaw, CoPE, DeBERTa, Transformer-XL). Raises
+    ValueError for a base of 1 or less and for keys that heads share.
 
     Kind: relative
     Used by: -
@@ -31,6 +32,8 @@ class PoPE(Scheme):
     Source: arXiv 2509.10534
     Colour: blue
     """
+
+    by_phase = widens = True
 
     def __init__(
         self, shape: Shape, base: float = 10000.0, delta: Literal["zero", "uniform"] = "zero"

@@ -4,6 +4,9 @@ q~_i = R(a_i) q_i, k~_j = R(a_j) k_j;  a_tp = theta_p sum_{s <= t} phi_sp,
 phi_s = conv(V U unit(x_s)),  theta_p = base**(-2p/D)    (x: normed input of the layer)
 phi = 1 everywhere is RoPE. Angles are sums over the text, so a token that says "stand still" costs
 no distance. Unlike in RoPE they differ by layer and head.
+
+unit divides by the norm over all C channels. The authors' module splits the channels among heads
+and divides each by its own norm, which gives other angles: this is a variant of theirs.
 """
 
 import torch
@@ -29,6 +32,8 @@ class SelectiveRoPE(Scheme):
     Source: arXiv 2511.17388
     Colour: azure
     """
+
+    by_phase = True
 
     def __init__(
         self,

@@ -26,6 +26,8 @@ class Shaw(Scheme):
     Colour: olive
     """
 
+    own_vectors = True
+
     def __init__(self, shape: Shape, clip: Size | None = None):
         super().__init__(shape)
         self.clip = table_limit(

@@ -32,6 +32,8 @@ class TransformerXL(Scheme):
     Colour: petrol
     """
 
+    own_vectors = True
+
     def __init__(
         self,
         shape: Shape,

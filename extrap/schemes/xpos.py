@@ -11,7 +11,7 @@ from torch import Tensor
 
 from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary, pairing
-from extrap.model.scheme import Shape, Where
+from extrap.model.scheme import Shape, Where, product
 
 REACH = 40.0
 """Largest logarithm of a factor; two of them still multiply within float32. Far keys lie below it,
@@ -64,4 +64,4 @@ class XPos(Rotary):
         middle = (at.q[0] + at.q[-1]) / 2
         of_q = ((at.q - middle)[:, None] * fading).clamp(-REACH, REACH).exp()
         of_k = ((middle - at.k)[:, None] * fading).clamp(-REACH, REACH).exp()
-        return (q * of_q.to(wide)) @ (k * of_k.to(wide)).transpose(-1, -2) * at.scale
+        return product(q * of_q.to(wide), k * of_k.to(wide)) * at.scale

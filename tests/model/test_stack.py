@@ -10,21 +10,28 @@ from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
 from extrap.model.stack import Only, Stack
 from extrap.model.wrapper import Wrapper
 from extrap.schemes.alibi import ALiBi
+from extrap.schemes.cope import CoPE
+from extrap.schemes.deberta import DeBERTa
 from extrap.schemes.floater import FloaterQKV
 from extrap.schemes.learned import Learned
 from extrap.schemes.linear_rope import LinearRoPE
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
+from extrap.schemes.pope import PoPE
 from extrap.schemes.rope import RoPE
+from extrap.schemes.selective_rope import SelectiveRoPE
+from extrap.schemes.shaw import Shaw
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.schemes.t5 import T5
+from extrap.schemes.transformer_xl import TransformerXL
 from extrap.schemes.urpe import URPE
 from extrap.schemes.window import Window
 from tests.support.discover import names, scheme
 from tests.support.scheme_case import at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=4, length=64, vocab=50)
+FLAGS = {"by_phase", "widens", "own_vectors", "looks_ahead"}
 T = 20
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
@@ -48,7 +55,7 @@ def logits(s: Scheme) -> torch.Tensor:
 
 def test_every_hook_of_a_scheme_is_in_the_one_list():
     public = {name for name in vars(Scheme) if not name.startswith("_")}
-    assert set(HOOKS) == public - {"limit", "scale", "uses"}
+    assert set(HOOKS) == public - {"limit", "scale", "uses"} - FLAGS
     for cls in (Stack, Wrapper):
         assert all(getattr(cls, name) is not getattr(Scheme, name) for name in HOOKS)
 
@@ -184,6 +191,12 @@ def test_owners_of_attention_in_some_layers():
             "both rotate by phase",
         ),
         (lambda: [Only(SHAPE, URPE(SHAPE), [1]), Only(SHAPE, URPE(SHAPE), "1:")], "own mix"),
+        (lambda: [RoPE(SHAPE), SelectiveRoPE(SHAPE)], "both rotate by phase"),
+        (lambda: [SelectiveRoPE(SHAPE), PoPE(SHAPE)], "both rotate by phase"),
+        *(
+            (lambda part=part: [PoPE(SHAPE), part(SHAPE)], "at widths that differ")
+            for part in (Shaw, CoPE, DeBERTa, TransformerXL, FloaterQKV)
+        ),
     ],
 )
 def test_two_owners_of_a_layer_are_refused(make, match):
