@@ -11,7 +11,7 @@ key may stand, too: at most times it does not (in 1 % of questions at 64 tokens,
 arXiv 2312.04927, section 4, in whose sequences no value stands behind a question; here it does, as
 in any text, and is what is scored. One sequence of 16 tokens, 3 records:
 
-    <bos> k203 v30 k118 v7 k44 v61 k203 v30 q k118 v7 k44 v61 v19 k90
+    <bos> k203 v30 k118 v7 k44 v61 k118 v7 k203 v30 q v19 k44 v61 k90
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,8 @@ aware_h = share of the keys to which the last query gives more than `times` the 
 positions come in;   the head with the greatest share has rank 0
 Made against what is lost in the middle of texts within L. The ranks are those of each text and
 layer, so logits of a prefix change as it grows. The authors' code ranks so too, but reads the order
-of the heads where it needs their ranks; here they are ranks.
+of the heads where it needs their ranks; here they are ranks. Only the logits of the last token are
+sound: those before it know, by the ranks, what comes later. extrap refuses tasks that score them.
 """
 
 from collections.abc import Callable
@@ -74,6 +75,8 @@ def plain_rotary(part: Scheme) -> bool:
 
 class PerHead(Scheme):
     """A rotary scheme whose coordinates are divided by a ratio of each text and head."""
+
+    looks_ahead = True
 
     def __init__(self, ratios: Ratios, inner: Rotary):
         super().__init__(inner.shape)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extrap.model.gpt import GPT, check_heads
+from extrap.model.scheme import Scheme
 from extrap.runs.build import build, check_arguments
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
@@ -148,6 +149,16 @@ def _pair(job: "Job") -> None:
             f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
             "windows of one; leave one of the two out"
         )
+    inner = [name for name, task in job.tasks.items() if task.inner]
+    if inner and isinstance(extended, GPT) and _looks_ahead(extended):
+        raise NotApplicable(
+            f"task={inner[0]}: scores tokens inside a text, and under extension={name} they depend "
+            "on later ones; leave the task out"
+        )
+
+
+def _looks_ahead(model: GPT) -> bool:
+    return any(isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules())
 
 
 def _mistaken(options: Iterable[str], error: NotApplicable) -> str:

@@ -47,6 +47,7 @@ class LengthGeneralisation(Task):
     """
 
     name: ClassVar[str] = "algorithmic"
+    inner: ClassVar[bool] = True
 
     multiples: Multiples = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4)
     longest: Count = 20

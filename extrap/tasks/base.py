@@ -55,6 +55,9 @@ class Task(ABC):
     task shows whether it learned it.
     """
 
+    inner: ClassVar[bool] = False
+    """Whether it scores tokens inside a text, which a reader that looks ahead would know."""
+
     words: ClassVar[bool] = False
     """Whether its keys and values may be words of a tokenizer, so that a published checkpoint can
     be asked.

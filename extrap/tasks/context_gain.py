@@ -49,6 +49,7 @@ class ContextGain(AtLengths):
     """
 
     name: ClassVar[str] = "context-gain"
+    inner: ClassVar[bool] = True
     least: ClassVar[float] = 1
     learned_from = Text
     needs_one: ClassVar[str] = "the model reads its context"

@@ -46,6 +46,7 @@ class Gap(AtLengths, Diagnostic):
     """
 
     name: ClassVar[str] = "gap"
+    inner: ClassVar[bool] = True
     learned_from = Text
 
     multiples: Multiples = (0.5, 1, 1.5, 2, 4, 8)

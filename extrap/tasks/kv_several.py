@@ -63,6 +63,7 @@ class KVSeveral(AtLengths):
     """
 
     name: ClassVar[str] = "kv-several"
+    inner: ClassVar[bool] = True
     needs_one: ClassVar[str] = "the run learned retrieval"
 
     multiples: Multiples = (1, 2, 4)

@@ -64,6 +64,7 @@ class LongLoss(AtLengths):
     """
 
     name: ClassVar[str] = "long-loss"
+    inner: ClassVar[bool] = True
     least: ClassVar[float] = 1
     learned_from = Text
     needs_one: ClassVar[str] = "a longer context helps the run"

@@ -43,6 +43,7 @@ class MultiQueryRecall(AtLengths):
     """
 
     name: ClassVar[str] = "mqar"
+    inner: ClassVar[bool] = True
     needs_one: ClassVar[str] = "the run learned it"
 
     multiples: Multiples = (1, 2, 4, 8)

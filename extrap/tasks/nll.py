@@ -64,6 +64,7 @@ class NLL(AtLengths):
     """
 
     name: ClassVar[str] = "nll"
+    inner: ClassVar[bool] = True
     learned_from = Text
 
     multiples: Multiples = (1, 1.25, 1.5, 2, 4, 8, 16)

@@ -50,6 +50,7 @@ class NLLPosition(AtLengths):
     """
 
     name: ClassVar[str] = "nll-position"
+    inner: ClassVar[bool] = True
     least: ClassVar[float] = 1
     learned_from = Text
 

@@ -55,6 +55,7 @@ class Repeat(AtLengths):
     """
 
     name: ClassVar[str] = "repeat"
+    inner: ClassVar[bool] = True
     least: ClassVar[float] = 1
     learned_from = Text
 
