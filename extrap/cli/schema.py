@@ -19,19 +19,12 @@ class Stage(Enum):
     all = "all"
 
 
-class Linear(Enum):
-    auto = "auto"
-    torch = "torch"
-    onednn = "onednn"
-
-
 @dataclass
 class Config:
     study: str = "main"
     stage: Stage = Stage.all
     seed: int = 0
     threads: int = 1
-    linear: Linear = Linear.auto
     label: str | None = None
     plugins: list[str] = field(default_factory=list)
     keep_going: bool = False

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
-from extrap.model.linear import Linear
 from extrap.model.scheme import Scheme, Where
 
 
@@ -55,18 +54,18 @@ class Block(nn.Module):
         self.norm1, self.norm2 = norm(dim), norm(dim)
         self.post1 = None if post_norm is None else post_norm(dim)
         self.post2 = None if post_norm is None else post_norm(dim)
-        self.qkv = Linear(dim, (heads + 2 * kv_heads) * head_dim, bias="qkv" in biased)
-        self.out = Linear(heads * head_dim, dim, bias="out" in biased)
+        self.qkv = nn.Linear(dim, (heads + 2 * kv_heads) * head_dim, bias="qkv" in biased)
+        self.out = nn.Linear(heads * head_dim, dim, bias="out" in biased)
         if qk_norm is not None:
             self.norm_q, self.norm_k = norm(head_dim), norm(head_dim)
         self.qk_norm = qk_norm
         hidden = int(ratio * dim + 1e-6)
         self.gate = None
         if mlp in GATES:
-            self.gate = Linear(dim, hidden, bias="gate" in biased)
-        self.up = Linear(dim, hidden, bias="up" in biased)
+            self.gate = nn.Linear(dim, hidden, bias="gate" in biased)
+        self.up = nn.Linear(dim, hidden, bias="up" in biased)
         self.act = (GATES | ACTIVATIONS)[mlp]()
-        self.down = Linear(hidden, dim, bias="down" in biased)
+        self.down = nn.Linear(hidden, dim, bias="down" in biased)
         self.dropout = nn.Dropout(dropout)
 
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:

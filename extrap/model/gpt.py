@@ -13,7 +13,6 @@ from torch.nn import functional as F
 
 from extrap.model.block import Block, again
 from extrap.model.card import card, parts
-from extrap.model.linear import Linear, linear
 from extrap.model.scheme import OutOfRange, Scheme, Where
 
 LOGITS = 2**26
@@ -100,7 +99,7 @@ class GPT(nn.Module):
             for _ in range(layers)
         )
         self.norm = norms[norm](dim)
-        self.head = Linear(dim, vocab, bias=False) if head == "untied" else None
+        self.head = nn.Linear(dim, vocab, bias=False) if head == "untied" else None
         self.head_scale = dim**-0.5 if head == "tied" else None
         self.logit_cap = logit_cap
         self.recomputed = False
@@ -165,7 +164,7 @@ class GPT(nn.Module):
     def _uncapped(self, hidden: Tensor) -> Tensor:
         if self.head is not None:
             return self.head(hidden)
-        found = linear(hidden, self.embedding.weight)
+        found = F.linear(hidden, self.embedding.weight)
         return found if self.head_scale is None else found * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:

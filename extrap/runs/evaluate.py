@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import Reader
-from extrap.model import linear
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
 from extrap.results import rows
@@ -44,7 +43,7 @@ def evaluate(job: Job) -> None:
     job.run.check()
     if job.as_published:
         with job.run.alone():
-            job.run.claim(linear=job.linear)
+            job.run.claim()
     atomic.check_links(job.results)
     schema.check_rows(job.results)
     if not job.as_published:
@@ -86,11 +85,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     # outside inference mode: weights that are made in it carry no gradients
     plain, extended = models()
     diagnostic = isinstance(task, Diagnostic)
-    with (
-        torch.inference_mode(not diagnostic),
-        linear.using(job.linear),
-        Progress(name) as progress,
-    ):
+    with torch.inference_mode(not diagnostic), Progress(name) as progress:
         model = (
             InspectedModel(cast(GPT, extended), plain, job.untrained)
             if diagnostic

@@ -15,7 +15,6 @@ from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
 from extrap.model.gpt import GPT
-from extrap.model.linear import Word
 from extrap.model.scheme import Shape
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
@@ -27,7 +26,6 @@ from extrap.runs.dashboard.view_only import ViewOnly
 from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.linear import choose
 from extrap.runs.pretraining import Pretraining
 from extrap.runs.published import Published
 from extrap.runs.training.optim import Optim
@@ -276,14 +274,6 @@ class Job:
     @property
     def run(self) -> Run:
         return self.course.run
-
-    @property
-    def linear(self) -> Word:
-        """Which library computes the linear layers of this run on a CPU."""
-        return self.library(self.run)
-
-    def library(self, run: Run) -> Word:
-        return choose(self.config["linear"], self.trainer, run)
 
     @property
     def results(self) -> Path:

@@ -65,9 +65,9 @@ class PublishedRun(Run):
     def state(self) -> dict[str, Any]:
         return {"schema": RUN, "state": PUBLISHED, "steps": 0, "files": {}}
 
-    def claim(self, **machine: str) -> None:
+    def claim(self) -> None:
         """Writes config.json, and into state.json that there is nothing to train."""
-        super().claim(**machine)
+        super().claim()
         write_json(self.folder / "state.json", self.state)
 
 

@@ -16,7 +16,6 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException
 
-from extrap.model.linear import using
 from extrap.runs import checkpoint
 from extrap.runs.checkpoint import Damaged
 from extrap.runs.course import Course
@@ -80,34 +79,33 @@ def train(job: Job) -> None:
 
 
 def _train(job: Job, course: Course) -> None:
-    run, library = course.run, job.library(course.run)
+    run = course.run
     if devices.first():
-        run.claim(linear=library)
+        run.claim()
         run.unmark()
         job.start_dashboard(course)
-    with using(library):
-        try:
-            lit, curve, state = _fit(job, course)
-        except Damaged as damaged:
-            if not devices.first():
-                raise SystemExit(2) from None  # the first process says why
-            aside = damaged.path.with_suffix(".damaged")
-            os.replace(damaged.path, aside)
-            said = f"{damaged}; kept as {aside.name}"
-            if devices.processes(job.trainer) > 1:  # and the others have ended
-                raise UserError(f"{said}, the same command starts again at step 0") from None
-            print(f"extrap: {said}, training starts again at step 0", file=sys.stderr)
-            lit, curve, state = _fit(job, course)
-        weights = devices.weights(lit.trainer.strategy)
+    try:
+        lit, curve, state = _fit(job, course)
+    except Damaged as damaged:
         if not devices.first():
-            return
-        if state == "trained" and not all(bool(w.isfinite().all()) for w in weights.values()):
-            # what no point of the curve shows: what the last step made
-            state = _diverged(run, f"the weights are not finite at step {lit.trainer.global_step}")
-        write_json(run.curve, {"points": curve.points})
-        checkpoint.save(course.end(weights), run.weights)
-        run.mark(state, lit.trainer.global_step, curve.seconds)
-        run.checkpoint.unlink(missing_ok=True)
+            raise SystemExit(2) from None  # the first process says why
+        aside = damaged.path.with_suffix(".damaged")
+        os.replace(damaged.path, aside)
+        said = f"{damaged}; kept as {aside.name}"
+        if devices.processes(job.trainer) > 1:  # and the others have ended
+            raise UserError(f"{said}, the same command starts again at step 0") from None
+        print(f"extrap: {said}, training starts again at step 0", file=sys.stderr)
+        lit, curve, state = _fit(job, course)
+    weights = devices.weights(lit.trainer.strategy)
+    if not devices.first():
+        return
+    if state == "trained" and not all(bool(w.isfinite().all()) for w in weights.values()):
+        # what no point of the curve shows: what the last step made
+        state = _diverged(run, f"the weights are not finite at step {lit.trainer.global_step}")
+    write_json(run.curve, {"points": curve.points})
+    checkpoint.save(course.end(weights), run.weights)
+    run.mark(state, lit.trainer.global_step, curve.seconds)
+    run.checkpoint.unlink(missing_ok=True)
 
 
 def _note(run: PublishedRun) -> None:

@@ -36,7 +36,7 @@ _PROBED: set[str] = set()  # fingerprints of schemes that this process has tried
 
 def check(job: "Job") -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
-    _ = job.optim, job.corpus, job.extension, job.trainer, job.dashboard, job.linear
+    _ = job.optim, job.corpus, job.extension, job.trainer, job.dashboard
     if not job.published:
         _ = job.batches
         check_memory(job.params)

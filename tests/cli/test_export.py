@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 SMALL = ["model=llama-tiny", "model.dim=16", "model.layers=2", "model.heads=2", "model.kv_heads=1"]
 SMALL += ["logger=none", "data/corpus=files", "data.corpus.path=text", "data.length=32"]
 SMALL += ["data.vocabulary.keys=40"]
-SMALL += ["task=[nll]", "task.nll.multiples=[1]", "task.nll.documents=2", "linear=torch"]
+SMALL += ["task=[nll]", "task.nll.multiples=[1]", "task.nll.documents=2"]
 HOSTILE = ["", " the  the\n\t", "e\u0301 \u00e9 \u200b\u202e", "\U0001f9d1 \x00\x7f"]
 
 

@@ -18,7 +18,6 @@ TINY = [
     "data/corpus=files",
     "data.corpus.path=text",
     "data.corpus.document_tokens=300",
-    "linear=torch",
 ]
 NLL = ["task=[nll]", "task.nll.multiples=[0.5,1,2]", "task.nll.documents=4"]
 
