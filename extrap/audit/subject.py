@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.attention import for_every_head
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, logits, weights
 from extrap.model.stack import Only
@@ -82,7 +83,8 @@ def gpt(scheme: Scheme) -> GPT:
     shape = scheme.shape
     with torch.random.fork_rng([]):
         torch.manual_seed(2)
-        return GPT(scheme, shape.vocab, shape.dim, shape.layers, shape.heads, shape.norm).eval()
+        config = Decoder(shape.dim, shape.layers, shape.heads, shape.norm)  # type: ignore[arg-type]
+        return GPT(scheme, shape.vocab, config).eval()
 
 
 def draw(*size: int, seed: int = 3) -> Tensor:

@@ -32,7 +32,8 @@ def trained(name: str, option: str = "--run ") -> GPT:
     except (Damaged, KeyError, TypeError) as error:
         raise UserError(f"{run.folder}: does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
-    found = build(model | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
+    config = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")
+    found = GPT(scheme, vocab, config)
     dtype = DTYPES[precision(identity.get("precision"))]
     found.load_state_dict(trained_weights(run, found.to(dtype), dtype))
     return found.double().eval()

@@ -2,7 +2,6 @@
 and added to it.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
+from extrap.model.decoder import Decoder, Norm
 from extrap.model.scheme import Scheme, Where
 
 
@@ -27,46 +27,53 @@ ACTIVATIONS = {"gelu": nn.GELU, "gelu-tanh": GELUTanh, "relu": nn.ReLU, "relu2":
 GATES = {"swiglu": nn.SiLU, "geglu": GELUTanh}
 """Activations of a factor on the hidden layer, arXiv 2002.05202."""
 
+BIASED = {
+    None: ("qkv",),
+    "none": (),
+    "attention": ("qkv", "out"),
+    "all": ("qkv", "out", "gate", "up", "down"),
+}
+
+
+def norm_of(kind: Norm, config: Decoder, width: int) -> nn.Module:
+    """Returns a norm over `width` channels."""
+    eps: dict[str, Any] = {} if config.eps is None else {"eps": config.eps}
+    return {"rms": nn.RMSNorm, "layer": nn.LayerNorm}[kind](width, **eps)
+
 
 class Block(nn.Module):
     """x + attention(norm(x)), then x + mlp(norm(x)); both of the same x where they are parallel,
     normed again before they are added where there are post norms.
     """
 
-    def __init__(
-        self,
-        dim: int,
-        heads: int,
-        kv_heads: int,
-        head_dim: int,
-        norm: Callable[[int], nn.Module],
-        mlp: str,
-        ratio: float,
-        dropout: float,
-        biased: tuple[str, ...],
-        qk_norm: str | None,
-        residual: str | None,
-        post_norm: Callable[[int], nn.Module] | None,
-    ):
+    def __init__(self, config: Decoder):
         super().__init__()
-        self.heads, self.kv_heads, self.head_dim = heads, kv_heads, head_dim
-        self.parallel = residual == "parallel"
-        self.norm1, self.norm2 = norm(dim), norm(dim)
-        self.post1 = None if post_norm is None else post_norm(dim)
-        self.post2 = None if post_norm is None else post_norm(dim)
-        self.qkv = nn.Linear(dim, (heads + 2 * kv_heads) * head_dim, bias="qkv" in biased)
-        self.out = nn.Linear(heads * head_dim, dim, bias="out" in biased)
-        if qk_norm is not None:
-            self.norm_q, self.norm_k = norm(head_dim), norm(head_dim)
-        self.qk_norm = qk_norm
-        hidden = int(ratio * dim + 1e-6)
+        dim, biased = config.dim, BIASED[config.bias]
+        self.heads = config.heads
+        self.kv_heads = config.kv_heads or config.heads
+        self.head_dim = config.head_dim or dim // config.heads
+        self.parallel = config.residual == "parallel"
+        self.norm1, self.norm2 = (norm_of(config.norm, config, dim) for _ in range(2))
+        self.post1, self.post2 = (
+            None if config.post_norm is None else norm_of(config.post_norm, config, dim)
+            for _ in range(2)
+        )
+        rows = (self.heads + 2 * self.kv_heads) * self.head_dim
+        self.qkv = nn.Linear(dim, rows, bias="qkv" in biased)
+        self.out = nn.Linear(self.heads * self.head_dim, dim, bias="out" in biased)
+        self.qk_norm = config.qk_norm
+        if config.qk_norm is not None:
+            self.norm_q, self.norm_k = (
+                norm_of(config.norm, config, self.head_dim) for _ in range(2)
+            )
+        hidden = int(config.ratio * dim + 1e-6)
         self.gate = None
-        if mlp in GATES:
+        if config.mlp in GATES:
             self.gate = nn.Linear(dim, hidden, bias="gate" in biased)
         self.up = nn.Linear(dim, hidden, bias="up" in biased)
-        self.act = (GATES | ACTIVATIONS)[mlp]()
+        self.act = (GATES | ACTIVATIONS)[config.mlp]()
         self.down = nn.Linear(hidden, dim, bias="down" in biased)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(config.dropout)
 
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(B, T, C) -> queries (B, H, T, D), keys and values (B, G, T, D), not yet rotated."""

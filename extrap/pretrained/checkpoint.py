@@ -17,6 +17,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained import families
@@ -208,7 +209,7 @@ class Checkpoint:
         )
         try:
             with torch.device(device):
-                made = GPT(None, self.plan.vocab, **options)  # type: ignore[arg-type]
+                made = GPT(None, self.plan.vocab, Decoder(**options))  # type: ignore[arg-type]
             made.scheme = self.plan.scheme(shape)
         except ValueError as error:
             raise UserError(f"{self.settings.place}: {error}") from None

@@ -24,6 +24,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 OPTIM = {"_target_": "extrap.runs.training.optim.Optim"}
+DECODER = {"_target_": "extrap.model.decoder.Decoder"}
 UNSEEN = ("log_every", "save_every")
 """Options of training that leave the weights as they are."""
 
@@ -118,12 +119,7 @@ class Pretraining:
         scheme = self.scheme()
         torch.manual_seed(self.seed)
         with torch.device(device):
-            return build(
-                self.config["model"] | {"_target_": "extrap.model.gpt.GPT"},
-                "model",
-                scheme=scheme,
-                vocab=self.vocabulary.size,
-            )
+            return GPT(scheme, self.vocabulary.size, build(self.config["model"] | DECODER, "model"))
 
     @cached_property
     def params(self) -> int:

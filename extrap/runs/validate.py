@@ -5,14 +5,15 @@ of a model before it is built, every name of a file, every task, every pair of m
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from functools import partial
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extrap.model.gpt import GPT, check_heads
+from extrap.model.decoder import Decoder
+from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
-from extrap.runs.build import build, check_arguments
+from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
 from extrap.runs.probe import check_scheme
@@ -65,18 +66,11 @@ def check_model(options: Any) -> None:
             f"model={options}: must be the options of a model; choose one of conf/model, such as "
             "model=tiny"
         )
-    own = {n for n, p in signature(GPT).parameters.items() if p.default is not Parameter.empty}
-    if missing := sorted(own - set(options)):
+    if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
         raise UserError(
             f"model.{missing[0]}: missing; give it, or choose one of conf/model, such as model=tiny"
         )
-    check_arguments(GPT, options, "model", ("scheme", "vocab"))
-    if options["head_dim"] is None and options["dim"] % options["heads"]:
-        raise UserError(f"model.heads={options['heads']}: must divide model.dim={options['dim']}")
-    try:
-        check_heads(*(options[name] for name in ("dim", "heads", "kv_heads", "head_dim")))
-    except ValueError as error:
-        raise UserError(f"model.{error}") from None
+    build(dict(options) | {"_target_": "extrap.model.decoder.Decoder"}, "model")
 
 
 def check_memory(params: int, frozen: int = 0, remedy: str = SMALLER) -> None:

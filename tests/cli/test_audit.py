@@ -10,6 +10,7 @@ from extrap.audit import zoo
 from extrap.audit.column import Column, error
 from extrap.audit.trained import trained
 from extrap.cli import audit as command
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.runs.folder import Named
@@ -93,7 +94,7 @@ def test_a_run_is_shown_from_its_folder_alone(tmp_path, monkeypatch, capsys):
     run, shape = Named("sinusoidal-0"), Shape(16, 2, 1, 24, 300)
     run.folder.mkdir(parents=True)
     options = {"dim": 16, "layers": 1, "heads": 2, "norm": "rms"}
-    model = GPT(scheme("sinusoidal", shape), 300, 16, 1, 2)
+    model = GPT(scheme("sinusoidal", shape), 300, Decoder(16, 1, 2))
     torch.save(model.state_dict(), run.weights)
     run.curve.write_text("{}")
     run.mark("trained", 1)

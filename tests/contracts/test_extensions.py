@@ -15,6 +15,7 @@ from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import find
@@ -246,7 +247,7 @@ def test_memory_grows_linearly(name, monkeypatch):
 def test_whether_it_applies_is_known_without_weights(name):
     for scheme in ("rope", "alibi", "learned", "sinusoidal", "nope"):
         with torch.device("meta"):
-            bare = GPT(model(scheme).scheme, VOCAB, 16, 2, 2)
+            bare = GPT(model(scheme).scheme, VOCAB, Decoder(16, 2, 2))
         try:
             extension(name)(bare)
             applies = True

@@ -11,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model import attention as kernels
 from extrap.model.card import kind, parts
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
@@ -200,7 +201,7 @@ def test_gradient_free_start_is_finite(name):
     one repeated token.
     """
     s = scheme(name, gpt(name).scheme.shape)
-    model = GPT(s, s.shape.vocab, s.shape.dim, s.shape.layers, s.shape.heads).eval()
+    model = GPT(s, s.shape.vocab, Decoder(s.shape.dim, s.shape.layers, s.shape.heads)).eval()
     for x in (tokens(1), tokens(64), torch.zeros(1, 64, dtype=torch.long)):
         assert model(x).isfinite().all()
 

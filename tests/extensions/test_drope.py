@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from extrap.extensions.drope import DroPE
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
@@ -23,7 +24,7 @@ TEXT = torch.randint(30, (2, 60), generator=torch.Generator().manual_seed(0))
 
 def gpt(scheme: Scheme) -> GPT:
     torch.manual_seed(0)
-    return GPT(scheme, 30, 16, 2, 2).double().eval()
+    return GPT(scheme, 30, Decoder(16, 2, 2)).double().eval()
 
 
 @torch.no_grad()

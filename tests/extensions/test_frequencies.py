@@ -17,6 +17,7 @@ from extrap.extensions.frequencies import Heat
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing
 from extrap.model.scheme import Scheme, Shape, Where
@@ -370,7 +371,7 @@ def test_temperature_spares_biases():
 )
 def test_refusals(extension, name, why):
     with pytest.raises(NotApplicable, match=why):
-        extension(GPT(scheme(name, Shape(dim=16, heads=2)), 50, 16, 1, 2))
+        extension(GPT(scheme(name, Shape(dim=16, heads=2)), 50, Decoder(16, 1, 2)))
 
 
 @pytest.mark.parametrize(

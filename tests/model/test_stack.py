@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.inspection import Defined
 from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
@@ -45,7 +46,7 @@ def tokens(n: int = T) -> torch.Tensor:
 
 def gpt(s: Scheme) -> GPT:
     torch.manual_seed(0)
-    return GPT(s, 50, 16, s.shape.layers, 2).double().eval()
+    return GPT(s, 50, Decoder(16, s.shape.layers, 2)).double().eval()
 
 
 @torch.no_grad()

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained.checkpoint import Checkpoint
@@ -34,7 +35,7 @@ def model(scheme, **options) -> GPT:
         options.get("kv_heads"),
         options.get("head_dim"),
     )
-    made = GPT(scheme(shape), 61, dim, 3, heads, **options).eval()
+    made = GPT(scheme(shape), 61, Decoder(dim, 3, heads, **options)).eval()
     for name, p in made.named_parameters():
         if not (options.get("bias") == "none" and name.endswith("bias")):
             p.data += 0.1 * torch.randn_like(p)

@@ -10,6 +10,7 @@ from torchdiffeq import odeint
 from torchdiffeq._impl.rk_common import rk4_step_func
 
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes import floater
@@ -177,7 +178,7 @@ def test_qkv_handles_queries_and_keys_at_different_coordinates():
 @torch.no_grad()
 def test_the_path_is_integrated_once_per_forward(cls, monkeypatch):
     monkeypatch.setattr(kernels, "ROWS", 5)
-    model, calls = GPT(cls(SHAPE), 20, 8, 3, 2), []
+    model, calls = GPT(cls(SHAPE), 20, Decoder(8, 3, 2)), []
     model.scheme.flow.register_forward_hook(lambda *_: calls.append(1))
     model(torch.zeros(2, 23, dtype=torch.long))
     assert len(calls) == 1

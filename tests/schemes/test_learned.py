@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.schemes.learned import Learned, read
@@ -24,7 +25,7 @@ def close(a: torch.Tensor, b, tolerance: float = 1e-12) -> None:
 
 def gpt(**options) -> GPT:
     torch.manual_seed(0)
-    return GPT(Learned(SHAPE, **options), 20, 8, 2, 2).double()
+    return GPT(Learned(SHAPE, **options), 20, Decoder(8, 2, 2)).double()
 
 
 def test_is_a_lookup_added_to_the_token():

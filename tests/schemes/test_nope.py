@@ -5,6 +5,7 @@ SCHEMES.md P0, D1, D2.
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
@@ -13,7 +14,7 @@ from tests.support import fixture_e
 
 def gpt(layers: int) -> GPT:
     torch.manual_seed(0)
-    return GPT(NoPE(Shape(32, 4, layers)), 50, 32, layers, 4).double()
+    return GPT(NoPE(Shape(32, 4, layers)), 50, Decoder(32, layers, 4)).double()
 
 
 def last_row_gap(layers: int) -> float:

@@ -12,6 +12,7 @@ from transformers.models.gptj import modeling_gptj as gptj
 from transformers.models.llama import modeling_llama as llama
 from transformers.models.roformer import modeling_roformer as roformer
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing, relayout, turn
 from extrap.model.scheme import Shape, Where
@@ -232,7 +233,10 @@ def test_any_memory_order_of_the_input(layout):
 def test_converted_weights_give_the_same_logits(source, target):
     shape = Shape(dim=16, heads=2, layers=2, vocab=11)
     torch.manual_seed(0)
-    a, b = (GPT(RoPE(shape, layout=layout), 11, 16, 2, 2).double() for layout in (source, target))
+    a, b = (
+        GPT(RoPE(shape, layout=layout), 11, Decoder(16, 2, 2)).double()
+        for layout in (source, target)
+    )
     state = a.state_dict()
     for name in [n for n in state if "qkv." in n]:
         q, k, v = state[name].chunk(3)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
 
+from extrap.model.decoder import Decoder
 from extrap.model.functional import frequencies
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
@@ -81,7 +82,7 @@ def test_first_is_every_confined_to_layer_zero():
 
     def logits(scheme):
         torch.manual_seed(0)
-        return GPT(scheme, 50, 32, 3, 4).double()(x)
+        return GPT(scheme, 50, Decoder(32, 3, 4)).double()(x)
 
     every = Sinusoidal(shape, layers="every")
     first = logits(Sinusoidal(shape))

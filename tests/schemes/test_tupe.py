@@ -5,6 +5,7 @@ must do.
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.functional import bucket, sinusoid
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape
@@ -102,7 +103,7 @@ def test_shifts_are_felt_unless_only_the_relative_part_is_left():
 def test_policies_past_the_table():
     def model(past):
         s = TUPE(SHAPE, past=past)
-        return GPT(s, 20, 12, 2, 2).double().eval()
+        return GPT(s, 20, Decoder(12, 2, 2)).double().eval()
 
     x = torch.arange(40)[None] % 20
     with pytest.raises(OutOfRange, match="position 39 lies past the 32"):
