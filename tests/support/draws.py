@@ -1,7 +1,7 @@
 """Checksums of what is drawn: of training sequences, and of the contexts that tasks read.
 
-draws.json names the parts and the tasks of the committed studies, of conf/data and of conf/task, with
-the checksum of what each drew when its study was measured. A line is added by hand for a new part.
+draws.json lists the parts and tasks of the committed studies, of conf/data and of conf/task, each
+with the checksum of its draws when its study was measured. A new part gets a line by hand.
 """
 
 import json
