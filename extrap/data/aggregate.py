@@ -23,6 +23,7 @@ import numpy as np
 from annotated_types import Interval
 
 from extrap.data.scene import Scene, SceneForm, ScenePart
+from extrap.data.trials.base import Questions
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -102,6 +103,17 @@ class AggregateForm(SceneForm):
             vocabulary.value(answers)[:, None],
             vocabulary.value(candidates)[:, None],
         )
+
+    def uncounted(self, questions: Questions) -> float:
+        """Returns the expected accuracy, on these questions, of naming the label of a random place
+        (of first-half: in that half), and of count that of always saying the most frequent count.
+        """
+        length = questions.tokens.shape[1]
+        if self.kind == "count":
+            return self.most_frequent(length)
+        labels = questions.tokens[:, -1 - self.records(length) : -1]
+        part = labels[:, : labels.shape[1] // 2] if self.kind == "first-half" else labels
+        return float((part == questions.answers).mean())
 
     def most_frequent(self, length: int) -> float:
         """Accuracy of always saying the most frequent answer: 1 / labels; of count

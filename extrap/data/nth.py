@@ -28,6 +28,7 @@ from extrap.utils.errors import UserError
 MOST = 8
 """Records of a key at most: key ids 0 ... 7 are the marks +1 ... +8, 8 ... 15 are -8 ... -1."""
 Copies = Annotated[int, Interval(ge=2, le=MOST)]
+Places = Literal["drawn", "even"]
 
 
 def mark(rank: int, copies: int, from_end: bool) -> int:
@@ -37,12 +38,15 @@ def mark(rank: int, copies: int, from_end: bool) -> int:
 
 @dataclass(frozen=True)
 class NthForm(SceneForm):
-    """copies: records of a key; count: from the `start` or from the `end`; a test asks for the
-    record of rank round(depth (copies - 1)), the records of its key spread evenly over all records.
+    """copies: records of a key; count: from the `start` or from the `end`; places: of the records
+    of the key that a test asks for, `drawn` for every trial, or spread evenly over all records,
+    where the answer follows from mark and slot alone. A test asks for the record of rank
+    round(depth (copies - 1)).
     """
 
     copies: int = 5
     count: Literal["start", "end"] = "start"
+    places: Places = "drawn"
     layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
 
     code: ClassVar[int] = 60
@@ -98,10 +102,12 @@ class NthForm(SceneForm):
     ) -> Scene:
         names, values = self._draw(rng, vocabulary, records, self.copies)
         pairs = self.layout.records(names, values)
+        others = self.copies + rng.permutation(records - self.copies)
         at = np.round(np.linspace(0, records - 1, self.copies)).astype(int)
+        if self.places == "drawn":
+            at = np.sort(rng.permutation(records)[: self.copies])
         placed = np.empty_like(pairs)
         placed[at] = pairs[: self.copies]
-        others = self.copies + rng.permutation(records - self.copies)
         placed[np.delete(np.arange(records), at)] = pairs[others]
         rank = round(depth * (self.copies - 1))
         own = vocabulary.key(mark(rank, self.copies, self.count == "end"))

@@ -86,8 +86,10 @@ class TraceForm(SceneForm):
         return rows, keys, each.repeat(sizes)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of naming the value of a chain at random."""
-        return guess(len(self.chains(self.records(length))), vocabulary.values)
+        """Returns the accuracy of naming the value of a random chain of so many hops; records that
+        are left over are no candidates.
+        """
+        return guess(self.records(length) // (self.hops + 1), vocabulary.values)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,36 +31,46 @@ def write(
     key: tuple,
     check: Callable[[dict], None],
 ) -> str:
-    """Write rows (dicts; missing keys stay empty) in the order of their key columns; returns the
-    SHA-256 of the file.
+    """Writes rows (dicts; missing keys stay empty) in the order of their key columns; returns the
+    SHA-256 of the file. Raises ValueError as `encoded`.
+    """
+    path = Path(path)
+    try:
+        content = encoded(schema, rows, key, check)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    atomic.replace(path, content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def encoded(
+    schema: Mapping, rows: Iterable[Mapping], key: tuple, check: Callable[[dict], None]
+) -> bytes:
+    """Returns rows as a file.
 
     Numbers take the shortest form that reads back to the same float. `check(row)` raises Damaged
     for a row that may not exist. Raises ValueError for an unknown column, a wrong type, a faulty
     row or a repeated key.
     """
-    path, ordered = Path(path), {}
+    ordered = {}
     for row in rows:
         if unknown := set(row) - set(schema):
-            raise ValueError(
-                f"{path.name}: unknown column {min(unknown)}; columns are {', '.join(schema)}"
-            )
+            raise ValueError(f"unknown column {min(unknown)}; columns are {', '.join(schema)}")
         try:
             cells = [_cell(row.get(name), kind) for name, kind in schema.items()]
             record = _record(cells, schema)
             check(record)
         except Damaged as error:
-            raise ValueError(f"{path.name}: {error} in {dict(row)}") from None
+            raise ValueError(f"{error} in {dict(row)}") from None
         place = tuple((record[name] is not None, record[name]) for name in key)
         if place in ordered:
-            raise ValueError(f"{path.name}: two rows at {[record[name] for name in key]}")
+            raise ValueError(f"two rows at {[record[name] for name in key]}")
         ordered[place] = cells
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows(
         [list(schema), *(ordered[place] for place in sorted(ordered))]
     )
-    content = out.getvalue().encode()
-    atomic.replace(path, content)
-    return hashlib.sha256(content).hexdigest()
+    return out.getvalue().encode()
 
 
 def read(

@@ -55,6 +55,10 @@ ITEM_SCHEMA = {
 COLUMNS = tuple(SCHEMA)
 COORDINATES = COLUMNS[: COLUMNS.index("metric")]
 KEY = (*COORDINATES, "metric")
+MEASURED = {
+    name: SCHEMA[name] for name in COLUMNS[COLUMNS.index("protocol") : COLUMNS.index("params")]
+}
+"""The columns that a task fills; the others say which run it measured."""
 ITEM_KEY = ("protocol", "length", "depth", "metric", "item")
 REQUIRED = (
     "run",
@@ -81,6 +85,12 @@ def write(path: Path | str, rows: Iterable[Mapping]) -> str:
     unknown status or repeated coordinates.
     """
     return sheet.write(path, SCHEMA, rows, KEY, _check)
+
+
+def check_measured(rows: Iterable[Mapping]) -> None:
+    """Raises ValueError for the first row of a task that `write` would not take."""
+    key = tuple(name for name in KEY if name in MEASURED)
+    sheet.encoded(MEASURED, rows, key, _check_measured)
 
 
 def read(study: Path | str) -> pd.DataFrame:
@@ -212,11 +222,17 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check(row: dict) -> None:
-    if row["status"] not in STATUSES:
-        raise Damaged(f"status: {row['status']!r} is none of {', '.join(STATUSES)}")
     for name in REQUIRED:
         if row[name] in ("", None):
             raise Damaged(f"{name} is empty")
+    _check_measured(row)
+
+
+def _check_measured(row: dict) -> None:
+    if row["status"] not in STATUSES:
+        raise Damaged(f"status: {row['status']!r} is none of {', '.join(STATUSES)}")
+    if row["metric"] == "":
+        raise Damaged("metric is empty")
     if row["value"] is None and row["status"] != "diverged":
         raise Damaged("value is empty, which only a diverged run may leave")
     if None not in (row["low"], row["high"]) and row["low"] > row["high"]:

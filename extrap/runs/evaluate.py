@@ -22,7 +22,7 @@ from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED
 from extrap.runs.planned import config_hash, finished, planned, reports_used, result_file
 from extrap.runs.training.devices import DTYPES
-from extrap.tasks.base import Diagnostic, Result, Task
+from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils import files as atomic
 from extrap.utils import lock
@@ -92,6 +92,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
             else _Reader(extended, _device(job))
         )
         result = task.run(model, job.corpus, job.vocabulary_of(task), job.length, progress)
+    result = checked(result, name)
     return result if _trained_for(job, task) else result.untrained()
 
 

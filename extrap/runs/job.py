@@ -186,6 +186,11 @@ class Job:
     @property
     def task_names(self) -> list[str]:
         tasks = self.config["task"]
+        if isinstance(tasks, dict) and "_target_" in tasks:
+            raise UserError(
+                f"task: the file of {tasks['_target_']} does not say where its options belong; "
+                "write `# @package task.NAME` in its first line, NAME being the name of the file"
+            )
         if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError(f"task={tasks}: choices of conf/task by name, such as task=[nll,kv]")
         return [name for name in tasks if name not in self.unasked]

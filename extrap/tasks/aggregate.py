@@ -35,6 +35,8 @@ class Aggregation(AtLengths):
     gate      accuracy at the training length; below 0.9 the rows of the protocol have the status
               `not trained`
     chance    of always saying the most frequent answer, at every length
+    guess     of a reader that counts nothing: it names the label of one place, of first-half one in
+              that half, the mean over places and trials; of count as chance
 
     Items: accuracy of each trial.
     """
@@ -70,6 +72,7 @@ class Aggregation(AtLengths):
                     scores = score(model, questions, vocabulary, self.batch_tokens)
                     cell.answers(scores, {"drawn": questions.places["drawn"]})
                     cell.value("chance", form.most_frequent(n))
+                    cell.value("guess", form.uncounted(questions))
                     if n == train_length:
                         cell.share("gate", scores["accuracy"][:, None])
                 counter(n * self.trials)

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.data.part import Part
+from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
 
@@ -28,8 +29,9 @@ Progress = Callable[[int, int], Any]
 
 @dataclass
 class Result:
-    """rows: dicts in the columns of the results schema; items: the per-document or per-trial scores
-    behind them.
+    """rows: dicts in the columns of the results schema (extrap.results.rows.MEASURED), at least
+    `metric` and `value`, `ok` where they have no status; items: the per-document or per-trial
+    scores behind them.
     """
 
     rows: list[dict] = field(default_factory=list)
@@ -41,6 +43,20 @@ class Result:
             row | {"status": "not trained"} if row["status"] == "ok" else row for row in self.rows
         ]
         return Result(rows, self.items)
+
+
+def checked(result: Any, task: str) -> Result:
+    """Returns the result of a task with a status in every row. Raises UserError, naming the task,
+    for anything but a Result and for the first row that the results schema cannot hold.
+    """
+    if not isinstance(result, Result):
+        raise UserError(f"task.{task}: run returned {type(result).__name__}; return Result(rows)")
+    try:
+        rows = [{"status": "ok"} | row for row in result.rows]
+        check_measured(rows)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"task.{task}: {error}; correct the rows that run returns") from None
+    return Result(rows, result.items)
 
 
 class Task(ABC):

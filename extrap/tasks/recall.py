@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from extrap.data.recall import DEMANDS, Demand, Demands, RecallForm
+from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
 from extrap.data.trials.base import DEPTHS
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
@@ -42,7 +42,7 @@ class ListRecall(AtLengths):
     gate        the share at the training length; below 0.9 the rows of the protocol have the status
                 `not trained`
     guess       of naming m items of the list at random: 1 for recall, which wants all
-    chance      of naming m keys at random, m / keys, at every length
+    chance      of naming m keys at random, the two marks left out: m / (keys - 2), at every length
 
     Items: recall of each list, its share.
     """
@@ -83,7 +83,7 @@ class ListRecall(AtLengths):
                     self._report(cells, found)
                     cells.drawn(asked.tokens, items)
                     cells.value("guess", len(wanted) / form.records(n))
-                    cells.value("chance", len(wanted) / vocabulary.keys)
+                    cells.value("chance", len(wanted) / (vocabulary.keys - MARKS))
                     if n == train_length:
                         cells.share("gate", found["recall"])
                 counter(n * self.trials)

@@ -27,8 +27,8 @@ class VariableTracking(Grid):
 
     hops: numbers of hops, 0 is plain retrieval. The other options and the rows:
     extrap.tasks.scoring.depth_grid; the status of a number of hops follows its own gate. guess =
-    1 / c + (1 - 1/c) / values with c chains, of whoever names the value of a chain at random;
-    chance = 1 / values. Items: accuracy of each trial.
+    1 / c + (1 - 1/c) / values with c chains of so many hops, of whoever names the value of one at
+    random; chance = 1 / values. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "trace"

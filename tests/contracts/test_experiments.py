@@ -7,6 +7,7 @@ import yaml
 
 from extrap.runs import validate
 from extrap.runs.planned import measured
+from tests.support.exceptions import MEASURED_BEFORE
 from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -59,8 +60,12 @@ ACCEPTED = [
 def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
     name, words, monkeypatch
 ):
+    """A task that was measured before its questions changed is measured again, and no other is."""
     monkeypatch.chdir(CONF.parents[1])
-    assert measured(job(f"experiment={name}", *words, "logger=none", tiny=()))
+    words = [f"experiment={name}", *words, "logger=none"]
+    before = MEASURED_BEFORE.keys() & job(*words, tiny=()).config["task"].keys()
+    assert measured(job(*words, tiny=())) == (not before)
+    assert measured(job(*words, *(f"~task.{task}" for task in before), tiny=()))
 
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,15 +21,15 @@ class Questions:
     tokens (n, length) int64: what is read, the contexts and all but the last token of each answer,
     so that the last a predictions are the answer; answers (n, a); values (n, records, w): those of
     all records, w tokens each, the last w of an answer being one; index: of the gold record among
-    the records, from 0; distance: tokens from the gold record to the last query, their mean where
-    it differs by question; tail: tokens at the end that ask and answer, in a dialogue the beginning
+    the records, from 0; distance: tokens from the gold record to the last query, means where they
+    differ by question; tail: tokens at the end that ask and answer, in a dialogue the beginning
     of the next turn.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
     values: np.ndarray
-    index: int
+    index: float
     distance: float
     tail: int = 0
 
@@ -43,8 +44,8 @@ class Questions:
 
 
 class OneQuestion(NamedTuple):
-    """One of Questions: tokens (length,), answer (a,), values (records, w), and index, distance and
-    tail, which are the same for all questions of a length and a depth.
+    """One of Questions: tokens (length,), answer (a,), values (records, w), index, distance, and
+    tail, which is the same for all questions of a length and a depth.
     """
 
     tokens: np.ndarray
@@ -108,9 +109,9 @@ class Form(ABC):
             for i in items
         ]
         tokens, answers, values, *places = zip(*made, strict=True)
-        index, distance, tail = (same[0] for same in places)
+        index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
         return Questions(
-            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, tail
+            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, int(tail)
         )
 
     def written(self, layout: RecordLayout) -> "Form":
