@@ -1,15 +1,20 @@
 """Statements: what was declared stands as it was declared."""
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
+import yaml
 
+from extrap.cli.experiments import experiments
 from extrap.results.findings.statement import FILE, read
 from extrap.utils.errors import UserError
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+CONF = RESULTS.parent / "conf" / "experiment"
 DECLARED = json.loads((Path(__file__).parent / "declared.json").read_text())
+GRIDS = json.loads((Path(__file__).parent / "grids.json").read_text())
 STATEMENTS = sorted(path.parent.name for path in RESULTS.glob(f"*/{FILE}"))
 
 
@@ -18,6 +23,24 @@ def test_what_was_declared_stands_as_it_was_declared(study):
     """A statement is never edited or removed once its study has rows: a better one follows it."""
     found = {statement.id: statement.digest for statement in read(RESULTS / study)}
     assert found == DECLARED[study]
+
+
+def grid(study: str) -> str:
+    """Returns a hash of what the experiments of a study run: their options and their grids."""
+    found = []
+    for name in experiments(study):
+        options = yaml.safe_load((CONF / f"{name}.yaml").read_text())
+        sweep = options.pop("hydra", {}).get("sweeper", {}).get("params") or options.pop("sweep", 0)
+        found.append([name, {"options": options, "sweep": sweep}])
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@pytest.mark.parametrize("study", sorted({*GRIDS, *STATEMENTS}))
+def test_a_study_that_was_declared_is_run_as_it_was_declared(study):
+    """A grid that changes after its statements is another study: it changes here, too, with the
+    reason in findings.yaml. Today's were taken on 2026-11-24, after the rows.
+    """
+    assert grid(study) == GRIDS.get(study)
 
 
 def test_the_reference_study_declares_at_least_25_statements():
@@ -80,6 +103,15 @@ def test_a_mistake_is_one_line_that_names_the_field(tmp_path, text, said):
     with pytest.raises(UserError, match=said) as error:
         read(written(tmp_path, text))
     assert "\n" not in str(error.value)
+
+
+def test_a_twin_is_named_and_no_part_of_what_was_declared(tmp_path):
+    before = read(written(tmp_path, GOOD))[0]
+    second = GOOD.replace("id: one", "id: two").replace("\nstatements:", "")
+    both = read(written(tmp_path, GOOD + "  twin: two\n  learned: false\n" + second))
+    assert both[0].twin == "two" and both[0].digest == before.digest
+    with pytest.raises(UserError, match="one: twin=three: no such"):
+        read(written(tmp_path, GOOD + "  twin: three\n"))
 
 
 def test_a_study_without_statements_says_so(tmp_path):

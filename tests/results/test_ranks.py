@@ -1,11 +1,13 @@
 """Orders of series: agreement of two, and the ranks that seeds leave open."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import rankdata, spearmanr, ttest_rel
 
-from extrap.results.stats.ranks import rank_intervals, spearman
+from extrap.results.stats.ranks import permutation_p, rank_intervals, spearman
 
 
 def test_spearman_is_that_of_scipy_with_ties_and_a_common_index():
@@ -46,3 +48,19 @@ def test_rank_intervals_are_what_paired_t_tests_leave_open():
 def test_two_seeds_leave_every_rank_open():
     table = pd.DataFrame({"a": [0.9, 0.9], "b": [0.1, 0.1]})
     assert rank_intervals(table) == {"a": (1, 2), "b": (1, 2)}
+
+
+def test_a_permutation_p_counts_all_orders_of_few_items():
+    a, b = [0.1, 0.5, 0.3, 0.9, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]
+    drawn = [abs(spearmanr(order, b).statistic) for order in permutations(a)]
+    expected = np.mean(np.array(drawn) >= abs(spearmanr(a, b).statistic) - 1e-9)
+    assert permutation_p(a, b) == pytest.approx(expected)
+    assert permutation_p([a, a], [b, b]) == pytest.approx(expected)
+
+
+def test_a_permutation_p_of_many_items_is_drawn():
+    assert permutation_p(range(12), range(12)) < 1e-4
+    other = [5, 6, 4, 7, 3, 8, 2, 9, 1, 10, 0, 11]
+    assert permutation_p(range(12), other) == pytest.approx(
+        spearmanr(range(12), other).pvalue, abs=0.02
+    )

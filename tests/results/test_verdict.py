@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from scipy.stats import spearmanr, t
+from scipy.stats import norm, spearmanr, t
 
 from extrap.results.findings.statement import FILE, read
 from extrap.results.findings.verdict import findings
 from extrap.results.rows import SCHEMA, frame
+from extrap.results.stats.crossed import over_both
 
 SEEDS = (0.30, 0.42, 0.39)
 """What RoPE finds at 4x, by seed."""
@@ -36,14 +37,37 @@ ROPE = [row("rope", seed, 4, value) for seed, value in enumerate(SEEDS)]
 AT_4X = {"task": "kv", "scheme": "rope", "multiple": 4}
 
 
-def test_a_mean_over_seeds_has_students_interval(tmp_path):
+def test_the_interval_of_a_mean_has_the_error_of_seeds_and_that_of_trials(tmp_path):
+    """Each row says that its trials leave it uncertain by .1 to both sides."""
     found = judged(tmp_path, ROPE, rows=AT_4X, below=0.5)
-    half = t.ppf(0.975, 2) * np.std(SEEDS, ddof=1) / np.sqrt(3)
+    error = np.std(SEEDS, ddof=1) / np.sqrt(3)
+    half = np.hypot(t.ppf(0.975, 2) * error, 0.1)
     assert found.effect == pytest.approx(np.mean(SEEDS))
     assert (found.low, found.high) == pytest.approx((found.effect - half, found.effect + half))
-    power = t.ppf(0.8, 2) * np.std(SEEDS, ddof=1) / np.sqrt(3)
-    assert found.detectable == pytest.approx(half + power)
+    power = np.hypot(t.ppf(0.8, 2) * error, 0.1 * norm.ppf(0.8) / norm.ppf(0.975))
+    assert found.detectable == pytest.approx(half + power, rel=1e-4)
     assert (found.seeds, found.runs, found.below) == (3, 3, 0)
+
+
+def test_it_is_over_both_where_one_item_is_as_hard_for_every_seed(tmp_path):
+    """y[s, i] = a[s] + b[i]: the error of the items is the same in every seed."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(0, 0.05, (3, 1)) + rng.normal(0.4, 0.3, (1, 200))
+    half = norm.ppf(0.975) * scores.std(1, ddof=1) / np.sqrt(200)
+    rows = [
+        row("rope", seed, 4, mean, low=mean - half[seed], high=mean + half[seed])
+        for seed, mean in enumerate(scores.mean(1))
+    ]
+    found = judged(tmp_path, rows, rows=AT_4X, below=0.5)
+    assert (found.low, found.high) == pytest.approx(over_both(scores).interval, rel=1e-2)
+
+
+def test_a_difference_of_the_same_trials_has_the_error_of_seeds_alone(tmp_path):
+    rows = [*ROPE, *(row("rope", seed, 1, 0.9) for seed in range(3))]
+    terms = [{"multiple": 1}, {"multiple": 4, "times": -1}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0)
+    half = t.ppf(0.975, 2) * np.std(SEEDS, ddof=1) / np.sqrt(3)
+    assert found.high - found.low == pytest.approx(2 * half)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +129,17 @@ def test_two_seeds_support_no_verdict(tmp_path):
     assert found.verdict == "undecided" and "two seeds" in found.reason
 
 
-def test_the_median_has_the_range_of_its_seeds(tmp_path):
-    found = judged(tmp_path, ROPE, rows=AT_4X, across="median", below=0.5)
-    assert (found.effect, found.low, found.high) == (0.39, 0.30, 0.42)
+@pytest.mark.parametrize("seeds", [3, 5, 6, 9])
+def test_a_median_has_an_interval_from_six_seeds_on(tmp_path, seeds):
+    """Of three seeds the range covers the median in three cases of four."""
+    rows = [row("rope", seed, 4, 0.01 * seed) for seed in range(seeds)]
+    found = judged(tmp_path, rows, rows=AT_4X, across="median", below=0.5)
+    assert found.effect == pytest.approx(0.01 * (seeds - 1) / 2)
+    assert found.verdict == ("holds" if seeds > 5 else "undecided")
+    cut = {6: 0, 9: 1}
+    if seeds in cut:
+        ends = 0.01 * cut[seeds], 0.01 * (seeds - 1 - cut[seeds])
+        assert (found.low, found.high) == pytest.approx(ends)
 
 
 SCHEMES = {"rope": 0.2, "alibi": 0.6, "t5": 0.5, "nope": 0.3}
@@ -163,6 +195,23 @@ def test_a_rank_correlation_is_spearmans_of_each_seed(tmp_path):
     assert found.effect == pytest.approx(spearmanr(*drawn).statistic)
 
 
+@pytest.mark.parametrize("items, verdict", [(5, "undecided"), (6, "holds")])
+def test_one_order_of_five_in_every_seed_may_be_chance(tmp_path, items, verdict):
+    """The seeds agree on .9 in both; of five items chance gives that in one case of twelve."""
+    order = [1, 0, *range(2, items)]
+    rows = [
+        row(f"scheme-{i}", seed, multiple, value[i])
+        for multiple, value in ((1, range(items)), (8, order))
+        for i in range(items)
+        for seed in range(3)
+    ]
+    more = {"statistic": "rank_correlation", "over": "scheme"}
+    terms = [{"multiple": 1}, {"multiple": 8}]
+    found = judged(tmp_path, rows, rows={"task": "kv"}, terms=terms, above=0.6, **more)
+    assert found.low > 0.6 and found.verdict == verdict
+    assert ("p 0.083" in found.reason) == (verdict == "undecided")
+
+
 @pytest.mark.parametrize("statistic, value", [("least", 0.1), ("greatest", 0.4)])
 def test_of_several_contrasts_one_is_taken_in_each_seed(tmp_path, statistic, value):
     contrasts = [
@@ -200,7 +249,19 @@ def test_no_seed_is_dropped_for_missing_the_gate(tmp_path):
     found = judged(tmp_path, rows, rows=AT_4X, below=0.9)
     assert (found.seeds, found.below, found.verdict) == (3, 1, "holds")
     premise = judged(tmp_path, rows, rows=AT_4X, below=0.9, learned=True)
-    assert premise.verdict == "undecided" and "1 of 3 runs" in premise.reason
+    assert premise.verdict == "premise not met" and "1 of 3 runs" in premise.reason
+
+
+@pytest.mark.parametrize(
+    "below, learned, verdict",
+    [(1, None, "holds"), (2, None, "premise not met"), (3, False, "holds")],
+)
+def test_nothing_is_said_of_what_most_runs_have_not_learned(tmp_path, below, learned, verdict):
+    rows = [one | {"status": "not trained" if one["seed"] < below else "ok"} for one in ROPE]
+    more = {} if learned is None else {"learned": learned}
+    found = judged(tmp_path, rows, rows=AT_4X, below=0.9, **more)
+    assert found.verdict == verdict
+    assert ("without this premise" in found.reason) == (verdict == "premise not met")
 
 
 def test_a_seed_that_diverged_leaves_the_statement_undecided(tmp_path):

@@ -12,7 +12,8 @@ from extrap.figures.report.text import interval, number, table
 from extrap.results.findings.verdict import Finding
 from extrap.results.series import status_name
 
-SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?", "not measured": "–"}
+SIGNS = {"holds": "✓", "fails": "✗", "undecided": "?"}
+SIGNS |= {"premise not met": "–", "not measured": "–"}
 
 
 def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:

@@ -22,9 +22,12 @@ contrasts   a list of lists of terms, of which least and greatest are taken
 over, of    the column whose values are compared, and the one of them that is ranked
 above, below    the statement holds where the statistic lies above (below) this
 across      mean (left out) or median: how seeds are put together
-learned     true: a premise, every run that is read passes the gates of its tasks
-note        what came to be known of the statement
+learned     true: every run that is read passes the gates of its tasks, or nothing is decided.
+            Left out: more than half of them do. false: no premise, as the statement is about
+            learning itself
+note        a remark made after the declaration
 badly_put   why it does not say what was meant; the id of the better one that follows it
+twin        the id of a statement that reads the same rows in the same way and is counted for both
 """
 
 import hashlib
@@ -46,10 +49,10 @@ SUM = "sum"
 OF_TERMS = (SUM, "rank_correlation")
 OF_CONTRASTS = ("least", "greatest")
 OVER = ("spread", "lowest", "highest", "rank", "rank_correlation")
-FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
-FIELDS |= {"learned", "above", "below", "note", "badly_put"}
-REMARKS = {"note", "badly_put"}
+REMARKS = {"note", "badly_put", "twin"}
 """Fields that are no part of what was declared."""
+FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
+FIELDS |= {"learned", "above", "below", *REMARKS}
 
 Selection = dict[str, Any]
 
@@ -77,10 +80,17 @@ class Statement:
     over: str | None = None
     of: str | None = None
     across: str = "mean"
-    learned: bool = False
+    learned: bool | None = None
     note: str = ""
     badly_put: str = ""
+    twin: str = ""
     digest: str = ""
+
+    @property
+    def compares(self) -> bool:
+        """Whether it subtracts readings, whose documents and trials are the same."""
+        terms = [term for contrast in self.contrasts for term in contrast]
+        return self.statistic == "spread" or any(term.times < 0 for term in terms)
 
     @property
     def claim(self) -> str:
@@ -88,66 +98,73 @@ class Statement:
         return f"{'>' if self.direction == 'above' else '<'} {self.threshold:g}"
 
 
-def read(study: Path) -> list[Statement]:
-    """The statements of a study's folder, in their order.
+def parsed(path: Path) -> dict[str, Any]:
+    """Reads a YAML file that is a mapping. Raises UserError for any other file."""
+    try:
+        found = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        line = str(error).splitlines()[0]
+        raise UserError(f"{path}: no YAML ({line}); mend the file") from None
+    return found if isinstance(found, dict) else {}
 
-    Raises UserError where the file is missing or damaged, naming the statement and the field.
+
+def read(study: Path) -> list[Statement]:
+    """Returns the statements of a study's folder, in their order.
+
+    Raises UserError for a missing or damaged file, naming the statement and the field.
     """
     path = study / FILE
     if not path.is_file():
         raise UserError(f"{path}: no statements here; declare some before the study is run")
-    try:
-        parsed = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        line = str(error).splitlines()[0]
-        raise UserError(f"{path}: no YAML ({line}); mend the file") from None
-    if not isinstance(parsed, dict) or not isinstance(parsed.get("statements"), list):
+    given = parsed(path)
+    if not isinstance(given.get("statements"), list):
         raise UserError(f"{path}: statements: a list is needed")
-    common = parsed.get("common") or {}
-    found = [
-        statement(path, number, entry, common) for number, entry in enumerate(parsed["statements"])
-    ]
+    entries = enumerate(given["statements"])
+    found = [statement(path, number, one, given.get("common") or {}) for number, one in entries]
     ids = [one.id for one in found]
     for name in ids:
         if ids.count(name) > 1:
             raise UserError(f"{path}: id={name}: stands there twice; give each statement its own")
+    for one in found:
+        if one.twin and one.twin not in ids:
+            raise UserError(f"{path}: {one.id}: twin={one.twin}: no such statement")
     return found
 
 
 def statement(path: Path, number: int, entry: Any, common: Selection) -> Statement:
-    """One entry of the list as a Statement. Raises UserError naming the entry and the field."""
+    """Returns one entry of the list as a Statement. Raises UserError naming entry and field."""
     where = f"{path}: statement {number + 1}"
     if not isinstance(entry, dict):
         raise UserError(f"{where}: a mapping with id, says, source, rows and above or below")
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
+
+    def need(met: bool, problem: str) -> None:
+        if not met:
+            raise UserError(f"{where}: {problem}")
+
     for name in ("id", "says", "source"):
-        if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise UserError(f"{where}: {name}: text is needed")
-        if not "".join(entry[name].split()).isprintable():
-            raise UserError(f"{where}: {name}: holds characters that cannot be printed")
-    if not isinstance(entry.get("learned", False), bool):
-        raise UserError(f"{where}: learned: true or false")
+        text = entry.get(name)
+        need(isinstance(text, str) and bool(text.strip()), f"{name}: text is needed")
+        printable = "".join(str(text).split()).isprintable()
+        need(printable, f"{name}: holds characters that cannot be printed")
+    need(isinstance(entry.get("learned", False), bool), "learned: true or false")
     for name in sorted({*entry} - FIELDS, key=str):
-        raise UserError(f"{where}: {name}: no such field; there are {', '.join(sorted(FIELDS))}")
+        need(False, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
     bounds = [name for name in ("above", "below") if name in entry]
-    if len(bounds) != 1 or not _number(entry[bounds[0]]):
-        raise UserError(f"{where}: one of above and below, a number")
-    statistic = entry.get("statistic", SUM)
+    need(len(bounds) == 1 and _number(entry[bounds[0]]), "one of above and below, a number")
+    statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
-    if statistic not in known:
-        raise UserError(f"{where}: statistic={statistic}: one of {', '.join(known)}")
+    need(statistic in known, f"statistic={statistic}: one of {', '.join(known)}")
     rows = _selection(where, common) | _selection(where, entry.get("rows"))
     contrasts = _contrasts(where, entry, statistic)
-    if (statistic in OVER) != ("over" in entry) or entry.get("over", "scheme") not in {
-        *COLUMNS,
-        "size",
-    }:
-        raise UserError(f"{where}: over: a column, of {', '.join(OVER)} alone")
-    if (statistic == "rank") != isinstance(entry.get("of"), str):
-        raise UserError(f"{where}: of: the value that is ranked, of rank alone")
-    if entry.get("across", "mean") not in ("mean", "median"):
-        raise UserError(f"{where}: across={entry['across']}: mean or median")
-    declared = {name: value for name, value in entry.items() if name not in REMARKS}
+    column = entry.get("over", "scheme") in {*COLUMNS, "size"}
+    need((statistic in OVER) == ("over" in entry) and column, f"over: a column, of {OVER} alone")
+    ranked = isinstance(entry.get("of"), str)
+    need((statistic == "rank") == ranked, "of: the value that is ranked, of rank alone")
+    need(across in ("mean", "median"), f"across={across}: mean or median")
+    # `learned: false` takes a premise of the evaluator away and declares nothing
+    undeclared = REMARKS | ({"learned"} if not entry.get("learned") else set())
+    declared = {name: value for name, value in entry.items() if name not in undeclared}
     plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
     return Statement(
         id=entry["id"],
@@ -160,11 +177,10 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
         threshold=float(entry[bounds[0]]),
         over=entry.get("over"),
         of=entry.get("of"),
-        across=entry.get("across", "mean"),
-        learned=entry.get("learned") is True,
-        note=str(entry.get("note", "")),
-        badly_put=str(entry.get("badly_put", "")),
+        across=across,
+        learned=entry.get("learned"),
         digest=hashlib.sha256(plain.encode()).hexdigest()[:16],
+        **{name: str(entry.get(name, "")) for name in REMARKS},
     )
 
 

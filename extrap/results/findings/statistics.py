@@ -22,7 +22,7 @@ import pandas as pd
 
 from extrap.results.findings.statement import SUM, Selection, Statement, Term
 from extrap.results.series import settings
-from extrap.results.stats.ranks import spearman
+from extrap.results.stats.ranks import permutation_p, spearman
 
 COLUMNS = ["value", "down", "up"]
 
@@ -36,7 +36,7 @@ class NotMeasured(Exception):
 
 class Read(NamedTuple):
     """value: by seed, down and up: to the ends of its interval; runs: how many were read; below:
-    how many of them below the gate.
+    how many of them below the gate; p: of a rank correlation, by `ranks.permutation_p`.
     """
 
     value: pd.Series
@@ -44,6 +44,7 @@ class Read(NamedTuple):
     up: pd.Series
     runs: int
     below: int
+    p: float = 0.0
 
 
 def prepared(rows: pd.DataFrame) -> pd.DataFrame:
@@ -65,9 +66,10 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     Raises NotMeasured where no seed has all that is read, and where runs of several settings answer
     to a selection.
     """
+    p = 0.0
     parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
     if statement.statistic == "rank_correlation":
-        found = _correlation(*(part for part, _ in parts[0]))
+        found, p = _correlation(*(part["value"].unstack() for part, _ in parts[0]))
     else:
         sums = [
             _sum([(part, term.times) for (part, _), term in zip(one, terms, strict=True)])
@@ -78,7 +80,7 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
         raise NotMeasured("no seed has all that is compared")
     status = pd.concat([status for one in parts for _, status in one])
     runs = status.groupby(level=0).agg(lambda marks: (marks != "ok").any())
-    return Read(*(found[name] for name in COLUMNS), len(runs), int(runs.sum()))
+    return Read(*(found[name] for name in COLUMNS), len(runs), int(runs.sum()), p)
 
 
 def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
@@ -179,11 +181,13 @@ def _exact(value: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"value": value, "down": np.nan, "up": np.nan})
 
 
-def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    out = {}
-    for seed in sorted({*a.index.get_level_values(0)} & {*b.index.get_level_values(0)}):
-        out[seed] = spearman(a.loc[seed, "value"], b.loc[seed, "value"])
-    return _exact(pd.Series(out, dtype=float))
+def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, float]:
+    """(COLUMNS by seed, p) of the orders of two tables (seeds, items)."""
+    a, b = a.align(b, join="inner")
+    out = {seed: spearman(a.loc[seed], b.loc[seed]) for seed in a.index}
+    if pd.Series(out, dtype=float).isna().any():
+        return _exact(pd.Series(out, dtype=float)), 1.0
+    return _exact(pd.Series(out, dtype=float)), permutation_p(a, b)
 
 
 def _words(selection: Selection) -> str:

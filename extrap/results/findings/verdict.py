@@ -5,10 +5,22 @@ threshold on the side that was declared, fails where all of it lies on the other
 undecided otherwise; the minimum detectable effect (MDE) then says which distance from the threshold
 would have been told from 0 in 80 % of studies with this spread.
 
-From three seeds on the interval is Student's over seeds (of a median: the range of the seeds); it
-speaks about the documents and trials that were read. One seed keeps the interval of its documents
-or trials and speaks about that run alone; two seeds support none. Seeds below the gate count as all
-others, unless the statement has their learning as its premise.
+From three seeds on the interval of a mean is Student's over seeds. Where the statement subtracts
+nothing, the error of its documents or trials is added, as `stats.crossed.over_both` adds it: rows
+hold the interval of each seed, and the mean of their widths is the error of items that are equally
+hard for every seed, the greatest there can be. Where it subtracts readings of the same documents,
+their error cancels; how much of it does only the items tell, which are not committed, so that the
+interval is over seeds alone and speaks about the documents that were read. A median has the
+interval of its order statistics, none below six seeds. A rank correlation holds only where its
+exact permutation p is at most .05, too.
+
+One seed keeps the interval of its documents or trials and speaks about that run alone; a difference
+of two readings takes them as independent, for the same lack of items, and is too wide. Two seeds
+support no interval.
+
+The premise of a statement is that more than half of the runs that it reads pass the gates of their
+tasks (`learned`: all of them, or none need to); where they do not, it is not met, and nothing is
+decided. This premise was added on 2026-11-24, after the rows.
 """
 
 from dataclasses import dataclass
@@ -21,12 +33,14 @@ from extrap.results.findings.statement import Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
 from extrap.results.rows import comparable
 from extrap.results.series import judged
-from extrap.results.stats.crossed import over_seeds
-from extrap.results.stats.intervals import Z
+from extrap.results.stats.crossed import Mean, over_seeds
+from extrap.results.stats.intervals import LEVEL, Z, median_interval
 
-VERDICTS = ("holds", "fails", "undecided", "not measured")
+VERDICTS = ("holds", "fails", "undecided", "premise not met", "not measured")
 ENOUGH = 3
 """Seeds from which an interval speaks about a scheme."""
+MANY = 10**6
+"""Degrees of freedom of an interval that rows hold."""
 Z_POWER = 0.8416212335729143  # 80 % point of the normal distribution
 
 
@@ -78,36 +92,54 @@ def judge(statement: Statement, rows: pd.DataFrame) -> Finding:
     effect, low, high, detectable = _interval(statement, found)
     numbers = {"effect": effect, "low": low, "high": high, "detectable": detectable}
     verdict, reason = _verdict(statement, found, low, high, detectable)
+    if lacking := _lacking(statement, found):
+        verdict, reason = "premise not met", lacking.format(verdict)
     return Finding(statement, verdict, reason, **numbers, **known)
 
 
 def _interval(statement: Statement, found: Read) -> tuple[float, float, float, float]:
-    values = found.value.to_numpy(float)
+    values, nothing = found.value.to_numpy(float), (np.nan, np.nan, np.nan)
     if len(values) == 1:
         value, down, up = values[0], float(found.down.iloc[0]), float(found.up.iloc[0])
         return value, value - down, value + up, (down + up) / 2 * (1 + Z_POWER / Z)
-    middle = np.median if statement.across == "median" else np.mean
-    if len(values) < ENOUGH:
-        return float(middle(values)), np.nan, np.nan, np.nan
-    mean = over_seeds(values)
     if statement.across == "median":
-        return float(np.median(values)), values.min(), values.max(), np.nan
-    return mean.value, *mean.interval, mean.detectable
+        return float(np.median(values)), *median_interval(values), np.nan
+    if len(values) < ENOUGH:
+        return float(np.mean(values)), *nothing
+    mean, down, up = over_seeds(values), 0.0, 0.0
+    if not statement.compares:
+        down, up = np.nan_to_num([found.down.mean(), found.up.mean()])
+        mean = Mean(mean.value, (*mean.errors, (((down + up) / 2 / Z) ** 2, MANY)))
+    half = over_seeds(values).half()
+    low, high = mean.value - np.hypot(half, down), mean.value + np.hypot(half, up)
+    return mean.value, low, high, mean.detectable
+
+
+def _lacking(statement: Statement, found: Read) -> str:
+    """Why the premise is not met, with a place for the verdict without it; empty where it is."""
+    below = f"{found.below} of {found.runs} runs are below the gate"
+    if statement.learned and found.below:
+        return below
+    if statement.learned is None and 2 * found.below >= found.runs:
+        return f"{below}; without this premise, added after the rows: {{}}"
+    return ""
 
 
 def _verdict(statement: Statement, found: Read, low: float, high: float, detectable: float):
-    if statement.learned and found.below:
-        return (
-            "undecided",
-            f"its premise does not hold: {found.below} of {found.runs} runs are below the gate",
-        )
     if np.isnan(low):
-        many = "two seeds support no interval" if len(found.value) == 2 else "no interval"
-        return "undecided", many
+        median = statement.across == "median"
+        many = "a median of fewer than six" if median else "two" if len(found.value) == 2 else ""
+        return "undecided", f"{many} seeds support no interval" if many else "no interval"
     beyond, short = low > statement.threshold, high < statement.threshold
     if statement.direction == "below":
         beyond, short = short, beyond
+    if beyond and found.p > 1 - LEVEL:
+        return (
+            "undecided",
+            f"so few items come to this order by chance, permutation p {found.p:.2g}",
+        )
     if beyond or short:
         return ("holds" if beyond else "fails"), ""
     power = "" if np.isnan(detectable) else f", MDE {detectable:.3g}"
-    return "undecided", f"the bound lies inside the interval{power}"
+    paired = "; two readings taken as independent" * (len(found.value) == 1 and statement.compares)
+    return "undecided", f"the bound lies inside the interval{power}{paired}"

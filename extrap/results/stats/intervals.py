@@ -9,7 +9,7 @@ two schemes: extrap.results.stats.paired.
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import bdtr, ndtr, stdtr, stdtrit
 
 LEVEL = 0.95
 Z = 1.959963984540054  # 97.5 % point of the normal distribution
@@ -105,6 +105,20 @@ def t_interval(values):
     mean = values.mean(0)
     half = student(n - 1) * values.std(0, ddof=1) / np.sqrt(n)
     return _pair(mean - half, mean + half)
+
+
+def median_interval(values):
+    """Returns (low, high) of the median of independent values, two of the values themselves.
+
+    The k-th least and the k-th greatest, k the greatest for which the interval covers the median
+    in 95 % of all cases whatever the distribution: P(Binomial(n, 1/2) < k) <= .025. Below six
+    values no k does: nan.
+
+    Source: David and Nagaraja 2003, Order Statistics, section 7.1.
+    """
+    values = np.sort(np.asarray(values, float))
+    k = sum(bdtr(j, len(values), 0.5) <= (1 - LEVEL) / 2 for j in range(len(values)))
+    return (float(values[k - 1]), float(values[-k])) if k else (np.nan, np.nan)
 
 
 def student(degrees: float, share: float = (1 + LEVEL) / 2) -> float:

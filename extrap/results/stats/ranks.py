@@ -1,9 +1,15 @@
 """Agreement of two orders."""
 
+from itertools import permutations
+from math import factorial
+
 import numpy as np
 import pandas as pd
 
 from extrap.results.stats.intervals import t_interval
+
+EXACT = 40_320
+"""Orders of eight items, the most that are all counted."""
 
 
 def spearman(a: pd.Series, b: pd.Series) -> float:
@@ -16,6 +22,31 @@ def spearman(a: pd.Series, b: pd.Series) -> float:
     if len(left) < 3 or any(np.isclose(rank.std(ddof=0), 0) for rank in ranks):
         return float("nan")
     return float(np.corrcoef(*ranks)[0, 1])
+
+
+def permutation_p(a, b) -> float:
+    """Returns the two-sided p of the mean of Spearman's rank correlations over seeds.
+
+    p is the share of all orders of the items, the same order in every seed, whose correlation is at
+    least as far from 0. Above `EXACT` orders it comes from as many random ones.
+
+    Args:
+        a, b: (seeds, items); ties have their mean rank.
+    """
+    left, right = (pd.DataFrame(np.atleast_2d(one)).rank(axis=1).to_numpy() for one in (a, b))
+    left, right = (one - one.mean(1, keepdims=True) for one in (left, right))
+    scale = np.sqrt((left**2).sum(1) * (right**2).sum(1))
+    items = left.shape[1]
+    # agreement[i, j]: what item j of b adds where it stands in the place of item i of a
+    agreement = np.einsum("si,sj->ij", left / scale[:, None], right) / len(left)
+    if factorial(items) <= EXACT:
+        orders = np.array([*permutations(range(items))])
+    else:
+        rng = np.random.default_rng(0)
+        orders = rng.permuted(np.tile(np.arange(items), (EXACT, 1)), axis=1)
+        orders[0] = np.arange(items)
+    drawn = np.abs(agreement[orders, np.arange(items)].sum(1))
+    return float(np.mean(drawn >= abs(np.trace(agreement)) - 1e-9))
 
 
 def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
