@@ -134,9 +134,8 @@ def _pair(job: "Job") -> None:
     except NotApplicable as error:
         if line := _mistaken(job.extension_options, error):
             raise UserError(line) from None
-        raise NotApplicable(
-            f"extension={name}: {error.why}", partial(_instead, job, model)
-        ) from None
+        remedy = partial(_instead, job, model)
+        raise NotApplicable("extension", name, error.why, remedy) from None
     inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
     if inside and not isinstance(model, GPT):
         raise NotApplicable(
