@@ -17,8 +17,8 @@ from extrap.runs.folder import fingerprint
 from extrap.runs.probe import check_scheme
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
-from extrap.utils.packed import memory
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import memory
 
 if TYPE_CHECKING:
     from extrap.runs.job import Job

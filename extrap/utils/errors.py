@@ -5,7 +5,8 @@ nothing.
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 
 
 class UserError(Exception):
@@ -48,9 +49,17 @@ class NotApplicable(UserError):
     """
 
 
+def choose(name: str, allowed: Iterable[str]) -> str:
+    """Returns a remedy for an unknown name: `did you mean b? choose one of a, b, c`."""
+    close = get_close_matches(name, known := sorted(allowed), n=1)
+    return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(known)}"
+
+
 def shown(value: object) -> str:
     """A value as it is written on the command line: null, true and false."""
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def printable(line: str) -> str:

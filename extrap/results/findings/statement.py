@@ -33,10 +33,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from extrap.results.rows import COLUMNS
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
 SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "study", "value", "low", "high", "commit"}
@@ -96,11 +95,7 @@ def read(study: Path) -> list[Statement]:
     path = study / FILE
     if not path.is_file():
         raise UserError(f"{path}: no statements here; declare some before the study is run")
-    try:
-        parsed = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        line = str(error).splitlines()[0]
-        raise UserError(f"{path}: no YAML ({line}); mend the file") from None
+    parsed = read_yaml(path)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("statements"), list):
         raise UserError(f"{path}: statements: a list is needed")
     common = parsed.get("common") or {}
