@@ -27,6 +27,7 @@ def parser(
     `--config-dir DIR`.
     """
     made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
+    made.parse_args = made.parse_intermixed_args  # type: ignore[method-assign]  # options anywhere
     made.error = lambda message: end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
     if study is not None:
         made.add_argument(

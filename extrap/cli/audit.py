@@ -7,7 +7,7 @@ from pathlib import Path
 
 from extrap.cli.arguments import config_folder, named_plugins, parser
 from extrap.cli.exits import reported
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, choose
 from extrap.utils.paths import conf_dir
 
 
@@ -79,7 +79,7 @@ def demo(name: str, run: str | None) -> str:
             f"{n:{max(map(len, known))}}  {demos.caption(module)}" for n, module in known.items()
         )
     if name not in known:
-        raise UserError(f"--demo {name}: no such demonstration; choose one of {', '.join(known)}")
+        raise UserError("--demo", name, "no such demonstration", choose(name, known))
     if "run" in inspect.signature(known[name].show).parameters:
         return known[name].show(run)
     if run is not None:

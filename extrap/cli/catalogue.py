@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import yaml
 
 from extrap.audit.subject import DEFAULT_SHAPE
 from extrap.model.card import card, kind, parts
@@ -20,6 +19,7 @@ from extrap.utils import files as atomic
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_text, read_yaml
 
 USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
@@ -66,7 +66,7 @@ TABLES: dict[str, Callable[[Folder | None], pd.DataFrame]] = {
 
 def write(folder: Folder) -> list[Path]:
     """The tables of a folder in the READMEs of its groups, which are made where there are none;
-    returns the files.
+    returns the files. Raises UserError for a folder without any.
     """
     written = []
     for group, table in TABLES.items():
@@ -77,6 +77,9 @@ def write(folder: Folder) -> list[Path]:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
             atomic.replace(path, inserted(text, group, markdown(table(folder))).encode())
             written.append(path)
+    if not written:
+        problem = f"no YAML in its folders {', '.join(TABLES)}"
+        raise UserError("--config-dir", folder.path, problem)
     return written
 
 
@@ -103,8 +106,7 @@ def _table(
     path, plugins = folder or ours()
     found = []
     for file in sorted((path / group).glob("*.yaml"), key=lambda p: p.stem):
-        text = file.read_text(encoding="utf-8")
-        found.append({group: file.stem} | row(yaml.safe_load(text), text, plugins))
+        found.append({group: file.stem} | row(read_yaml(file), read_text(file), plugins))
     if not found:
         raise UserError(f"--config-dir={path}: no YAML in its folder {group}")
     return pd.DataFrame(found)

@@ -36,6 +36,7 @@ def main(argv: list[str] | None = None) -> None:
         "only",
         metavar="RUN",
         nargs="*",
+        default=[],
         help="runs that are meant, as `extrap-status` names them; all where none is named",
     )
     command.add_argument(

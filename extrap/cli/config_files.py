@@ -1,5 +1,4 @@
-"""Files of configuration, looked at before they are read (yaml_guard), as a source that Hydra is
-given in place of its own.
+"""A source of configuration files that checks each file (utils/untrusted.py) before Hydra reads it.
 
 Not in the plug-in that registers it: a job that submitit starts unpickles the sources before
 plug-ins are found.
@@ -11,7 +10,7 @@ from pathlib import Path
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.plugins.config_source import ConfigResult
 
-from extrap.cli import yaml_guard
+from extrap.utils.untrusted import check_yaml
 
 
 class CheckedFiles(FileConfigSource):
@@ -23,5 +22,5 @@ class CheckedFiles(FileConfigSource):
         """Raises UserError for a file that holds too much."""
         path = Path(os.path.join(self.path, self._normalize_file_name(config_path)))
         if path.is_file():
-            yaml_guard.check(path)
+            check_yaml(path)
         return super().load_config(config_path)

@@ -3,7 +3,6 @@ what is wrong; what is allowed`.
 """
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from omegaconf.errors import (
 )
 
 from extrap.cli.typed_paths import in_a_shell, quoted
-from extrap.utils.errors import printable
+from extrap.utils.errors import choose, printable
 
 EXTRAS = {
     "hydra/launcher/submitit_slurm": (
@@ -54,14 +53,6 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
         case ValueError() if str(error).startswith(("Only one of --run", "The --resolve flag")):
             return _first(error)
     return None
-
-
-def choose(name: str, allowed: list[str]) -> str:
-    """`did you mean b? choose one of a, b, c`"""
-    close = get_close_matches(name, allowed, n=1)
-    return (
-        f"did you mean {close[0]}? " if close else ""
-    ) + f"choose one of {', '.join(sorted(allowed))}"
 
 
 def groups(conf: str) -> list[str]:

@@ -33,6 +33,7 @@ class Search:
         from extrap.extensions.longrope import LongRoPE
         from extrap.runs import validate
         from extrap.runs.longrope_search import texts
+        from extrap.runs.near import untrained
 
         job = self.job
         validate.check(job)
@@ -42,10 +43,8 @@ class Search:
                 "extension.factor above 1 to search for"
             )
         if not job.run.trained:
-            raise UserError(
-                f"{job.run.name} is not trained yet; train it with `extrap stage=train` and the "
-                "same options"
-            )
+            remedy = "train it with `extrap stage=train` and the same options"
+            raise untrained(job.run, "extension", job.choices["extension"], remedy)
         texts(job, int(job.extension.factor * job.length))
 
     def run(self) -> None:

@@ -17,7 +17,7 @@ from extrap.cli.exits import reported
 from extrap.cli.plot_hints import hints, lacking_line, options
 from extrap.results.rows import open_study
 from extrap.results.series import series
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, choose
 from extrap.utils.files import check_links
 
 STUDIED = "extrap.figures"
@@ -204,7 +204,7 @@ def _other(results: Path, study: str) -> pd.DataFrame | None:
 
 def _check_names(names: list[str], known: dict) -> None:
     if unknown := [name for name in names if name not in known]:
-        raise UserError(f"FIGURE={unknown[0]}: no such figure; figures are {', '.join(known)}")
+        raise UserError("FIGURE", unknown[0], "no such figure", choose(unknown[0], known))
 
 
 if __name__ == "__main__":

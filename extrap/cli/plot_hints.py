@@ -6,11 +6,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
-import yaml
 
 from extrap import figures
 from extrap.results.series import CONTROLS, MIXTURE
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 MOST = 3
 """Lines without having been asked."""
@@ -97,4 +97,4 @@ def _length(data: str) -> int:
     """That windows of these data have where nothing is said."""
     if data == "":
         return LENGTH
-    return yaml.safe_load(_file("data", data).read_text(encoding="utf-8")).get("length", LENGTH)
+    return read_yaml(_file("data", data)).get("length", LENGTH)

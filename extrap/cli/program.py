@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
@@ -13,13 +14,12 @@ from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
-from extrap.cli.hydra_errors import choose
 from extrap.cli.sweep.join import check_run
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
 from extrap.utils import lock, progress
-from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.errors import UserError, choose, disk_fault
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
 
@@ -153,7 +153,7 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.held(str(holder))
         if not in_sweep:
-            print("\n".join(closing(entry, self.job.published)), file=sys.stderr)
+            print("\n".join(closing(entry, self.job.choices, self.job.published)), file=sys.stderr)
 
 
 def prepare(cfg: DictConfig) -> Experiment:
@@ -183,15 +183,22 @@ def noted(this, command: str) -> Entry:
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
-def closing(entry: Entry, published: bool = False) -> list[str]:
-    """What to do with what was made: where the rows are, and the commands that show them."""
+OTHERS = {"scheme": ("alibi", "rope"), "extension": ("yarn", "pi")}
+"""Choices that a run is worth comparing with; of a published checkpoint, extensions."""
+
+
+def closing(entry: Entry, choices: Mapping[str, str], published: bool) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them; choices: the name chosen
+    in each group.
+    """
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
+    group = "extension" if published else "scheme"
+    other = next(name for name in OTHERS[group] if name != choices[group])
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap-plot {entry.study}",
-        f"next: extrap-table {entry.study}; the same with "
-        f"{'extension=yarn' if published else 'scheme=alibi'}, say, to compare",
+        f"next: extrap-table {entry.study}; the same with {group}={other}, say, to compare",
     ]
 
 

@@ -7,7 +7,6 @@ still take long; it is rendered where model.chat=true asks for it alone. One tha
 today writes that of a fixed day, so that a run keeps its ids and its name.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_json, read_text
 
 MARK = "TEXT-OF-A-USER"
 FILES = ("chat_template.jinja", "tokenizer_config.json")
@@ -40,7 +40,7 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
     """Those around the text of one user. Raises UserError where there is no template, or it cannot
     be rendered, or does not hold the text once.
     """
-    config = _config(folder, place)
+    config = _config(folder)
     template = _template(folder, config, place)
     before, *behind = _rendered(template, config, place).split(MARK)
     if len(behind) != 1:
@@ -59,23 +59,17 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
     return Turns(first, ids(behind[0]))
 
 
-def _config(folder: Path, place: str) -> dict[str, Any]:
+def _config(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not a config ({str(error)[:80]})") from None
-    if not isinstance(found, dict):
-        raise UserError(f"{path}: not a config but {type(found).__name__}")
-    return found
+    return read_json(path, 2**26) if path.exists() else {}
 
 
 def _template(folder: Path, config: dict[str, Any], place: str) -> str:
     path = folder / "chat_template.jinja"
     try:
-        found = path.read_text(encoding="utf-8") if path.is_file() else config.get("chat_template")
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: no text ({str(error)[:80]}); give model.chat=false") from None
+        found = read_text(path) if path.exists() else config.get("chat_template")
+    except UserError as error:
+        raise UserError(path, problem=error.problem, remedy="give model.chat=false") from None
     if isinstance(found, list):  # several by name
         named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
         found = named.get("default")

@@ -5,7 +5,6 @@ hub. Data alone is read: no pickle, no code out of a checkpoint.
 import hashlib
 import importlib
 import importlib.util
-import json
 import pkgutil
 import re
 from collections.abc import Iterable
@@ -26,6 +25,7 @@ from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.plain import Plain, PlainCheckpoint
 from extrap.pretrained.plan import Plan, Settings, Tensors
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_json
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
@@ -69,8 +69,8 @@ class Safetensors:
         if not index.is_file() or (self.folder / "model.safetensors").is_file():
             return sorted(self.folder.glob("*.safetensors"))
         try:
-            named = {str(name) for name in json.loads(index.read_text())["weight_map"].values()}
-        except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            named = {str(name) for name in read_json(index, 2**26)["weight_map"].values()}
+        except (OSError, KeyError, AttributeError, UserError):
             raise UserError(f"{index}: not an index of shards; fetch it again") from None
         for name in sorted(named):
             if Path(name).name != name or not (self.folder / name).is_file():
@@ -89,6 +89,8 @@ class Safetensors:
             from safetensors import SafetensorError, safe_open
         except ImportError:
             raise UserError(f"{path}: needs the package safetensors; {EXTRA}") from None
+        if not path.is_file():  # a pipe would be read for ever
+            raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
         try:
             return safe_open(path, framework="pt")
         except (SafetensorError, OSError) as error:
@@ -111,14 +113,9 @@ class Checkpoint:
     def settings(self) -> Settings:
         path = self.folder / "config.json"
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            return Settings(read_json(path), self.place)
         except FileNotFoundError:
             raise UserError(f"{self.place}: no config.json in it, so no checkpoint") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: not a config ({str(error)[:80]})") from None
-        if not isinstance(values, dict):
-            raise UserError(f"{path}: not a config but {type(values).__name__}")
-        return Settings(values, self.place)
 
     @cached_property
     def plain(self) -> PlainCheckpoint | None:
@@ -220,6 +217,7 @@ class Checkpoint:
     @cached_property
     def sha256(self) -> str:
         """Of config.json and the weights: what a run on this checkpoint is named by."""
+        _ = self.settings  # says what is wrong with config.json
         found = hashlib.sha256()
         for path in (self.folder / "config.json", *Safetensors(self.folder).paths()):
             with path.open("rb") as file:

@@ -12,6 +12,7 @@ holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -45,6 +46,7 @@ IN_LAYER = {
 }
 SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
 DIVISORS = "rope_freqs.weight"
+ORIGINAL = "rope.scaling.original_context_length"
 VERSION = 2
 """Of what is in a folder; one of before is made again."""
 
@@ -136,42 +138,53 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
     or unknown.
     """
     kind = fields.get("general.architecture")
-    if kind not in LAYOUTS:
+    if kind not in [*LAYOUTS]:
         raise UserError(
-            f"{path}: general.architecture={kind} is not supported; one of {', '.join(LAYOUTS)} is"
+            path,
+            problem=f"general.architecture={kind!s:.40} is not supported",
+            remedy=f"one of {', '.join(LAYOUTS)} is",
         )
 
-    def value(key: str, *default: Any) -> Any:
-        found = fields.get(f"{kind}.{key}", *default)
-        if found is None and not default:
+    def number(key: str, default: float | None = None, whole: bool = False) -> float:
+        found = fields.get(f"{kind}.{key}", default)
+        if found is None:
             raise UserError(f"{path}: {kind}.{key} is missing, which the model needs")
+        known = isinstance(found, int if whole else int | float) and not isinstance(found, bool)
+        if not known or not 0 < found < math.inf:
+            expected = f"a {'whole ' * whole}number above 0"
+            raise UserError(path, problem=f"{kind}.{key}={found!s:.40}: expected {expected}")
         return found
 
-    heads, dim = value("attention.head_count"), value("embedding_length")
-    head_dim = value("attention.key_length", dim // heads)
-    scaled = value("rope.scaling.type", "none")
-    if scaled not in SCALINGS:
-        raise UserError(f"{path}: {kind}.rope.scaling.type={scaled} is not supported")
-    turned = value("rope.dimension_count", head_dim)
+    def size(key: str, default: int | None = None) -> int:
+        return int(number(key, default, whole=True))
+
+    if "token_embd.weight" not in tensors:
+        raise UserError(path, problem="tensor token_embd.weight is missing, the model needs it")
+    heads, dim = size("attention.head_count"), size("embedding_length")
+    head_dim = size("attention.key_length", dim // heads)
+    scaled = fields.get(f"{kind}.rope.scaling.type", "none")
+    if scaled not in [*SCALINGS]:  # it may be a list
+        raise UserError(f"{path}: {kind}.rope.scaling.type={scaled!s:.40} is not supported")
+    turned = size("rope.dimension_count", head_dim)
     if turned != head_dim:
         raise UserError(
             f"{path}: {kind}.rope.dimension_count={turned} of {head_dim} is not supported"
         )
-    rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(value("rope.freq_base", 10000.0))}
+    rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(number("rope.freq_base", 10000.0))}
     if scaled != "none":
-        rope["factor"] = float(value("rope.scaling.factor"))
-        original = value("rope.scaling.original_context_length", None)
-        rope |= {} if original is None else {"original_max_position_embeddings": original}
+        rope["factor"] = float(number("rope.scaling.factor"))
+        if f"{kind}.{ORIGINAL}" in fields:
+            rope["original_max_position_embeddings"] = size(ORIGINAL)
     return {
         "model_type": kind,
         "hidden_size": dim,
-        "num_hidden_layers": value("block_count"),
+        "num_hidden_layers": size("block_count"),
         "num_attention_heads": heads,
-        "num_key_value_heads": value("attention.head_count_kv", heads),
+        "num_key_value_heads": size("attention.head_count_kv", heads),
         "head_dim": head_dim,
-        "intermediate_size": value("feed_forward_length"),
-        "rms_norm_eps": float(value("attention.layer_norm_rms_epsilon")),
-        "max_position_embeddings": value("context_length"),
+        "intermediate_size": size("feed_forward_length"),
+        "rms_norm_eps": float(number("attention.layer_norm_rms_epsilon")),
+        "max_position_embeddings": size("context_length"),
         "vocab_size": len(tensors["token_embd.weight"]),
         "hidden_act": "silu",
         "tie_word_embeddings": "output.weight" not in tensors,

@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from extrap.results import rows as table
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
 FILE = "left_out.yaml"
 BETWEEN = "between"
@@ -31,10 +30,7 @@ def rules(study: Path) -> list[Rule]:
     path = study / FILE
     if not path.is_file():
         return []
-    try:
-        parsed = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError) as error:
-        raise UserError(f"{path}: no YAML ({str(error).splitlines()[0]}); mend the file") from None
+    parsed = read_yaml(path)
     if not isinstance(parsed, list):
         raise UserError(f"{path}: a list of rules is needed, each columns and their values")
     for number, rule in enumerate(parsed, 1):

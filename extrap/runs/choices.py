@@ -5,17 +5,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from extrap.runs.build import find
 from extrap.runs.folder import fingerprint
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 
 def node(group: str, name: str) -> dict[str, Any] | None:
     """The YAML of a choice as plain values; None where its file lies in a folder of the user's."""
     path = Path(conf_dir()) / group / f"{name}.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    return read_yaml(path) if path.exists() else None
 
 
 def changed(

@@ -20,8 +20,8 @@ from extrap.results import rows
 from extrap.runs.checkpoint import trained_curve
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED
+from extrap.runs.near import untrained
 from extrap.runs.planned import config_hash, finished, planned, reports_used, result_file
-from extrap.runs.training.devices import DTYPES
 from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils import files as atomic
@@ -64,21 +64,9 @@ def evaluate(job: Job) -> None:
 def check_trained(job: Job) -> None:
     """Raises UserError where there is nothing to evaluate yet."""
     if not job.run.trained:
-        raise UserError(f"stage=evaluate: {job.run.name} is not {_untrained(job)}")
-
-
-def _untrained(job: Job) -> str:
-    """`trained yet`, and what to do: another precision may have been trained, under
-    another name.
-    """
-    verb = job.course.verb
-    done = verb.removesuffix("e") + "ed"
-    for precision in DTYPES:
-        trainer = job.trainer | {"precision": precision}
-        other = Job(job.config | {"trainer": trainer}, job.choices, lambda source: job.corpus).run
-        if other.trained:
-            return f"{done}, but {other.name} is; give trainer.precision={precision} to evaluate it"
-    return f"{done} yet; {verb} it with stage=train or stage=all"
+        verb = job.course.verb
+        remedy = f"{verb} it with stage=train or stage=all"
+        raise untrained(job.run, "stage", job.stage, remedy, verb.removesuffix("e") + "ed")
 
 
 def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Reader]]) -> Result:

@@ -20,6 +20,7 @@ from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node
 from extrap.runs.folder import Run
+from extrap.runs.near import untrained
 from extrap.runs.pretraining import Pretraining, describe_data, more_parts
 from extrap.runs.published import Published
 from extrap.runs.training import devices
@@ -268,10 +269,9 @@ class FineTuned:
         )
         check_memory(tuned, whole - tuned, remedy)
         if devices.processes(self.parent.trainer) > 1 and not self.parent.run.trained:
-            raise UserError(
-                f"{self.choice}: {self.parent.run.name} is not trained yet; on several devices "
-                "train it first, by itself"
-            )
+            option, _, value = self.choice.partition("=")
+            remedy = "on several devices train it first, by itself"
+            raise untrained(self.parent.run, option, value, remedy)
 
 
 def smaller(part: Mapping[str, Any], share: float) -> dict[str, Any]:

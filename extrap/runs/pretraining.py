@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 from torch import Tensor
 
 from extrap.data.corpora.base import Corpus, Encoded
@@ -22,6 +21,7 @@ from extrap.runs.training.optim import Optim
 from extrap.runs.validate import check_model
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 OPTIM = {"_target_": "extrap.runs.training.optim.Optim"}
 DECODER = {"_target_": "extrap.model.decoder.Decoder"}
@@ -215,7 +215,7 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
 def _usual_order(names: frozenset[str]) -> list[str]:
     """That of conf/data where a mixture of these parts stands there, else that of the alphabet."""
     for path in sorted(Path(conf_dir(), "data").glob("*.yaml")):
-        listed = list((yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("more") or {})
+        listed = list((read_yaml(path) or {}).get("more") or {})
         if listed and names == {*listed}:
             return listed
     return sorted(names)

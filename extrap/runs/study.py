@@ -38,11 +38,14 @@ class State(StrEnum):
     RESUMABLE = "resumable"
     MISSING = "missing"
     DONE = "done"
-    NOT_TRAINED = "not trained"
+    BELOW_GATE = "below the gate"
     DIVERGED = "diverged"
 
 
-ENDED = (State.DONE, State.NOT_TRAINED, State.DIVERGED)
+ENDED = (State.DONE, State.BELOW_GATE, State.DIVERGED)
+
+MISSED = "not trained"
+"""The status of rows of a run below the gate of their task."""
 
 
 @dataclass(frozen=True)
@@ -198,8 +201,8 @@ def _outcome(entry: Entry) -> State:
         return State.DIVERGED
     # Retrieval is not what a run on text alone was to learn.
     return (
-        State.NOT_TRAINED
-        if any(row.get("status") == State.NOT_TRAINED and row.get("data") != "text" for row in rows)
+        State.BELOW_GATE
+        if any(row.get("status") == MISSED and row.get("data") != "text" for row in rows)
         else State.DONE
     )
 

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import cache
 from inspect import signature
 from typing import Any
 
@@ -192,10 +193,28 @@ def check(job: Job, sweep: bool) -> None:
     job of a sweep.
     """
     _check_names(job.trainer)
+    _tell_of_warmup(job)
     own = [] if job.published else [job.mixture]
     for mixture in (*own, job.course.batches.mixture):
         devices.check(job.trainer, {name: part.size for name, part in mixture.parts.items()}, sweep)
     _trainer(job, job.course, [], False, [])
+
+
+def _tell_of_warmup(job: Job) -> None:
+    """Says that a training ends before its learning rate has reached its peak."""
+    steps, warmup = job.course.optim.steps, job.course.optim.warmup
+    group = "train" if job.course.parent is None else "finetune"
+    if warmup > steps:
+        line = (
+            f"{group}.warmup={warmup}: {group}.steps={steps} end before the learning rate reaches "
+            f"{group}.lr; give {group}.warmup={steps // 10}"
+        )
+        _say_once(line)
+
+
+@cache
+def _say_once(line: str) -> None:
+    print(f"extrap: {line}", file=sys.stderr)
 
 
 def _check_names(trainer: Mapping[str, Any]) -> None:

@@ -19,8 +19,8 @@ from extrap.runs.folder import fingerprint
 from extrap.runs.probe import check_scheme
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
-from extrap.utils.packed import memory
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import memory
 
 if TYPE_CHECKING:
     from extrap.runs.job import Job
@@ -129,9 +129,8 @@ def _pair(job: "Job") -> None:
     except NotApplicable as error:
         if line := _mistaken(job.extension_options, error):
             raise UserError(line) from None
-        raise NotApplicable(
-            f"extension={name}: {error.why}", partial(_instead, job, model)
-        ) from None
+        remedy = partial(_instead, job, model)
+        raise NotApplicable("extension", name, error.why, remedy) from None
     inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
     if inside and not isinstance(model, GPT):
         raise NotApplicable(

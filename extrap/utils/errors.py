@@ -5,29 +5,61 @@ nothing.
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """A mistake in what was asked for: `option=value: what is wrong; what is allowed and what to
-    do`.
+    """A mistake in a command or in a file, in fields: `option=value: problem; remedy`.
+
+    Args:
+        option: an option, or the file, the study or the command that the mistake is in.
+        value: the value that was given; left out where there is none.
+        problem: what is wrong with it, or what was expected.
+        remedy: a command, a value or a step that mends it; a function is called when the line is
+            printed, for remedies that take a moment to find.
+
+    A single argument is the whole line.
     """
+
+    def __init__(
+        self,
+        option: object,
+        value: object = ...,
+        problem: str = "",
+        remedy: str | Callable[[], str] = "",
+    ):
+        super().__init__(option, value, problem, remedy)
+        self.option, self.value, self.problem, self.remedy = str(option), value, problem, remedy
+
+    @property
+    def why(self) -> str:
+        """The line without its remedy."""
+        place = self.option if self.value is ... else f"{self.option}={shown(self.value)}"
+        return ": ".join(part for part in (place, self.problem) if part)
+
+    def __str__(self) -> str:
+        remedy = self.remedy() if callable(self.remedy) else self.remedy
+        return f"{self.why}; {remedy}" if remedy else self.why
 
 
 class NotApplicable(UserError):
-    """An extension that makes no sense on a scheme. A sweep skips such a pair and lists it; asked
-    for alone it is a mistake.
-
-    why names both; instead finds out what works, which takes a moment, when the whole line is asked
-    for.
+    """An extension that makes no sense on a scheme. A sweep skips the pair and lists it; a single
+    job ends with the line.
     """
 
-    def __init__(self, why: str, instead: Callable[[], str] | None = None):
-        super().__init__(why)
-        self.why, self.instead = why, instead
 
-    def __str__(self) -> str:
-        return self.why if self.instead is None else f"{self.why}; {self.instead()}"
+def choose(name: str, allowed: Iterable[str]) -> str:
+    """Returns a remedy for an unknown name: `did you mean b? choose one of a, b, c`."""
+    close = get_close_matches(name, known := sorted(allowed), n=1)
+    return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(known)}"
+
+
+def shown(value: object) -> str:
+    """A value as it is written on the command line: null, true and false."""
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def printable(line: str) -> str:

@@ -50,10 +50,13 @@ def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
     ("words", "line"),
     [
         (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope, "),
-        (["rope", "qqqq"], "extrap-audit: SCHEME=qqqq: no such scheme; choose among abacus-rope, "),
+        (
+            ["rope", "qqqq"],
+            "extrap-audit: SCHEME=qqqq: no such scheme; choose one of abacus-rope, ",
+        ),
         (
             ["--demo", "ropee"],
-            "extrap-audit: --demo ropee: no such demonstration; choose one of addition, ",
+            "extrap-audit: --demo=ropee: no such demonstration; choose one of addition, ",
         ),
         (
             ["--demo", "radix", "--run", "a"],

@@ -446,8 +446,9 @@ def test_items_of_other_rows_are_refused(tmp_path):
         ),
     ],
 )
-def test_a_mistake_is_one_line(tmp_path, capsys, words, line):
+def test_a_mistake_is_one_line_before_any_interval(tmp_path, capsys, monkeypatch, words, line):
     results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
+    monkeypatch.delattr(compare, "items")
     with pytest.raises(SystemExit, match="2"):
         compare.main([*words, "--results", str(results)])
     said = capsys.readouterr().err

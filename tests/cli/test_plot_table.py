@@ -86,9 +86,14 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
         (
             ["demo", "loss"],
             (
-                "extrap-plot: FIGURE=loss: no such figure; figures are "
+                "extrap-plot: FIGURE=loss: no such figure; choose one of "
                 f"{', '.join(figures.available())}"
             ),
+        ),
+        (
+            ["demo", "kv_dept"],
+            "extrap-plot: FIGURE=kv_dept: no such figure; did you mean kv_depth? choose one of "
+            f"{', '.join(figures.available())}",
         ),
         ([], "extrap-plot: STUDY is missing; studies in {}: demo"),
         (

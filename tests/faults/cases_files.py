@@ -103,16 +103,28 @@ CORPORA: dict[str, Case] = {
     "a folder with a link to itself": (
         {"a/b": link("../a")},
         corpus("a"),
-        f"data.corpus.path=a: empty; {WHERE}",
+        f"data.corpus.path=a: only a link to a folder (b), which is not followed; {WHERE}",
     ),
     "a link to nothing": (
         {"a.txt": link("none")},
         corpus("a.txt"),
         f"data.corpus.path=a.txt: no such file or folder; {WHERE}",
     ),
-    "a pipe": ({"a.txt": pipe}, corpus("a.txt"), f"data.corpus.path=a.txt: empty; {WHERE}"),
-    "a pipe in a folder": ({"a/b.txt": pipe}, corpus("a"), f"data.corpus.path=a: empty; {WHERE}"),
-    "a device": ({}, corpus("/dev/zero"), f"data.corpus.path=/dev/zero: empty; {WHERE}"),
+    "a pipe": (
+        {"a.txt": pipe},
+        corpus("a.txt"),
+        f"data.corpus.path=a.txt: a pipe or a device; {WHERE}",
+    ),
+    "a pipe in a folder": (
+        {"a/b.txt": pipe},
+        corpus("a"),
+        f"data.corpus.path=a: only a pipe or a device (b.txt); {WHERE}",
+    ),
+    "a device": (
+        {},
+        corpus("/dev/zero"),
+        f"data.corpus.path=/dev/zero: a pipe or a device; {WHERE}",
+    ),
     "a name too long": (
         {},
         corpus("a" * 5000),

@@ -158,11 +158,13 @@ CASES = {
     ),
     "scheme=rope | +scheme.bse=3": "scheme.bse: no such option; RoPE takes base, layout",
     "extension=pi | extension.factor=0.5": (
-        "extension.factor=0.5: at least 1, or null for T / L of each text"
+        "extension.factor=0.5: from 1 to 1000000, or null for T / L of each text"
     ),
+    "extension=pi | extension.factor=1e308": "extension.factor=1e+308: from 1 to 1000000, or null",
+    "extension=dynamic-ntk | extension.factor=.inf": "extension.factor=.inf: expected a number",
     "extension=pi | extension.factor=x": "extension.factor=x: expected a number or null",
     "extension=ntk | extension.factor=0": (
-        "extension.factor=0: at least 1, or null for T / L of each text"
+        "extension.factor=0: from 1 to 1000000, or null for T / L of each text"
     ),
     "extension=yarn | extension.ramp=steep": "extension.ramp=steep: expected one of index, turns",
     "extension=yarn | extension.slope=-1": (
@@ -270,7 +272,7 @@ CASES = {
         "extension.mode=column: expected one of sequence, row"
     ),
     "extension=ntk-log-n | extension.first.factor=0": (
-        "extension.first.factor=0: at least 1, or null for T / L of each text"
+        "extension.first.factor=0: from 1 to 1000000, or null for T / L of each text"
     ),
     ("extension=ntk-log-n | extension.then={_target_:extrap.schemes.rope.RoPE}"): (
         "extension.then._target_=extrap.schemes.rope.RoPE: expected Extension"

@@ -23,7 +23,7 @@ from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.job import Job
 from extrap.runs.training import checkpoint_io as resume
-from extrap.utils import packed
+from extrap.utils import untrusted
 from extrap.utils.errors import UserError
 from tests.faults import (
     cases_data,
@@ -164,7 +164,7 @@ def test_text(name: str, here: Path, base: list[str], capsys) -> None:
 def test_packed_files_that_hold_far_more(
     name: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setattr(packed, "FREE", 2**20)
+    monkeypatch.setattr(untrusted, "FREE", 2**20)
     line = b'{"text": "' + b" " * 80 + b'"}\n'
     put(here / name, gzip.compress(line * 40_000) if name.endswith("gz") else line * 40_000)
     words = [*base, *SMALL, f"data.corpus.path={name}"]
@@ -179,7 +179,7 @@ def test_packed_files_that_hold_far_more(
 def test_packed_records_that_hold_far_more(
     here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
-    monkeypatch.setattr(packed, "FREE", 2**20)
+    monkeypatch.setattr(untrusted, "FREE", 2**20)
     put(here / "a.jsonl.gz", gzip.compress(b"\n" * 2**22))
     option = "task.lost-in-the-middle.path=a.jsonl.gz"
     said = f"{option}: unpacks to more than 200 times its size, as no text does"

@@ -39,7 +39,7 @@ COMMANDS: dict[str, str] = {
         "results/broken/rows/a.csv:2: value: 'high' is not a number; delete this file and "
         "evaluate its run again"
     ),
-    "extrap.cli.plot good nll_curv": "FIGURE=nll_curv: no such figure; figures are ",
+    "extrap.cli.plot good nll_curv": "FIGURE=nll_curv: no such figure; choose one of ",
     "extrap.cli.table nowhere": (
         "STUDY=nowhere: no such study in results; studies there: broken, good, later"
     ),

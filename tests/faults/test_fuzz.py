@@ -18,10 +18,10 @@ from omegaconf.errors import OmegaConfBaseException
 from extrap.cli import schema as config
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import job
-from extrap.data.corpora.nesting import check_nesting
 from extrap.results import rows
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import check_nesting
 from tests.faults import cases_runs
 from tests.faults.command import composed, set_in
 
@@ -93,7 +93,7 @@ def test_nesting_is_measured_whatever_the_file_holds(tmp_path: Path, content: by
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     try:
-        check_nesting(path)
+        check_nesting(path, "data.corpus.path")
     except UserError as error:
         one_line(error, f"data.corpus.path={path}:")
     else:

@@ -209,9 +209,9 @@ MISTAKES: dict[str, Case] = {
         piped("results/s/findings.yaml"),
         f"{FINDINGS}no statements here",
     ),
-    "findings: not UTF-8": (findings.main, ["s"], declared(b"\xff\xfe"), f"{FINDINGS}no YAML ("),
+    "findings: not UTF-8": (findings.main, ["s"], declared(b"\xff\xfe"), f"{FINDINGS}not UTF-8 ("),
     "findings: NUL": (findings.main, ["s"], declared("a: \0"), f"{FINDINGS}no YAML ("),
-    "findings: deep": (findings.main, ["s"], declared("[" * 9999), f"{FINDINGS}no YAML ("),
+    "findings: deep": (findings.main, ["s"], declared("[" * 9999), f"{FINDINGS}nested deeper"),
     "findings: a day that is none": (
         findings.main,
         ["s"],

@@ -189,6 +189,6 @@ def test_the_command_draws_what_is_named(tmp_path, capsys):
     ]
     with pytest.raises(SystemExit, match="2"):
         plot.main(["--analytic", "t6", "--results", str(tmp_path)])
-    assert "FIGURE=t6: no such figure; figures are alibi_bias, " in capsys.readouterr().err
+    assert "FIGURE=t6: no such figure; choose one of alibi_bias, " in capsys.readouterr().err
     plot.main(["--analytic", "--list"])
     assert len(capsys.readouterr().out.splitlines()) == len(ALL)

@@ -211,7 +211,7 @@ def test_a_template_that_is_none_is_one_line(template, expected, tmp_path):
 
 def test_a_template_that_is_no_text_is_one_line(tmp_path):
     (written(tmp_path) / "chat_template.jinja").write_bytes(b"{{ \xff }}")
-    with pytest.raises(UserError, match=r"chat_template\.jinja: no text \(.*model\.chat=false"):
+    with pytest.raises(UserError, match=r"chat_template\.jinja: not UTF-8 .*model\.chat=false"):
         PublishedVocabulary(tmp_path, 1000, 0, "here", chat=True)
 
 

@@ -100,7 +100,11 @@ def test_logits_are_the_same(scheme, options, tmp_path):
         (lambda s: ALiBi(s, [0.1] * 4), BLOOM, "export: BLOOM needs scheme.slopes=null"),
         (PartialRoPE, {}, "export: GPT-NeoX needs model.norm=layer"),
         (PartialRoPE, LAYER | {"kv_heads": 2}, "export: GPT-NeoX needs model.kv_heads=null"),
-        (RoPE, {}, "export: Llama needs model.mlp=swiglu"),
+        (
+            RoPE,
+            {},
+            "export: Llama needs model.mlp=swiglu; train a run with it, with",
+        ),
         (RoPE, LLAMA | {"norm": "layer"}, "export: Llama needs model.norm=rms"),
         (RoPE, LLAMA | {"bias": "all"}, "export: Llama needs model.bias=null, none or attention"),
         (RoPE, LLAMA | {"qk_norm": "head"}, "export: Llama needs model.qk_norm=null"),

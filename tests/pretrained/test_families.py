@@ -3,6 +3,7 @@ the same logits, inside its context and past it.
 """
 
 import json
+import os
 
 import pytest
 import torch
@@ -343,6 +344,11 @@ def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
     assert empty == full
 
 
+def piped(path):
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("plant", "expected"),
     [
@@ -358,9 +364,11 @@ def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
             "model.safetensors: cut short or damaged",
         ),
         (lambda f: (f / "config.json").unlink(), "no config.json in it"),
-        (lambda f: (f / "config.json").write_text("{"), "config.json: not a config"),
-        (lambda f: (f / "config.json").write_text("[" * 9999), "config.json: not a config"),
-        (lambda f: (f / "config.json").write_text("[]"), "not a config but list"),
+        (lambda f: piped(f / "config.json"), "config.json: not a file"),
+        (lambda f: piped(f / "model.safetensors"), "model.safetensors: not a file"),
+        (lambda f: (f / "config.json").write_text("{"), "config.json: not JSON"),
+        (lambda f: (f / "config.json").write_text("[" * 9999), "config.json: not JSON"),
+        (lambda f: (f / "config.json").write_text("[]"), "expected a JSON object, got list"),
     ],
 )
 def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
@@ -369,6 +377,9 @@ def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
     with pytest.raises(UserError) as error:
         Checkpoint(str(tmp_path)).model()
     assert expected in str(error.value) and "\n" not in str(error.value)
+    if "config.json" in expected:
+        with pytest.raises(UserError):
+            _ = Checkpoint(str(tmp_path)).sha256
 
 
 @pytest.mark.parametrize(

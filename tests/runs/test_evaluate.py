@@ -11,10 +11,11 @@ import torch
 
 from extrap.cli import program
 from extrap.results import rows
-from extrap.runs import validate
+from extrap.runs import checkpoint, validate
 from extrap.runs.evaluate import evaluate
-from extrap.runs.folder import read_json
+from extrap.runs.folder import read_json, write_json
 from extrap.runs.planned import evaluated
+from extrap.runs.study import Entry
 from extrap.runs.train import train
 from extrap.utils import progress
 from extrap.utils.errors import UserError
@@ -133,9 +134,42 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
     assert not list((elsewhere / "runs").glob("*/.*.json"))
 
 
-def test_an_untrained_run_is_refused():
-    with pytest.raises(UserError, match=r"stage=evaluate.*not trained"):
-        evaluate(job("scheme=rope"))
+@pytest.mark.parametrize(
+    ("choices", "published", "other"),
+    [
+        ({"scheme": "rope", "extension": "direct"}, False, "scheme=alibi"),
+        ({"scheme": "alibi", "extension": "direct"}, False, "scheme=rope"),
+        ({"scheme": "alibi", "extension": "direct"}, True, "extension=yarn"),
+        ({"scheme": "alibi", "extension": "yarn"}, True, "extension=pi"),
+    ],
+)
+def test_a_run_is_never_compared_with_itself(choices, published, other):
+    last = program.closing(Entry("s", "run", "direct", {"kv": ""}), choices, published)[-1]
+    assert last == f"next: extrap-table s; the same with {other}, say, to compare"
+
+
+def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():
+    with pytest.raises(UserError, match="not trained yet") as error:
+        evaluate(job("scheme=rope", "stage=evaluate"))
+    assert (error.value.option, error.value.value) == ("stage", "evaluate")
+    assert "but" not in error.value.problem
+    trained = job("scheme=rope", "train.steps=8")
+    with trained.run.alone():
+        trained.run.claim()
+        checkpoint.save(trained.model().state_dict(), trained.run.weights)
+        write_json(trained.run.curve, {"points": []})
+        trained.run.mark("trained", 8)
+    for words, differs in (
+        (["train.steps=9"], "train.steps=8, not 9"),
+        (["train.steps=8", "seed=3"], "seed=0, not 3"),
+        (["train.steps=8", "scheme.base=100.0"], "scheme.base=10000.0, not 100.0"),
+    ):
+        with pytest.raises(UserError) as error:
+            evaluate(job("scheme=rope", *words))
+        assert error.value.problem.endswith(f"but {trained.run.name} is, which has {differs}")
+    with pytest.raises(UserError) as error:
+        evaluate(job("scheme=alibi", "train.steps=9", "seed=4"))
+    assert error.value.problem.endswith("is not trained yet")
 
 
 def test_a_learned_table_has_no_rows_past_its_end():

@@ -207,8 +207,9 @@ def test_evaluation_names_the_precision_that_was_trained() -> None:
     with pytest.raises(UserError) as error:
         evaluate(asked)
     assert str(error.value) == (
-        f"stage=evaluate: {asked.run.name} is not trained, but {trained.run.name} is; "
-        "give trainer.precision=bf16-mixed to evaluate it"
+        f"stage={asked.stage}: {asked.run.name} is not trained yet, but {trained.run.name} is, "
+        "which has trainer.precision=bf16-mixed, not 32-true; "
+        "train it with stage=train or stage=all"
     )
     assert not Path("results").exists()
     evaluate(job(*BRIEF, "trainer.precision=bf16-mixed"))  # on a CPU, whatever trained it

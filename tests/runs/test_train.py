@@ -173,3 +173,13 @@ def test_names_follow_content():
     for change in ("scheme.base=500", "train.lr=1e-3", "data.length=32", "model.heads=2"):
         assert job("scheme=rope", change).run.name != a.run.name
     assert job("scheme=rope", "seed=3").run.config == a.run.config
+
+
+def test_a_warm_up_that_outlasts_training_is_said_once(capsys):
+    this = job("train.steps=50", "train.warmup=100")
+    stage.check(this, False)
+    stage.check(this, True)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("extrap: train.warmup=100: ") and line.endswith("give train.warmup=5")
+    stage.check(job("train.steps=50", "train.warmup=50"), False)
+    assert capsys.readouterr().err == ""

@@ -14,10 +14,10 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from extrap.data.corpora.nesting import check_nesting, check_size
-from extrap.utils import packed
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import check_nesting, check_size, opened
 
+PATH = "data.corpus.path"
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, zlib.error)  # unpacking, decoding and parsing
 SETTLED = 2.0  # seconds; the coarsest file times in use
@@ -63,13 +63,13 @@ def json(path: Path) -> Iterator[tuple[int, Any]]:
     Not by `datasets`: it settles the types of all columns on the first 10 MB, and rewrites or
     refuses what comes behind and is of another.
     """
-    check_nesting(path)
+    check_nesting(path, PATH)
     number, first = 1, True
     try:
-        with TextIOWrapper(packed.opened(path), encoding=UTF8) as lines:
+        with TextIOWrapper(opened(path), encoding=UTF8) as lines:
             for number, text in enumerate(lines, 1):
                 if first and text.lstrip().startswith("["):
-                    check_size(path)  # it is held whole
+                    check_size(path, PATH)  # it is held whole
                     yield from enumerate(_parsed(text + lines.read()), 1)
                     return
                 if text.strip():
@@ -89,7 +89,7 @@ def texts(paths: Iterable[Path]) -> Iterator[str]:
     """
     for path in paths:
         try:
-            with TextIOWrapper(packed.opened(path), encoding=UTF8) as file:
+            with TextIOWrapper(opened(path), encoding=UTF8) as file:
                 text = file.read()
         except BROKEN as error:
             raise unreadable(path, "text", error) from None

@@ -15,7 +15,7 @@ from typing import Any
 
 from extrap.data.trials.json_prompt import Example
 from extrap.utils.errors import UserError
-from extrap.utils.packed import check_size
+from extrap.utils.untrusted import check_unpacked
 
 LONGEST = 2**26  # bytes of a line
 FIELDS = ("ordered_kv_records", "key", "value")
@@ -60,7 +60,7 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
             while line := file.readline(LONGEST + 1):
                 if packed:
-                    check_size(file, path, where)
+                    check_unpacked(file, path, where)
                 if len(line) > LONGEST:
                     raise UserError(
                         f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one "

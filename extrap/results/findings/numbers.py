@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from extrap.results.findings.statement import FIELDS, statement
 from extrap.results.findings.verdict import judge, table
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
 FILE = "numbers.yaml"
 NUMBER = r"[+-]?(?:\d*\.\d+|\d+)"
@@ -52,10 +52,10 @@ def declared(folder: Path) -> dict[str, Any]:
     """The declarations of a folder, none without a file. Raises UserError for a damaged one."""
     path = folder / FILE
     empty = {"common": {}, "numbers": [], "not_measured": []}
-    try:
-        found = empty | (yaml.safe_load(path.read_text()) if path.is_file() else {})
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:
-        raise UserError(f"{path}: no YAML ({str(error).splitlines()[0]}); mend the file") from None
+    parsed = read_yaml(path) if path.is_file() else {}
+    if not isinstance(parsed, dict):
+        raise UserError(path, problem=f"expected a mapping with {' and '.join(empty)}")
+    found = empty | parsed
     for part, needed in NEEDED.items():
         for entry in found[part] if isinstance(found[part], list) else [found[part]]:
             if not isinstance(entry, dict) or not needed <= {*entry}:

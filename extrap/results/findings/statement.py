@@ -36,10 +36,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from extrap.results.rows import COLUMNS
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
 SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "study", "value", "low", "high", "commit"}
@@ -100,11 +99,7 @@ class Statement:
 
 def parsed(path: Path) -> dict[str, Any]:
     """Reads a YAML file that is a mapping. Raises UserError for any other file."""
-    try:
-        found = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        line = str(error).splitlines()[0]
-        raise UserError(f"{path}: no YAML ({line}); mend the file") from None
+    found = read_yaml(path)
     return found if isinstance(found, dict) else {}
 
 

@@ -54,9 +54,8 @@ def check(cfg: DictConfig) -> None:
     if cfg.seed < 0:
         raise UserError(f"seed={cfg.seed}: must be at least 0")
     if cfg.act == "senseless":
-        raise NotApplicable(
-            f"act={cfg.act}: makes no sense on scheme={cfg.scheme.name}", lambda: "work does"
-        )
+        problem = f"makes no sense on scheme={cfg.scheme.name}"
+        raise NotApplicable("act", cfg.act, problem, lambda: "work does")
     if cfg.act == "bug":
         print(cfg.nothing_of_that_name)
 
