@@ -255,6 +255,7 @@ def test_cards_are_complete(name):
     assert parts(s)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", SCHEMES)
 @settings(
     max_examples=6,
@@ -307,6 +308,7 @@ class Largest(TorchDispatchMode):
         return out
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", SCHEMES)
 @torch.no_grad()
 def test_memory_grows_linearly(name, monkeypatch):
