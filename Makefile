@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.ok
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo report study pretrained suite suite-tuned algorithmic tasks layers zoo why extension analytic audit tables bench torture test test-fast lint format clean
+.PHONY: help setup demo report study pretrained suite suite-tuned algorithmic tasks layers zoo why extension analytic audit tables bench torture test test-all test-fast lint format clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -115,14 +115,16 @@ bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables
 torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it again, compare what is left
 	$(BIN)/python -m tests.faults.torture
 
-test: $(STAMP)  ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal -rs
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20
 
-FAST := results utils runs/test_hints.py runs/test_identity.py contracts/test_class_names.py contracts/test_tasks.py \
-	"contracts/test_parts.py::test_what_was_trained_can_be_drawn_and_tabled[mixture]"
+test: $(STAMP)  ## run the tests; large sets of cases by a sample that changes with the commit
+	$(PYTEST) -rs
 
-test-fast: $(STAMP)  ## names, bounds, statistics, files, and one run from its training to its figures
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not subprocess" $(addprefix tests/,$(FAST))
+test-all: $(STAMP)  ## run the tests, every case of them
+	$(PYTEST) -rs --all
+
+test-fast: $(STAMP)  ## run one case of each test that starts no process
+	$(PYTEST) --fast
 
 lint: $(STAMP)  ## style, imports, who may import whom, types
 	$(BIN)/ruff check extrap tests benchmarks

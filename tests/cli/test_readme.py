@@ -121,6 +121,7 @@ def test_readmes_hold_commands() -> None:
     assert all(line in text for line in (*RUN, *ELSEWHERE)), "run here and shown nowhere"
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("line", [line for line in commands() if line.split()[0] == "extrap"])
 def test_every_configuration_of_a_readme_composes(
     line: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys

@@ -1,4 +1,6 @@
-"""Every experiment file: the first job of each of its grids is a configuration without mistakes."""
+"""Every experiment file: the first job of its first grid is a configuration without mistakes; under
+--all the first job of each of its grids.
+"""
 
 from pathlib import Path
 
@@ -32,30 +34,35 @@ def first(grid: dict) -> list[str]:
     ]
 
 
+def case(name: str, words: list[str], rank: int):
+    """Returns a parameter set, which runs under --all alone unless it is of the first grid."""
+    marks = [pytest.mark.whole] if rank else []
+    return pytest.param(name, words, marks=marks, id=" ".join((name, *words)))
+
+
 CASES = [
-    (file.stem, first(grid))
+    case(file.stem, first(grid), rank)
     for file in sorted(CONF.glob("*.yaml"))
     if file.stem not in FETCHED
-    for grid in grids(file)
+    for rank, grid in enumerate(grids(file))
 ]
 
 
-@pytest.mark.parametrize("name, words", CASES, ids=[" ".join((n, *w)) for n, w in CASES])
+@pytest.mark.parametrize("name, words", CASES)
 def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, words):
     this = job(f"experiment={name}", *words, "logger=none", tiny=())
     validate.check(this)
     assert this.params > 0
 
 
-ACCEPTED = [
-    (name, words)
-    for name, words in CASES
-    if yaml.safe_load((CONF / f"{name}.yaml").read_text()).get("accept_rows")
-]
-
-
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
-    "name, words", ACCEPTED, ids=[" ".join((name, *words)) for name, words in ACCEPTED]
+    "name, words",
+    [
+        case
+        for case in CASES
+        if yaml.safe_load((CONF / f"{case.values[0]}.yaml").read_text()).get("accept_rows")
+    ],
 )
 def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
     name, words, monkeypatch

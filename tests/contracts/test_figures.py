@@ -48,6 +48,7 @@ def test_the_folder_is_the_registry():
     assert all(1 < len(figures.caption(figure)) < 120 for figure in ALL.values())
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", ALL)
 def test_redrawing_gives_the_same_bytes_whatever_the_users_settings(name, serving):
     import matplotlib
@@ -69,6 +70,7 @@ def test_missing_rows_are_no_figure(name, small):
     assert figures.render(ALL[name], small[small["task"] != needs["task"]]) is None
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", ALL)
 def test_corpora_are_not_mixed(name, serving):
     rows = serving(name).copy()

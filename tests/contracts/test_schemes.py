@@ -256,6 +256,7 @@ def test_cards_are_complete(name):
     assert parts(s)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", SCHEMES)
 @settings(
     max_examples=6,
@@ -308,6 +309,7 @@ class Largest(TorchDispatchMode):
         return out
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", SCHEMES)
 @torch.no_grad()
 def test_memory_grows_linearly(name, monkeypatch):

@@ -124,6 +124,7 @@ def test_the_program_as_it_is_started(
 OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
 
 
+@pytest.mark.sample(80)
 @pytest.mark.parametrize("words", OPTIONS)
 def test_options_of_what_is_chosen(words: str, here: Path, base: list[str], capsys) -> None:
     check(lambda: shared(on(base, words)), OPTIONS[words], here, capsys)

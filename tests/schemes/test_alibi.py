@@ -1,6 +1,4 @@
-"""ALiBi against published slopes, fixture E and three other implementations, for any number of
-heads.
-"""
+"""ALiBi against published slopes and three other implementations, for any number of heads."""
 
 import pytest
 import torch
@@ -11,7 +9,6 @@ from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi, alibi_slopes
-from tests.support import fixture_e
 from tests.support.oracles import AlibiPositionalBias
 from tests.support.scheme_case import close, lower
 
@@ -25,15 +22,6 @@ def scheme(heads: int, slopes: list[float] | None = None) -> ALiBi:
 def bias(s: ALiBi, T: int) -> torch.Tensor:
     n = torch.arange(T, dtype=torch.float64)
     return s.distance_bias((n[:, None] - n).clamp(min=0), 0)
-
-
-def test_fixture_e():
-    s = ALiBi(fixture_e.SHAPE, [0.25])
-    fixture_e.check(
-        s,
-        ".077002174 .438756610 .282769068 .201472148",
-        ".128665480 .066425824 -.012077190 -.087623287",
-    )
 
 
 @pytest.mark.parametrize(

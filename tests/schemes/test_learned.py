@@ -78,10 +78,6 @@ def test_interpolate_against_the_formula(T):
     assert expected[0] == table[0] and abs(expected[-1] - table[-1]) < 1e-12
 
 
-def test_hierarchical_golden():
-    close(rows(range(9), "hierarchical"), [1, 2, 4, 5 / 3, 8 / 3, 14 / 3, 3, 4, 6], 1e-12)
-
-
 def test_hierarchical_against_the_formula_and_inside_the_table():
     table = torch.randn(5, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     u = [(table[a] - 0.4 * table[0]) / 0.6 for a in range(5)]

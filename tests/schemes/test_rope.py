@@ -17,7 +17,6 @@ from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing, relayout, turn
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.rope import RoPE
-from tests.support import fixture_e
 from tests.support.explicit_phase import between, logits
 from tests.support.oracles import RotaryEmbedding as XRotary
 from tests.support.oracles import apply_rotary_pos_emb
@@ -39,25 +38,6 @@ def rotated(s: RoPE, x: torch.Tensor, t: float) -> torch.Tensor:
 
 def row(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
-
-
-@pytest.mark.parametrize(
-    "layout, a, o",
-    [
-        (
-            "interleaved",
-            ".339576567 .157433839 .370041527 .132948068",
-            "-.174041917 -.076105505 .040464189 .147126838",
-        ),
-        (
-            "half",
-            ".207133548 .295711274 .356208642 .140946535",
-            "-.040072735 -.041604186 -.032949481 -.016227594",
-        ),
-    ],
-)
-def test_fixture_e(layout, a, o):
-    fixture_e.check(RoPE(fixture_e.SHAPE, layout=layout), a, o)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward
 
 from extrap.model.scheme import Scheme, Shape, softmax
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
-from tests.support import fixture_e
 from tests.support.oracles import Attend
 from tests.support.scheme_case import at, close, moved, qkv, weights
 
@@ -20,15 +19,6 @@ SHAPE = Shape(dim=16, heads=2, layers=3)
 
 def one(*logits: float) -> torch.Tensor:
     return softmax(torch.tensor([[logits]], dtype=torch.float64), torch.zeros(1))[0, 0]
-
-
-def test_fixture_e():
-    a, o = (
-        ".089311646 .396328365 .198925181 .110382254",
-        ".178990777 .109299844 .012848497 -.086748609",
-    )
-    fixture_e.check(SoftmaxOne(fixture_e.SHAPE), a, o)
-    fixture_e.check(SinkLogit(fixture_e.SHAPE), a, o)
 
 
 def test_published_weights():

@@ -1,4 +1,4 @@
-"""Sinusoids: golden rows, norms, rotations, and the half layout of transformers. SCHEMES.md P2."""
+"""Sinusoids: norms, rotations, and the half layout of transformers. SCHEMES.md P2."""
 
 import pytest
 import torch
@@ -27,18 +27,6 @@ def table(t: torch.Tensor, dim: int, **options) -> torch.Tensor:
 
 def close(a: torch.Tensor, b, tolerance: float = 1e-9) -> None:
     torch.testing.assert_close(a, torch.as_tensor(b, dtype=a.dtype), atol=tolerance, rtol=0)
-
-
-def test_golden_rows():
-    rows = table(torch.arange(3), 4)
-    close(rows[0], [0.0, 1, 0, 1])
-    close(rows[1], [0.841470985, 0.540302306, 0.009999833, 0.999950000])
-    close(rows[2], [0.909297427, -0.416146837, 0.019998667, 0.999800007])
-
-
-def test_golden_inner_product():
-    rows = table(torch.tensor([9, 6]), 8)
-    close(rows[0] @ rows[1], 1.964889526)
 
 
 @SETTINGS

@@ -12,7 +12,6 @@ from extrap.model import attention
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.xpos import XPos
-from tests.support import fixture_e
 from tests.support.explicit_phase import between, inner
 from tests.support.oracles import RotaryEmbedding as XRotary
 from tests.support.oracles import apply_rotary_pos_emb
@@ -26,14 +25,6 @@ def scheme(D: int = 8, **options) -> XPos:
 def scores(s, q, k, t):
     place = at(s, t)
     return s.score(*s.rotate(q, k, place), place)
-
-
-def test_fixture_e():
-    a, o = (
-        ".338750201 .157990982 .370165764 .133093053",
-        "-.173669842 -.076258508 .039823569 .146155447",
-    )
-    fixture_e.check(XPos(fixture_e.SHAPE), a, o)
 
 
 def test_published_score():

@@ -26,6 +26,11 @@ def names(group: str) -> list[str]:
     return [stem for stem in stems if "defaults" not in node(group, stem)]
 
 
+def theirs() -> set[str]:
+    """Returns the names of all choices outside the repository, whatever their group."""
+    return {path.stem for folder in FOLDERS[1:] for path in folder.rglob("*.yaml")}
+
+
 def node(group: str, name: str) -> dict:
     path = next(path for folder in FOLDERS if (path := folder / group / f"{name}.yaml").exists())
     return yaml.safe_load(path.read_text())
