@@ -21,6 +21,7 @@ def committed(study):
     return sorted((RESULTS / study / "figures").glob("*.svg"))
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("study", DRAWN)
 def test_figures_of_a_study_are_those_of_its_rows(study):
     rows = read(RESULTS / study)

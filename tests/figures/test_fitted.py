@@ -32,6 +32,7 @@ def drawn(name, serving, width):
         return figure
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("width", [None, COLUMN])
 def test_no_text_is_below_six_points_and_a_figure_fits_its_page(name, width, serving):

@@ -2,17 +2,20 @@
 tries every case, `--fast` one case of each test that starts no process.
 
 A test marked `sample(n)` keeps n of its parameter sets. A test marked `whole` runs under `--all`
-alone. A test that loops over cases in its body asks `some`.
+alone. A test that loops over cases in its body asks `some`. Every run tries the cases named like a
+file or a study that the branch changed (`changed`).
 """
 
 import os
 import random
 import subprocess
 from collections.abc import Collection, Iterable
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePath
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 SEED = "SAMPLE_SEED"
 PARTS = {"all": False, "fast": False}
 """Options of the command line (tests/conftest.py)."""
@@ -21,14 +24,7 @@ PARTS = {"all": False, "fast": False}
 def seed() -> str:
     """Returns $SAMPLE_SEED, or the commit that is checked out; workers inherit it."""
     if SEED not in os.environ:
-        command = ["git", "rev-parse", "--short", "HEAD"]
-        try:
-            head = subprocess.run(
-                command, cwd=Path(__file__).parent, capture_output=True, text=True, check=False
-            )
-            os.environ[SEED] = head.stdout.strip() or "0"
-        except OSError:  # no git
-            os.environ[SEED] = "0"
+        os.environ[SEED] = _git("rev-parse", "--short", "HEAD").strip() or "0"
     return os.environ[SEED]
 
 
@@ -40,16 +36,44 @@ def header() -> str:
     return f"cases: {part}; {SEED}={seed()} repeats it, --all tries every case"
 
 
+@cache
+def changed() -> frozenset[str]:
+    """Returns the stems of the files and the names of the studies that differ from the branch main
+    or from the commit before; empty in a clone without history.
+    """
+    names: set[str] = set()
+    for base in ("main", "origin/main", "HEAD^"):
+        for line in _git("diff", "--name-only", "--merge-base", base).splitlines():
+            path = PurePath(line)
+            names.add(path.parts[1] if path.parts[0] == "results" else path.stem)
+    return frozenset(names)
+
+
+def _git(*words: str) -> str:
+    """Returns what git prints; nothing if it fails or there is none."""
+    command = ["git", "-C", str(ROOT), *words]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""
+
+
 def some(cases: Iterable, n: int, key: str, always: Collection = ()) -> list:
-    """Returns the cases in `always` and n of the others, in the order given. Two loops draw
-    differently by their keys.
+    """Returns the cases in `always`, n of those that changed and n of the others, in the order
+    given. Two loops draw differently by their keys.
     """
     cases = list(cases)
-    others = [case for case in cases if case not in always]
-    if PARTS["all"] or len(others) <= n:
+    new = [case for case in cases if case in changed() and case not in always]
+    return _draw(cases, n, key, [case for case in cases if case in always], new)
+
+
+def _draw(cases: list, n: int, key: str, needed: list, new: list) -> list:
+    others = [case for case in cases if case not in needed and case not in new]
+    if PARTS["all"] or len(others) + len(new) <= n:
         return cases
-    drawn = random.Random(f"{seed()} {key}").sample(others, n)
-    return [case for case in cases if case in always or case in drawn]
+    rng = random.Random(f"{seed()} {key}")
+    kept = [*needed, *rng.sample(new, min(n, len(new))), *rng.sample(others, min(n, len(others)))]
+    return [case for case in cases if case in kept]
 
 
 def choose(config: pytest.Config, items: list[pytest.Item], always: Collection[str]) -> None:
@@ -65,21 +89,23 @@ def choose(config: pytest.Config, items: list[pytest.Item], always: Collection[s
 
 
 def _part(test: str, cases: list[pytest.Item], always: Collection[str]) -> list[pytest.Item]:
-    marker = cases[0].get_closest_marker("sample")
-    n = marker.args[0] if marker else len(cases)
     if PARTS["fast"]:
-        n = 1
         cases = [case for case in cases if not {"slow", "subprocess"} & {*_marks(case)}]
-    else:
-        cases = [case for case in cases if "whole" not in _marks(case)]
-    needed = [case for case in cases if _parameters(case) & set(always)]
-    return some(cases, n, test, needed)
+        return _draw(cases, 1, test, [case for case in cases if _named(case, always)], [])
+    cases = [c for c in cases if "whole" not in _marks(c) or _named(c, {*always, *changed()})]
+    marker = cases[0].get_closest_marker("sample") if cases else None
+    if marker is None:
+        return cases
+    needed = [case for case in cases if _named(case, always)]
+    new = [case for case in cases if _named(case, changed()) and case not in needed]
+    return _draw(cases, marker.args[0], test, needed, new)
 
 
 def _marks(item: pytest.Item) -> list[str]:
     return [marker.name for marker in item.iter_markers()]
 
 
-def _parameters(item: pytest.Item) -> set[str]:
+def _named(item: pytest.Item, names: Collection[str]) -> bool:
+    """True if a parameter is one of the names."""
     values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    return {value for value in values if isinstance(value, str)}
+    return any(isinstance(value, str) and value in names for value in values)

@@ -8,10 +8,13 @@ import pytest
 
 from tests.support import sample
 
+CHANGED = sample.changed
+
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "PARTS", {"all": False, "fast": False})
+    monkeypatch.setattr(sample, "changed", frozenset)
     monkeypatch.setenv(sample.SEED, "abc1234")
 
 
@@ -65,6 +68,21 @@ def test_what_is_not_marked_stays_and_what_is_needed_is_in_every_sample() -> Non
     assert chosen([*items("a", 8), *few], ("3", "4"))[:8] == [f"a[{i}]" for i in range(8)]
     assert {"b[3]", "b[4]"} <= set(chosen(few, ("3", "4")))
     assert sample.some("abcdef", 1, "key", "bd").count("b") == 1
+
+
+def test_what_changed_is_in_every_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample, "changed", lambda: frozenset({"7"}))
+    assert "a[7]" in chosen(items("a", 50, pytest.mark.sample(5)))
+    assert chosen(items("a", 9, pytest.mark.whole)) == ["a[7]"]
+    assert "7" in sample.some("0123456789", 1, "key")
+
+
+def test_a_clone_without_history_has_changed_nothing(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(sample, "ROOT", tmp_path)
+    monkeypatch.setattr(sample, "changed", CHANGED.__wrapped__)
+    assert sample.changed() == frozenset()
+    monkeypatch.delenv(sample.SEED)
+    assert sample.seed() == "0"
 
 
 def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -> None:
