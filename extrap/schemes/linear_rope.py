@@ -42,6 +42,8 @@ class LinearAttention(Scheme):
     less and unpaired channels.
     """
 
+    causal_only = True
+
     def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape)
         pairing(layout, shape.head_dim)
@@ -58,11 +60,6 @@ class LinearAttention(Scheme):
         """(B, H, T, D) from q, k, v in float32 at least and the turns of queries and keys."""
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                f"{type(self).__name__} is a running sum over earlier tokens; it has no form "
-                "without the causal mask"
-            )
         theta, wide = (
             self.spectrum(at.length).to(at.q.device),
             torch.promote_types(q.dtype, torch.float32),

@@ -33,7 +33,7 @@ class SelectiveRoPE(Scheme):
     Colour: azure
     """
 
-    by_phase = True
+    own_keys = by_phase = True
 
     def __init__(
         self,
@@ -44,7 +44,6 @@ class SelectiveRoPE(Scheme):
         layout: Layout = "half",
     ):
         super().__init__(shape)
-        shape.own_keys("SelectiveRoPE")
         pairing(layout, shape.head_dim)
         check_base(base)
         if rank < 1 or taps < 1:

@@ -32,7 +32,7 @@ class TransformerXL(Scheme):
     Colour: petrol
     """
 
-    own_vectors = True
+    full_width = own_vectors = True
 
     def __init__(
         self,
@@ -41,7 +41,6 @@ class TransformerXL(Scheme):
         clamp: Size | None = None,
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
         if shape.dim % 2:
             raise ValueError(
                 f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "

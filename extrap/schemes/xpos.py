@@ -34,6 +34,8 @@ class XPos(Rotary):
     Colour: blue
     """
 
+    causal_only = True
+
     def __init__(
         self,
         shape: Shape,
