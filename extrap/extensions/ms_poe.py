@@ -82,7 +82,7 @@ class PerHead(Scheme):
         self.ratios, self.rotary = ratios, rotary
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        theta = self.rotary.spectrum(at.length).to(at.q.device)
+        theta = self.rotary.theta(at)
         r = self.ratios(q, k, at)[..., None, None]
         of_q, of_k = (phase(self.rotary.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
         return turn(q, of_q, self.rotary.layout), turn(k, of_k, self.rotary.layout)

@@ -14,8 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import frequencies
-from extrap.model.rotary import check_base
+from extrap.model.functional import check_base, frequencies
 from extrap.model.scheme import Scheme, Shape, Where
 
 
