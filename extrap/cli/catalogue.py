@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from extrap.audit.subject import DEFAULT_SHAPE
-from extrap.model.card import card, kind, parts
-from extrap.model.scheme import HOOKS, Scheme
+from extrap.model.card import card, kind
+from extrap.model.scheme import HOOKS, Scheme, parts
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build, find

@@ -18,7 +18,6 @@ from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
 from extrap.model.stack import Only, Stack
-from extrap.model.wrapper import Wrapper
 from extrap.utils.errors import NotApplicable
 
 Reader = Callable[..., Tensor]
@@ -109,22 +108,8 @@ def with_scheme(model: GPT, scheme: Scheme) -> GPT:
 def replace_parts(
     scheme: Scheme, test: Callable[[Scheme], bool], make: Callable[[Any], Scheme]
 ) -> Scheme:
-    """The scheme with make(part) in place of every single part that passes the test, inside
-    whatever stacks hold it.
-
-    Stacks are built anew, so that two owners of one hook are refused (ValueError) here as anywhere.
-    """
-    if isinstance(scheme, Stack):
-        return Stack(scheme.shape, [replace_parts(part, test, make) for part in scheme.parts])
-    if isinstance(scheme, Only):
-        return Only(scheme.shape, replace_parts(scheme.part, test, make), sorted(scheme.layers))
-    inner = getattr(scheme, "part", None)
-    if isinstance(scheme, Wrapper) and isinstance(inner, Scheme):
-        scheme.part = replace_parts(inner, test, make)
-        if isinstance(scheme, InLayers):
-            scheme.plain = replace_parts(scheme.plain, test, make)
-        return scheme
-    return make(scheme) if test(scheme) else scheme
+    """Returns the scheme with make(part) in place of every single part that passes the test."""
+    return scheme.mapped(lambda part: make(part) if test(part) else part)
 
 
 def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:

@@ -10,8 +10,7 @@ Colour: magenta
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.interpolation import Squeezed, divided
 from extrap.extensions.probe import moves_with_coordinates
-from extrap.model.card import parts
-from extrap.model.scheme import Scheme
+from extrap.model.scheme import Scheme, parts
 
 
 class BiasInterpolation(SchemeExtension):

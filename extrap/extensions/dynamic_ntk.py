@@ -18,10 +18,9 @@ from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.extensions.ntk import bloc97
-from extrap.model.card import parts
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import Scheme, Where, parts
 from extrap.model.spectrum import Pairs, turns_pairs
-from extrap.model.wrapper import Wrapper
+from extrap.model.wrapper import Rescored
 
 
 class DynamicNTK(Frequencies):
@@ -55,24 +54,16 @@ class DynamicNTK(Frequencies):
         return ByRow(scheme)
 
 
-class ByRow(Wrapper):
+class ByRow(Rescored):
     """A scheme whose spectrum depends on the length, read for each query as in a forward that ends
     with it: queries and keys are turned where scores and biases of content are made of them.
     """
 
+    taken = frozenset({"rotate"})
+
     def __init__(self, part: Scheme):
         super().__init__(part.shape)
         self.part = part
-
-    @property
-    def inside(self) -> Scheme:
-        return self.part
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        if layer is not None and self.part.uses("attend", layer=layer):
-            return self.part.uses(*hooks, layer=layer)
-        others = (hook for hook in hooks if hook != "rotate")
-        return "score" in hooks or self.part.uses(*others, layer=layer)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         return q, k
@@ -88,10 +79,6 @@ class ByRow(Wrapper):
                 return None
             rows.append(b.expand(*b.shape[:-2], len(here.i), len(here.j)))
         return torch.cat(rows, -2)
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        owned = self.part.uses("attend", layer=at.layer)
-        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)
 
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
         """Queries (B, H, n, D) and keys, turned, by rows that share a spectrum: those up to L do,

@@ -7,6 +7,7 @@ those of them in which something turns. Where all layers are local, or none is, 
 difference to keep. AllLayers (all_layers.py) is the way to say otherwise.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -45,9 +46,9 @@ class InLayers(Wrapper):
         super().__init__(plain.shape)
         self.plain, self.part, self.layers = plain, part, layers
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        self.plain = self.plain.mapped(change)
+        return super().mapped(change)
 
     def in_layer(self, layer: int | None) -> Scheme:
         return self.part if layer is None or layer in self.layers else self.plain

@@ -11,8 +11,7 @@ Colour: magenta
 from typing import Literal
 
 from extrap.extensions.base import SchemeExtension, replace_parts
-from extrap.model.card import parts
-from extrap.model.scheme import Scheme
+from extrap.model.scheme import Scheme, parts
 from extrap.schemes.learned import Learned, Policy
 
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.card import parts
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import Scheme, Where, parts
 from extrap.schemes.chunked import StepHeat
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.log_n import LogN

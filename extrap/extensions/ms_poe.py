@@ -17,9 +17,8 @@ from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, replace_parts
 from extrap.extensions.dynamic_ntk import ByRow
-from extrap.model.card import parts
 from extrap.model.rotary import Rotary, phase, turn
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import Scheme, Where, parts
 
 Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 """(queries, keys before rotation, place) -> r (B, H)."""
@@ -78,12 +77,12 @@ class PerHead(Scheme):
 
     looks_ahead = True
 
-    def __init__(self, ratios: Ratios, inner: Rotary):
-        super().__init__(inner.shape)
-        self.ratios, self.inner = ratios, inner
+    def __init__(self, ratios: Ratios, rotary: Rotary):
+        super().__init__(rotary.shape)
+        self.ratios, self.rotary = ratios, rotary
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        theta = self.inner.spectrum(at.length).to(at.q.device)
+        theta = self.rotary.theta(at)
         r = self.ratios(q, k, at)[..., None, None]
-        of_q, of_k = (phase(self.inner.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
-        return turn(q, of_q, self.inner.layout), turn(k, of_k, self.inner.layout)
+        of_q, of_k = (phase(self.rotary.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
+        return turn(q, of_q, self.rotary.layout), turn(k, of_k, self.rotary.layout)

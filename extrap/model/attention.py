@@ -29,7 +29,7 @@ from torch import Tensor
 
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
-from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
+from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, check_causal, wide
 
 ROWS = 256
 """Query rows of a block, at most."""
@@ -59,7 +59,11 @@ def kernel(scheme: Scheme, at: Where) -> Kernel:
 
 
 def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Queries (B, H, T, D), keys and values (B, G, T, D), unrotated -> (B, H, T, D), gated."""
+    """Unrotated queries (B, H, T, D), keys and values (B, G, T, D) -> (B, H, T, D), gated. Raises
+    ValueError without a causal mask for a scheme that has no form without it.
+    """
+    if not at.causal:
+        check_causal(scheme, at.layer)
     return scheme.gate(kernel(scheme, at)(scheme, q, k, v, at), at)
 
 

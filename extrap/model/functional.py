@@ -19,6 +19,20 @@ def frequencies(n: int, base: float = 10000.0) -> Tensor:
     return base ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
 
 
+def check_base(base: float) -> None:
+    """Raises ValueError unless a base exceeds 1."""
+    if base <= 1:
+        raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
+
+
+def check_even(dim: int, what: str = "sinusoids") -> None:
+    """Raises ValueError for a width that does not fall into pairs of channels."""
+    if dim % 2:
+        raise ValueError(
+            f"{what} come in pairs of channels; dim={dim} is odd; give an even model.dim"
+        )
+
+
 def sinusoid(t: Tensor, n: int, base: float = 10000.0) -> Tensor:
     """(*t.shape, n): sin(t theta_p) in channel 2p, cos(t theta_p) in channel 2p + 1, float64. arXiv
     1706.03762, section 3.5.

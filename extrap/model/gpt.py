@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from extrap.model.block import Block, again, norm_of
-from extrap.model.card import card, parts
+from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.scheme import OutOfRange, Scheme, Where
+from extrap.model.scheme import OutOfRange, Scheme, Where, parts
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, Where, weights
+from extrap.model.scheme import Scheme, Where, attention_weights, check_causal
 from extrap.model.wrapper import Wrapper
 
 Seen = TypeVar("Seen", bound="Around")
@@ -28,10 +28,6 @@ class Around(Wrapper):
         super().__init__(part.shape)
         self.part = part
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
-
 
 class Defined(Around):
     """Attention by its definition, whatever kernel is faster. `kept` holds a (B, H, T, T) of every
@@ -44,6 +40,8 @@ class Defined(Around):
 
     def __init__(self, part: Scheme, causal: bool = True):
         super().__init__(part)
+        if not causal:
+            check_causal(part)
         self.causal = causal
         self.kept: list[Tensor] = []
 
@@ -52,12 +50,7 @@ class Defined(Around):
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         at = at if self.causal else replace(at, causal=False)
-        if self.part.uses("attend", layer=at.layer):
-            one = torch.eye(at.length, dtype=v.dtype, device=v.device).expand(*v.shape[:2], -1, -1)
-            self.kept.append(self.part.attend(q, k, one, at))
-            return self.kept[-1] @ v
-        q, k = self.part.rotate(q, k, at)
-        self.kept.append(weights(self.part, q, k, at))
+        self.kept.append(attention_weights(self.part, q, k, at))
         return self.part.mix(self.kept[-1].to(v.dtype), v, at)
 
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape, Where
-from extrap.model.wrapper import Wrapper
+from extrap.model.wrapper import Rescored
 
 
-class Zoned(Wrapper):
+class Zoned(Rescored):
     """part: the scheme inside. A map says where its zones meet and to which zone a pair belongs.
 
     Rotated queries and keys are as many times as wide as there are zones: rotated for zone 0 first.
@@ -25,6 +25,8 @@ class Zoned(Wrapper):
     blocks of query rows, in memory linear in the length. Layers whose attention one part owns
     altogether have no scores to join and stay as they are. Raises ValueError if all layers are so.
     """
+
+    taken = frozenset({"distance_bias"})
 
     def __init__(self, shape: Shape, part: Scheme):
         super().__init__(shape)
@@ -43,21 +45,12 @@ class Zoned(Wrapper):
     def zone(self, at: Where) -> Tensor:
         """(Tq, Tk) int64: the index in `places` of the zone of each pair."""
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
-
     def stretch(self, n: int) -> float | None:
         return None
 
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        if layer is not None and self.part.uses("attend", layer=layer):
-            return self.part.uses(*hooks, layer=layer)
-        own = {"rotate", "score"}
-        if self.part.uses("distance_bias", layer=layer):
-            own.add("bias")
-        others = set(hooks) - {"distance_bias"}
-        return bool(own & set(hooks)) or self.part.uses(*others, layer=layer)
+    def own(self, layer: int | None) -> set[str]:
+        biased = self.part.uses("distance_bias", layer=layer)
+        return {"rotate", "score", "bias"} if biased else {"rotate", "score"}
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         turned = [self.part.rotate(q, k, place) for place in self.places(at)]
@@ -89,10 +82,6 @@ class Zoned(Wrapper):
             return self.part.mix(a, v, at)
         mixed = [self.part.mix(a * inside, v, place) for _, place, inside in self._zones(at)]
         return torch.stack(mixed).sum(0)
-
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        owned = self.part.uses("attend", layer=at.layer)
-        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)
 
     def _zones(self, at: Where) -> Iterator[tuple[int, Where, Tensor]]:
         """Index, place and pairs (Tq, Tk) of each zone that has any."""

@@ -5,12 +5,12 @@ i.e. times e^(i t theta_p). Angles stay in float64 up to the cosine: in float32 
 10^6 would be wrong in the second decimal.
 """
 
-from abc import abstractmethod
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from extrap.model.functional import check_base, frequencies
 from extrap.model.scheme import Scheme, Shape, Where
 
 Layout = Literal["interleaved", "half"] | list[int]
@@ -79,19 +79,13 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
     return torch.view_as_real(torch.view_as_complex(pairs) * turns).flatten(-2).to(x.dtype)
 
 
-def check_base(base: float) -> None:
-    if base <= 1:
-        raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
+class Turning(Scheme):
+    """A scheme that turns pairs of channels by one grid of frequencies.
 
-
-class Rotary(Scheme):
-    """q~_i = R_i q_i, k~_j = R_j k_j; a member of the family says by which frequencies.
-
-    width: channels that turn, the first of each head; all by default. Parameters: none. Raises
-    ValueError for an odd number of them, a base of 1 or less and channels that are not paired.
+    base: theta_p = base**(-2p/D); width: channels that turn, the first of each head; all by
+    default. Raises ValueError for an odd number of them, a base of 1 or less and channels that the
+    layout does not pair.
     """
-
-    by_phase = True
 
     def __init__(self, shape: Shape, base: float, layout: Layout, width: int | None = None):
         super().__init__(shape)
@@ -100,21 +94,36 @@ class Rotary(Scheme):
         self.base = base
         self.layout: Layout = layout
 
-    @abstractmethod
-    def spectrum(self, n: int) -> Tensor:
-        """theta (P,), float64, P <= D/2, for a forward of n tokens; what extensions wrap. Pair p
-        turns by theta_p per unit.
-        """
+    def spectrum(self, n: int) -> Tensor | None:
+        return frequencies(self.shape.head_dim, self.base)
+
+    def phases(self, t: Tensor, at: Where, dtype: torch.dtype) -> Tensor:
+        """Returns e^(i t theta) for coordinates t (T,): (T, P), for channels of dtype."""
+        return phase(self.angle(t, self.theta(at)), dtype)
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
-        """(T, P) angles of tokens at coordinates t (T,)."""
+        """Returns the angles (T, P) of tokens at coordinates t (T,)."""
         return t[:, None] * theta
+
+    def theta(self, at: Where) -> Tensor:
+        """Returns the frequencies of this forward, (P,)."""
+        theta = self.spectrum(at.length)
+        assert theta is not None
+        return theta.to(at.q.device)
+
+
+class Rotary(Turning):
+    """q~_i = R_i q_i, k~_j = R_j k_j; each member of the family has its own frequencies.
+
+    Parameters: none. Raises ValueError as Turning does.
+    """
+
+    by_phase = True
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         def turns() -> tuple[Tensor, Tensor]:
-            theta = self.spectrum(at.length).to(at.q.device)
-            of_q = phase(self.angle(at.q, theta), q.dtype)
-            return of_q, of_q if at.k is at.q else phase(self.angle(at.k, theta), k.dtype)
+            of_q = self.phases(at.q, at, q.dtype)
+            return of_q, of_q if at.k is at.q else self.phases(at.k, at, k.dtype)
 
         of_q, of_k = at.once(self, turns, q.dtype)
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)

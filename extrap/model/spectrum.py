@@ -1,23 +1,21 @@
 """The frequencies of the pairs that turn, as extensions see them: read, changed on a copy, and
 logged.
 
-Whatever has `spectrum(n) -> theta (P,)` and `base` takes part: the RoPE family, RoPE on values,
-RoPE in linear attention. A change is a function in front of that method on one object; classes stay
-as they are, so nothing else of a scheme is lost.
+Every scheme with a `spectrum` and a `base` takes part: the RoPE family, RoPE on values, RoPE in
+linear attention. A change is a function in front of that method on one object; classes stay as they
+are, so that a scheme loses nothing else.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import pi
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, even_spacing
-from extrap.model.stack import Stack, parts_in_layer
-from extrap.model.wrapper import Wrapper
+from extrap.model.scheme import Scheme, even_spacing, parts
 
 
 @dataclass(frozen=True)
@@ -56,48 +54,32 @@ class Pairs:
         return self.length * self.theta / (2 * pi)
 
 
-@runtime_checkable
-class Turning(Protocol):
-    """A part that turns pairs of channels."""
-
-    base: float
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (P,), float64, in a forward of n tokens."""
-        ...
-
-
 Change = Callable[[Pairs, int], Tensor]
 """(pairs as trained, tokens of the forward) -> theta' (P,)."""
 
 
 def pairs(part: Scheme) -> Pairs:
-    """What a single part turns, as it is now within the training length."""
-    turning = cast(Turning, part)
+    """Returns the pairs that a single part turns, as they are within the training length."""
+    turning = cast(Any, part)
     return Pairs(turning.spectrum(part.shape.length), turning.base, part.shape.length)
 
 
 def turns_pairs(part: Scheme) -> bool:
-    """Whether a single part turns pairs of channels: it has a spectrum and not all of it stands
-    still.
-    """
-    return isinstance(part, Turning) and bool(part.spectrum(part.shape.length).any())
+    """True if a single part has a spectrum and not all of it stands still."""
+    theta = part.spectrum(part.shape.length)
+    return theta is not None and bool(theta.any())
 
 
 def still(scheme: Scheme) -> str:
-    """Words about a scheme in which nothing turns by frequencies: some turn by angles that are made
-    of the data, or keep theirs inside.
-    """
+    """Explains why a scheme has no frequencies to change (for messages)."""
     inside = " by frequencies that can be reached" * scheme.uses("rotate")
     return f"no channels turn there{inside}"
 
 
 def respectrum(part: Scheme, change: Change) -> Scheme:
-    """The part itself, its frequencies changed from now on; for copies only."""
-    turning = cast(Turning, part)
-    turning.spectrum = partial(  # pyright: ignore[reportAttributeAccessIssue]
-        _changed, change, turning.spectrum, turning.base, part.shape.length
-    )
+    """Changes the frequencies of the part itself from now on, and returns it; for copies only."""
+    turning = cast(Any, part)
+    turning.spectrum = partial(_changed, change, turning.spectrum, turning.base, part.shape.length)
     return part
 
 
@@ -108,26 +90,22 @@ def _changed(
 
 
 def turning_layers(scheme: Scheme) -> set[int]:
-    """Layers in which something turns pairs of channels."""
-    return {
-        layer
-        for layer in range(scheme.shape.layers)
-        if any(turns_pairs(part) for part in parts_in_layer(scheme, layer))
-    }
+    """Returns the layers in which something turns pairs of channels."""
+    layers = range(scheme.shape.layers)
+    return {n for n in layers if any(turns_pairs(part) for part in parts(scheme, n))}
 
 
 def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Scheme, float | None]]:
-    """The single parts of a scheme in one layer, or wherever they act, each with what distances are
-    to it (Wrapper.stretch), apart from what coordinates do.
+    """Returns the single parts of a scheme in one layer, or anywhere, each with the factor on the
+    distances that it sees (Scheme.stretch), apart from coordinates.
     """
-    if isinstance(scheme, Stack):
-        return [one for part in scheme.parts for one in stretched_parts(part, n, layer)]
-    if not isinstance(scheme, Wrapper):
+    if not (inner := scheme.inner(layer)):
         return [(scheme, 1.0)]
-    within = scheme.inside if layer is None else scheme.in_layer(layer)
-    own, inner = scheme.stretch(n), stretched_parts(within, n, layer)
+    own = scheme.stretch(n)
     return [
-        (part, None if own is None or stretch is None else own * stretch) for part, stretch in inner
+        (part, None if own is None or stretch is None else own * stretch)
+        for one in inner
+        for part, stretch in stretched_parts(one, n, layer)
     ]
 
 
@@ -141,7 +119,7 @@ def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor
     """
     step = spacing(scheme, n)
     turning = [
-        cast(Turning, part).spectrum(n) * (1.0 if stretch is None else stretch)
+        cast(Tensor, part.spectrum(n)) * (1.0 if stretch is None else stretch)
         for part, stretch in stretched_parts(scheme, n, layer)
         if turns_pairs(part)
     ]

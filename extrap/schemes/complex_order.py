@@ -11,6 +11,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from extrap.model.functional import check_base, check_even
 from extrap.model.scheme import Scheme, Shape, Where
 
 PACE = 0.1
@@ -43,12 +44,8 @@ class ComplexOrder(Scheme):
         base: float = 10000.0,
     ):
         super().__init__(shape)
-        if shape.dim % 2:
-            raise ValueError(
-                f"complex channels come in pairs; dim={shape.dim} is odd; give an even model.dim"
-            )
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
+        check_even(shape.dim, "complex numbers")
+        check_base(base)
         self.phase = phase
         half = shape.dim // 2
         omega = base ** (-2 * (torch.arange(half) // 2) / half)

@@ -10,7 +10,7 @@ base**(-2p/P).
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import sinusoid
+from extrap.model.functional import check_base, sinusoid
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -78,5 +78,4 @@ def _check(width: int, base: float) -> None:
         raise ValueError(
             f"width={width}: sinusoids come in pairs of channels; give an even number of at least 2"
         )
-    if base <= 1:
-        raise ValueError(f"base={base}: must exceed 1")
+    check_base(base)

@@ -34,7 +34,7 @@ class DeBERTa(Scheme):
     Colour: olive
     """
 
-    own_vectors = True
+    full_width = own_vectors = True
 
     def __init__(
         self,
@@ -44,7 +44,6 @@ class DeBERTa(Scheme):
         p2c_index: Literal["code", "paper"] = "code",
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
         if p2c_index == "paper" and terms != "both":
             raise ValueError(
                 f"p2c_index=paper, terms={terms}: the paper's index is defined with terms=both"

@@ -26,7 +26,7 @@ class GatedDeltaRule(Scheme):
 
     Owns attention. Parameters: 2 taps H D + 2 C H + 2 H per layer. The paper convolves values as
     well and norms and gates the output; neither is here, so that what is read stays linear in the
-    values. Raises ValueError for fewer than 1 tap, and without the causal mask.
+    values. Needs the causal mask. Raises ValueError for fewer than 1 tap.
 
     Kind: relative
     Used by: Qwen3-Next, Qwen3.5, OLMo Hybrid (in most layers)
@@ -34,6 +34,8 @@ class GatedDeltaRule(Scheme):
     Source: arXiv 2412.06464
     Colour: azure
     """
+
+    causal_only = True
 
     def __init__(self, shape: Shape, taps: Size = 4):
         super().__init__(shape)
@@ -46,11 +48,6 @@ class GatedDeltaRule(Scheme):
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                "GatedDeltaRule is a recurrence over earlier tokens; it has no form without the "
-                "causal mask"
-            )
         wide = torch.promote_types(q.dtype, torch.float32)
         q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))
         log_a, b = (z.to(wide) for z in self.forgetting_and_writing(at.x, at.layer))

@@ -126,14 +126,12 @@ class FloaterQKV(Scheme):
     Colour: magenta
     """
 
-    own_vectors = True
+    own_keys = full_width = own_vectors = True
 
     def __init__(
         self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
-        shape.own_keys(type(self).__name__)
         self.start = nn.Parameter(nn.init.xavier_normal_(torch.empty(3, shape.layers, shape.dim)))
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 

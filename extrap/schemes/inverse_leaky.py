@@ -27,6 +27,8 @@ class InverseLeaky(Wrapper):
     Colour: blue
     """
 
+    sealed = True
+
     def __init__(self, shape: Shape, inner: Scheme, window: int | None = None, factor: float = 8.0):
         super().__init__(shape)
         window = max(1, shape.length // 4) if window is None else window

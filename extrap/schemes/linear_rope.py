@@ -17,9 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.model.functional import frequencies
-from extrap.model.rotary import Layout, check_base, pairing, phase, turn
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.rotary import Layout, Turning, turn
+from extrap.model.scheme import Shape, Where
 
 CHUNK = 64
 EPS = 1e-6
@@ -37,37 +36,23 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.cat(out, 2)
 
 
-class LinearAttention(Scheme):
+class LinearAttention(Turning):
     """Owns attention. Parameters: none. Raises ValueError for an odd head width, a base of 1 or
     less and unpaired channels.
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
-        super().__init__(shape)
-        pairing(layout, shape.head_dim)
-        check_base(base)
-        self.base = base
-        self.layout: Layout = layout
+    causal_only = True
 
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64; what extensions wrap."""
-        return frequencies(self.shape.head_dim, self.base)
+    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
+        super().__init__(shape, base, layout)
 
     @abstractmethod
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
         """(B, H, T, D) from q, k, v in float32 at least and the turns of queries and keys."""
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                f"{type(self).__name__} is a running sum over earlier tokens; it has no form "
-                "without the causal mask"
-            )
-        theta, wide = (
-            self.spectrum(at.length).to(at.q.device),
-            torch.promote_types(q.dtype, torch.float32),
-        )
-        of_q, of_k = (phase(t[:, None] * theta, wide) for t in (at.q, at.k))
+        wide = torch.promote_types(q.dtype, torch.float32)
+        of_q, of_k = (self.phases(t, at, wide) for t in (at.q, at.k))
         return self.ratio(q.to(wide), k.to(wide), v.to(wide), of_q, of_k).to(v.dtype)
 
 

@@ -10,7 +10,7 @@ there could not be read: the initialisations and the 1 are choices made here.
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import between, sinusoid
+from extrap.model.functional import between, check_base, check_even, sinusoid
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -54,13 +54,8 @@ class MultiplicativeSinusoidal(Scheme):
 
     def __init__(self, shape: Shape, amplitude: float = 1.0, base: float = 10000.0):
         super().__init__(shape)
-        if shape.dim % 2:
-            raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
-                "model.dim"
-            )
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
+        check_even(shape.dim)
+        check_base(base)
         if amplitude == 0:
             raise ValueError(f"amplitude={amplitude}: must not be 0, which is NoPE")
         self.amplitude, self.base = amplitude, base

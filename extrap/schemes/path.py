@@ -36,6 +36,8 @@ class PaTH(Scheme):
     Colour: azure
     """
 
+    causal_only = True
+
     def __init__(self, shape: Shape, rank: Size = 32, taps: Size = 3):
         super().__init__(shape)
         if rank < 1 or taps < 1:
@@ -48,11 +50,6 @@ class PaTH(Scheme):
         self.c = nn.Parameter(torch.zeros(layers, H))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                "PaTH is a product over the tokens between key and query; it has no form without "
-                "the causal mask"
-            )
         wide = torch.promote_types(q.dtype, torch.float32)
         w, b = (z[:, :, at.j].to(wide) for z in self.reflections(at.x, at.layer))
         return self.products(q.to(wide), k.to(wide), w, b, at) * at.scale

@@ -14,8 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import frequencies
-from extrap.model.rotary import check_base
+from extrap.model.functional import check_base, frequencies
 from extrap.model.scheme import Scheme, Shape, Where
 
 
@@ -33,13 +32,12 @@ class PoPE(Scheme):
     Colour: blue
     """
 
-    by_phase = widens = True
+    own_keys = by_phase = widens = True
 
     def __init__(
         self, shape: Shape, base: float = 10000.0, delta: Literal["zero", "uniform"] = "zero"
     ):
         super().__init__(shape)
-        shape.own_keys("PoPE")
         check_base(base)
         self.base = base
         of_head = torch.zeros(shape.layers, shape.heads, shape.head_dim)

@@ -7,9 +7,6 @@ q~_i = R_i q_i, k~_j = R_j k_j;  R_m turns pair p by m theta_p:  (a, b) -> (a co
 
 from math import log, pi
 
-from torch import Tensor
-
-from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
 
@@ -37,7 +34,3 @@ class RoPE(Rotary):
 
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape, matched_base(shape.length) if base is None else base, layout)
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64."""
-        return frequencies(self.shape.head_dim, self.base)

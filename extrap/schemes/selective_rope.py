@@ -14,11 +14,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import causal_convolution, frequencies
-from extrap.model.rotary import Layout, check_base, pairing, phase, turn
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.rotary import Layout, Turning, phase, turn
+from extrap.model.scheme import Shape, Size, Where
 
 
-class SelectiveRoPE(Scheme):
+class SelectiveRoPE(Turning):
     """base: of the temperatures theta; rank: of V U; taps: tokens that the convolution reads.
 
     The authors' code has gates, biases and other temperatures as options that are off unless
@@ -33,7 +33,7 @@ class SelectiveRoPE(Scheme):
     Colour: azure
     """
 
-    by_phase = True
+    own_keys = by_phase = True
 
     def __init__(
         self,
@@ -43,25 +43,23 @@ class SelectiveRoPE(Scheme):
         taps: Size = 4,
         layout: Layout = "half",
     ):
-        super().__init__(shape)
-        shape.own_keys("SelectiveRoPE")
-        pairing(layout, shape.head_dim)
-        check_base(base)
+        super().__init__(shape, base, layout)
         if rank < 1 or taps < 1:
             raise ValueError(f"rank={rank}, taps={taps}: both must be at least 1")
-        self.base = base
-        self.layout: Layout = layout
         layers, C, P = shape.layers, shape.dim, shape.heads * shape.head_dim // 2
         self.down = nn.Parameter(torch.randn(layers, rank, C))
         self.up = nn.Parameter(torch.randn(layers, P, rank) * rank**-0.5)
         self.taps = nn.Parameter(torch.randn(layers, P, taps) * taps**-0.5)
 
+    def spectrum(self, n: int) -> None:
+        """None: the text decides how far a pair turns."""
+
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        angle = self.angle(at.x, at.layer)
+        angle = self.angles(at.x, at.layer)
         of_q, of_k = (phase(angle[:, :, n], q.dtype) for n in (at.i, at.j))
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)
 
-    def angle(self, x: Tensor, layer: int) -> Tensor:
+    def angles(self, x: Tensor, layer: int) -> Tensor:
         """(B, T, C) -> (B, H, T, D/2): a, float64."""
         down, up, taps = (p[layer].to(x.dtype) for p in (self.down, self.up, self.taps))
         phi = causal_convolution(F.normalize(x, dim=-1) @ down.T @ up.T, taps)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from extrap.model.functional import sinusoid
+from extrap.model.functional import check_base, check_even, sinusoid
 from extrap.model.scheme import Scheme, Shape, Where
 
 
@@ -38,13 +38,8 @@ class Sinusoidal(Scheme):
         layers: Literal["first", "every"] = "first",
     ):
         super().__init__(shape)
-        if shape.dim % 2:
-            raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
-                "model.dim"
-            )
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
+        check_even(shape.dim)
+        check_base(base)
         if emb_scale <= 0:
             raise ValueError(f"emb_scale={emb_scale}: must exceed 0, else the tokens are lost")
         self.base, self.emb_scale, self.layers = base, emb_scale, layers

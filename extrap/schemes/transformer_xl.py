@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import distinct, frequencies, gather
+from extrap.model.functional import check_even, distinct, frequencies, gather
 from extrap.model.scheme import Scheme, Shape, Size, Where
 from extrap.model.skewed import by_distance
 
@@ -32,7 +32,7 @@ class TransformerXL(Scheme):
     Colour: petrol
     """
 
-    own_vectors = True
+    full_width = own_vectors = True
 
     def __init__(
         self,
@@ -41,12 +41,7 @@ class TransformerXL(Scheme):
         clamp: Size | None = None,
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
-        if shape.dim % 2:
-            raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
-                "model.dim"
-            )
+        check_even(shape.dim)
         if clamp is not None and clamp < 1:
             raise ValueError(f"clamp={clamp}: a distance of at least 1, or null for none")
         self.clamp = inf if clamp is None else clamp

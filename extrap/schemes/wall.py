@@ -33,6 +33,8 @@ class Wall(Scheme):
     Colour: azure
     """
 
+    causal_only = True
+
     def __init__(self, shape: Shape, gate: float = 8.0):
         super().__init__(shape)
         channels = shape.heads * shape.head_dim
@@ -40,11 +42,6 @@ class Wall(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, channels), float(gate)))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                "Wall forgets what lies between key and query; it has no form without the causal "
-                "mask"
-            )
         wide, kept = torch.promote_types(q.dtype, torch.float32), self.kept(at.x, at.layer)
         q, k = q.to(wide), k.to(wide)
         starts = range(0, len(at.i), CHUNK)

@@ -9,7 +9,6 @@ counted from the middle of each block of query rows, in float32 at least.
 import torch
 from torch import Tensor
 
-from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary, pairing
 from extrap.model.scheme import Shape, Where, product
 
@@ -34,6 +33,8 @@ class XPos(Rotary):
     Colour: blue
     """
 
+    causal_only = True
+
     def __init__(
         self,
         shape: Shape,
@@ -46,10 +47,6 @@ class XPos(Rotary):
         if gamma <= 0 or scale_base <= 0:
             raise ValueError(f"gamma={gamma}, scale_base={scale_base}: both must be positive")
         self.gamma, self.scale_base = gamma, scale_base
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64."""
-        return frequencies(self.shape.head_dim, self.base)
 
     def fading(self) -> Tensor:
         """(D,) ln(zeta) / S of the pair each channel belongs to, float64, <= 0."""

@@ -10,10 +10,10 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model import attention as kernels
-from extrap.model.card import kind, parts
+from extrap.model.card import kind
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Scheme, Where
+from extrap.model.scheme import OutOfRange, Scheme, Where, parts
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
 from tests.support.exceptions import EXCUSED

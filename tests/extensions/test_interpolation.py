@@ -7,11 +7,10 @@ import torch
 
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.probe import reads_coordinates
-from extrap.model.card import parts
 from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape, Where
+from extrap.model.scheme import Shape, Where, parts
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import names, scheme

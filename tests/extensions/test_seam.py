@@ -17,10 +17,10 @@ from extrap.extensions.base import (
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
-from extrap.model.card import describe_parts, parts
+from extrap.model.card import describe_parts
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape, parts
 from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
 from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN

@@ -30,7 +30,7 @@ CASES = {
     "model.norm=batch": "model.norm=batch: expected one of rms, layer",
     "model.mlp=relu6": "model.mlp=relu6: expected one of gelu, ",
     "model.head=none": "model.head=none: expected one of untied, tied",
-    "+model.depth=3": "model.depth: no such option; GPT takes ",
+    "+model.depth=3": "model.depth: no such option; Decoder takes ",
     "model.heads=true": "model.heads=true: expected a whole number",
     "model.dim=null": "model.dim=null: expected a whole number",
     "scheme=t5 | scheme.buckets=31": (

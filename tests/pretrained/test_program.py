@@ -72,7 +72,6 @@ def test_a_finished_run_is_finished_for_the_status(place):
     assert Entry(this.study, this.run.name, this.extension_stem, planned(this)).missing() == []
     config = json.loads((this.run.folder / "config.json").read_text())
     assert config["identity"]["checkpoint"] == this.base.checkpoint.sha256
-    assert config["linear"] == "torch"
 
 
 def test_a_run_is_named_by_checkpoint_reading_and_text(place, elsewhere):
