@@ -46,7 +46,7 @@ class Search:
                 f"{job.run.name} is not trained yet; train it with `extrap stage=train` and the "
                 "same options"
             )
-        texts(job, int(job.extension.factor * job.length))
+        texts(job, int(job.extension.factor * job.source.length))
 
     def run(self) -> None:
         """Prints how to evaluate the factors that it finds, or found before."""
@@ -61,7 +61,7 @@ class Search:
         s = job.extension.factor
         with job.run.alone():
             if (factors := read(path := kept(job.run, s), s)) is None:
-                held_out = texts(job, int(s * job.length))
+                held_out = texts(job, int(s * job.source.length))
                 with Progress("search") as progress:
                     factors = find_factors(trained_model(job), held_out, s, progress)
                 write(path, s, factors)
