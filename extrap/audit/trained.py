@@ -8,7 +8,7 @@ from extrap.runs.build import build
 from extrap.runs.checkpoint import Damaged, load, trained_weights
 from extrap.runs.folder import Named, read_json
 from extrap.runs.layout import RUNS
-from extrap.runs.pretraining import shape_of
+from extrap.runs.source import shape_of
 from extrap.runs.training.devices import DTYPES, precision
 from extrap.utils.errors import UserError
 

@@ -45,7 +45,7 @@ class Search:
         if not job.run.trained:
             remedy = "train it with `extrap stage=train` and the same options"
             raise untrained(job.run, "extension", job.choices["extension"], remedy)
-        texts(job, int(job.extension.factor * job.length))
+        texts(job, int(job.extension.factor * job.source.length))
 
     def run(self) -> None:
         """Prints how to evaluate the factors that it finds, or found before."""
@@ -60,7 +60,7 @@ class Search:
         s = job.extension.factor
         with job.run.alone():
             if (factors := read(path := kept(job.run, s), s)) is None:
-                held_out = texts(job, int(s * job.length))
+                held_out = texts(job, int(s * job.source.length))
                 with Progress("search") as progress:
                     factors = find_factors(trained_model(job), held_out, s, progress)
                 write(path, s, factors)

@@ -3,7 +3,6 @@
 import os
 import sys
 import traceback
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
@@ -35,7 +34,7 @@ def job(cfg: DictConfig):
     """
     from hydra.core.hydra_config import HydraConfig
 
-    from extrap.runs.job import Job
+    from extrap.runs.job import make
 
     hydra_node = HydraConfig.get() if HydraConfig.initialized() else cfg.hydra
     choices = dict(hydra_node.runtime.choices)
@@ -56,7 +55,7 @@ def job(cfg: DictConfig):
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(f"{name}: removed from the configuration; drop ~{name}")
     _check_read(plain, typed_here)
-    return Job(plain, choices, opened)
+    return make(plain, choices, opened)
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
@@ -134,7 +133,7 @@ class Experiment:
 
         check_run(self.job.run.name)
         torch.set_num_threads(self.job.config["threads"])
-        devices.settle(self.job.trainer)
+        devices.settle(self.job.source.trainer)
         if not devices.first():  # it helps to train what the first process holds the lock of
             from extrap.runs.train import train
 
@@ -153,7 +152,7 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.held(str(holder))
         if not in_sweep:
-            print("\n".join(closing(entry, self.job.choices, self.job.published)), file=sys.stderr)
+            print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
 
 
 def prepare(cfg: DictConfig) -> Experiment:
@@ -169,7 +168,7 @@ def done(this) -> bool:
     """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
     though the run is not on this disk.
     """
-    from extrap.runs.planned import evaluated, measured
+    from extrap.runs.evaluate import evaluated, measured
 
     if this.run.trained:
         return this.stage == "train" or evaluated(this)
@@ -177,35 +176,29 @@ def done(this) -> bool:
 
 
 def noted(this, command: str) -> Entry:
-    from extrap.runs.planned import planned
+    from extrap.runs.evaluate import planned
 
     tasks = {} if this.stage == "train" else planned(this)
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
-OTHERS = {"scheme": ("alibi", "rope"), "extension": ("yarn", "pi")}
-"""Choices that a run is worth comparing with; of a published checkpoint, extensions."""
-
-
-def closing(entry: Entry, choices: Mapping[str, str], published: bool) -> list[str]:
-    """Returns where the rows are, and commands that show and compare them; choices: the name chosen
-    in each group.
+def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
+    """Returns where the rows are, and commands that show and compare them. another: an option
+    worth comparing with.
     """
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
-    group = "extension" if published else "scheme"
-    other = next(name for name in OTHERS[group] if name != choices[group])
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap-plot {entry.study}",
-        f"next: extrap-table {entry.study}; the same with {group}={other}, say, to compare",
+        f"next: extrap-table {entry.study}; the same with {another}, say, to compare",
     ]
 
 
 def _note_parent(this) -> None:
     """Notes that the study of a tuned run uses its parent, too."""
-    parent = Entry(this.study, this.course.parent.run.name, DIRECT, {})
-    if not parent.path.exists():
+    parent = Entry(this.study, this.source.run.name, DIRECT, {})
+    if this.run.name != this.source.run.name and not parent.path.exists():
         parent.write()
 
 
@@ -216,7 +209,7 @@ def work(this, wait: bool = True) -> None:
     this.run.fail(None, this.extension_stem)
     code = 1
     try:
-        if this.stage != "evaluate" and this.course.parent is not None:
+        if this.stage != "evaluate":
             _note_parent(this)
         if this.stage != "evaluate" and not this.run.trained:
             from extrap.runs.train import train

@@ -7,8 +7,7 @@ import pytest
 from extrap.results import rows
 from extrap.runs import validate
 from extrap.runs.choices import changed
-from extrap.runs.evaluate import evaluate
-from extrap.runs.planned import evaluated
+from extrap.runs.evaluate import evaluate, evaluated
 from extrap.runs.train import train
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.jobs import job

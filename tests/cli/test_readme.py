@@ -18,7 +18,7 @@ from extrap.cli import schema as config
 from extrap.cli.program import prepare
 from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
-from extrap.runs.planned import measured
+from extrap.runs.evaluate import measured
 from tests.support.jobs import TINY, job
 
 ROOT = Path(__file__).parents[2]

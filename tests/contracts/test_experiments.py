@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from extrap.runs import validate
-from extrap.runs.planned import measured
+from extrap.runs.evaluate import measured
 from tests.support.exceptions import MEASURED_BEFORE
 from tests.support.jobs import job
 
@@ -52,7 +52,7 @@ CASES = [
 def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, words):
     this = job(f"experiment={name}", *words, "logger=none", tiny=())
     validate.check(this)
-    assert this.params > 0
+    assert this.source.params > 0
 
 
 @pytest.mark.sample(5)

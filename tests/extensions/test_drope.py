@@ -49,6 +49,6 @@ def test_refusals():
 
 
 def test_it_is_recalibrated_at_the_training_length():
-    tuned = job("scheme=rope", "finetune=full", "extension=drope").tuned
-    assert (tuned.factor, tuned.length) == (1.0, tuned.parent.length)
+    tuned = job("scheme=rope", "finetune=full", "extension=drope").training
+    assert (tuned.factor, tuned.length) == (1.0, tuned.source.length)
     tuned.check()

@@ -250,7 +250,7 @@ def run(here: Path, base: list[str]) -> Job:
     cfg = composed(*(word for word in base if not word.startswith("data.")))
     this = job(set_in(cfg, [word for word in base if word.startswith("data.")]))
     this.run.folder.mkdir(parents=True)
-    checkpoint.save(this.model().state_dict(), this.run.weights)
+    checkpoint.save(this.source.model().state_dict(), this.run.weights)
     this.run.curve.write_text('{"points": []}')
     this.run.mark("trained", 8)
     this.run.claim()

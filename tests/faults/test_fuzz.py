@@ -159,15 +159,12 @@ def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
                 OmegaConf.update(cfg, name, value, merge=False)
         this = job(cfg)
         _ = (
-            this.optim,
-            this.mixture,
-            this.shape,
-            this.extension,
-            this.trainer,
-            this.dashboard,
+            *(training.optim for training in this.trainings),
+            this.source.mixture,
+            this.source.shape,
+            this.source.trainer,
             this.tasks,
         )
-        _ = this.tuned and this.tuned.tuning
     except UserError as error:
         said = str(error)
     except OmegaConfBaseException as error:

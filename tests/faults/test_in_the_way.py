@@ -36,7 +36,7 @@ from extrap.cli.app import reported
 from extrap.results import rows
 from extrap.runs import train
 from extrap.runs.folder import write_json
-from extrap.runs.job import Job
+from extrap.runs.job import make
 from extrap.utils import docs, lock
 from tests.support import jobs
 from tests.support.plausible import run_rows
@@ -433,7 +433,7 @@ def options() -> tuple[dict, dict]:
 
 @pytest.mark.parametrize("name", IN_A_RUN)
 def test_a_run_says_what_lies_in_its_way(name: str, elsewhere: Path, capsys) -> None:
-    this = Job(*deepcopy(options()))
+    this = make(*deepcopy(options()))
     prepare, line = IN_A_RUN[name]
     prepare(this.run.name)(elsewhere)
     (elsewhere / "results.csv").write_text("mine")
@@ -452,7 +452,7 @@ def test_a_reader_that_is_gone_is_no_fault_of_the_run(here: Path, monkeypatch) -
     def unheard(*_: object) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
-    this = Job(*deepcopy(options()))
+    this = make(*deepcopy(options()))
     failed: list[object] = []
     monkeypatch.setattr(type(this.run), "fail", lambda _, why, *more: failed.append(why))
     monkeypatch.setattr(train, "train", unheard)

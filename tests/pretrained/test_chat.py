@@ -150,9 +150,9 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
     kv = rows.read(this.results)
     kv = kv[(kv.task == "kv") & (kv.metric == "guess") & (kv.protocol == "records")]
     assert kv.length.tolist() == [48, 64]
-    turns = this.vocabulary.turns
+    turns = this.source.vocabulary.turns
     held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
-    values = this.vocabulary.words.values
+    values = this.source.vocabulary.words.values
     assert kv.value.tolist() == pytest.approx([1 / k + (1 - 1 / k) / values for k in held])
     with pytest.raises(UserError, match=r"hold no record beside the \d+ of the chat template"):
         _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks

@@ -63,7 +63,7 @@ def test_a_model_of_another_family_is_measured(elsewhere):
     placed(elsewhere)
     theirs = saved(elsewhere / "olmo2", "olmo2")
     this = measured("model.checkpoint=olmo2")
-    assert this.params == sum(p.numel() for p in theirs.parameters())
+    assert this.source.params == sum(p.numel() for p in theirs.parameters())
     frame = rows.read(this.results)
     nll = frame[frame.metric == "nll"]
     assert set(nll.length) == {L // 2, L, 2 * L} and set(frame.status) == {"ok"}

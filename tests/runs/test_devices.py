@@ -135,19 +135,22 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
         torch.testing.assert_close(
             a, b, atol=1e-4, rtol=0, msg=lambda said, name=name: f"{name}: {said}"
         )
-    assert not all(torch.equal(one[name], job(*options).model().state_dict()[name]) for name in one)
+    assert not all(
+        torch.equal(one[name], job(*options).source.model().state_dict()[name]) for name in one
+    )
 
 
 @pytest.mark.parametrize("n", [2, 4])
 def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> None:
     """Also where shares score differently many tokens of a part, or none."""
     this = job("scheme=t5", "model.dim=16", "model.heads=2")
-    lit = Lit(this.model().double(), this.optim, this.batches.mixture.weights)
-    targets = torch.randint(0, this.vocabulary.size, (8, 16))
+    model, training = this.source.model().double(), this.training
+    lit = Lit(model, training.optim, training.batches.mixture.weights)
+    targets = torch.randint(0, this.source.vocabulary.size, (8, 16))
     targets[4:, :13] = -100
     targets[5, :] = -100  # no token of share 1 of 4 is scored
     targets[torch.rand(8, 16) < 0.3] = -100
-    tokens = torch.randint(0, this.vocabulary.size, (8, 16))
+    tokens = torch.randint(0, this.source.vocabulary.size, (8, 16))
     batch = Batch(tokens, targets, {"text": slice(0, 4), "retrieval": slice(4, 8)})
 
     def gradients(part: Batch) -> list[torch.Tensor]:

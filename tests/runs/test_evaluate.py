@@ -12,9 +12,8 @@ import torch
 from extrap.cli import program
 from extrap.results import rows
 from extrap.runs import checkpoint, validate
-from extrap.runs.evaluate import evaluate
+from extrap.runs.evaluate import evaluate, evaluated
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.planned import evaluated
 from extrap.runs.study import Entry
 from extrap.runs.train import train
 from extrap.utils import progress
@@ -101,11 +100,11 @@ def tokens_to_read(*tasks: str) -> int:
         raise Counted
 
     def model(x, last=None):
-        return torch.zeros(len(x), last or x.shape[1], this.vocabulary.size)
+        return torch.zeros(len(x), last or x.shape[1], this.source.vocabulary.size)
 
     for task in this.tasks.values():
         with pytest.raises(Counted):
-            task.run(model, this.corpus, this.vocabulary, this.length, said)
+            task.run(model, this.source.corpus, this.source.vocabulary, this.source.length, said)
     return sum(totals)
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import lightning as L
 import pytest
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
@@ -194,7 +195,7 @@ def test_what_a_trainer_finds_wrong_as_it_starts_is_one_line(
     def refuse(*args, **options) -> None:
         raise MisconfigurationException("no such\n   thing")
 
-    monkeypatch.setattr(stage.L.Trainer, "fit", refuse)
+    monkeypatch.setattr(L.Trainer, "fit", refuse)
     with pytest.raises(UserError, match=r"no such thing; trainer=cpu works everywhere$") as error:
         stage.train(job(*BRIEF))
     assert str(error.value).startswith("trainer.accelerator=cpu trainer.devices=1")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from extrap.model.scheme import Scheme, Where
 from extrap.runs.build import build
-from extrap.runs.probe import check_scheme
+from extrap.runs.validate import check_scheme
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names
 

@@ -9,8 +9,7 @@ import yaml
 from extrap.cli.program import done
 from extrap.results import rows
 from extrap.runs import study, validate
-from extrap.runs.evaluate import evaluate
-from extrap.runs.planned import measured
+from extrap.runs.evaluate import evaluate, measured
 from extrap.runs.train import train
 from tests.support.jobs import TINY, job
 
@@ -75,7 +74,7 @@ CHECKED = [(tier, words) for tier in TIERS for words in first(tier)]
 @pytest.mark.parametrize("tier, words", CHECKED, ids=[" ".join((t, *w)) for t, w in CHECKED])
 def test_every_grid_of_every_tier_is_a_configuration_without_mistakes(tier, words):
     this = job(f"experiment=reference/{tier}", *words, *here(tier), tiny=())
-    assert this.params > 0 and this.batches.mixture is this.mixture
+    assert this.source.params > 0 and this.training.batches.mixture is this.source.mixture
     assert sorted(this.tasks) == sorted(this.task_names)
     if tier in ("headline", "scale"):  # the others are seconds of building weights
         validate.check(this)

@@ -133,7 +133,7 @@ def test_a_parameter_in_two_places_is_refused() -> None:
 
 
 def test_an_outline_has_no_numbers_and_is_otherwise_the_model() -> None:
-    course = job("scheme=learned").course
+    course = job("scheme=learned").training
     outline, model = course.outline(), course.begin()
     assert outline.embedding.weight.is_meta and not model.embedding.weight.is_meta
     shapes = [{n: p.shape for n, p in m.named_parameters()} for m in (outline, model)]

@@ -161,10 +161,12 @@ def _interrupt(*_):
 
 
 def test_shared_weights_start_equal_whatever_the_scheme():
-    a, b = job("scheme=t5").model(), job("scheme=learned").model()
+    a, b = job("scheme=t5").source.model(), job("scheme=learned").source.model()
     shared = [name for name, _ in a.named_parameters() if not name.startswith("scheme")]
     assert all(torch.equal(a.get_parameter(n), b.get_parameter(n)) for n in shared)
-    assert torch.equal(job("scheme=t5").batches[3].tokens, job("scheme=nope").batches[3].tokens)
+    assert torch.equal(
+        job("scheme=t5").training.batches[3].tokens, job("scheme=nope").training.batches[3].tokens
+    )
 
 
 def test_names_follow_content():

@@ -6,7 +6,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from extrap.cli import schema as config
-from extrap.runs.job import Job
+from extrap.runs.job import Job, make
 from extrap.utils.paths import conf_dir
 from tests.support import discover
 
@@ -27,7 +27,7 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
     """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
     unless overridden.
     """
-    return Job(*composed(*tiny, *overrides))
+    return make(*composed(*tiny, *overrides))
 
 
 def composed(*overrides: str) -> tuple[dict, dict]:

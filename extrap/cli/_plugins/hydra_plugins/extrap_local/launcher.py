@@ -15,7 +15,7 @@ from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import pool
-from extrap.cli.sweep.display import status, summary
+from extrap.cli.sweep.display import Status, summary
 from extrap.cli.sweep.process import State
 from extrap.utils.cores import SHARE, cores
 from extrap.utils.errors import UserError
@@ -54,7 +54,8 @@ class LocalLauncher(Launcher):
         n_jobs = self.n_jobs or max(1, cores() // max(job.threads for job in read))
         os.environ[SHARE] = str(max(1, cores() // n_jobs))
         try:
-            pool.run(list(jobs), n_jobs, status(list(jobs), n_jobs))
+            shown = Status(list(jobs), n_jobs, live=sys.stderr.isatty())
+            pool.run(list(jobs), n_jobs, shown)
         finally:
             del os.environ[SHARE]
         entries = [job.entry for job in read]

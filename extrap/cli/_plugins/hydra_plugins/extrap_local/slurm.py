@@ -17,7 +17,7 @@ from hydra.types import HydraContext, TaskFunction
 from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.cli.sweep.display import Lines, summary
+from extrap.cli.sweep.display import Status, summary
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
@@ -93,7 +93,7 @@ class SlurmLauncher(Launcher):
     def _wait(self, jobs: list[Process], queued: list[Any]) -> None:
         """Until every job has ended, with a line for each. Ctrl-C leaves them in the queue."""
         status, left = (
-            Lines(jobs),
+            Status(jobs),
             dict(zip(range(len(jobs)), zip(jobs, queued, strict=True), strict=True)),
         )
         for job in jobs:
