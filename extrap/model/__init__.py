@@ -1,1 +1,1 @@
-"""The seam and the model: hooks and their context, stacks of schemes, kernels of attention, a GPT."""
+"""The seam and the model: hooks and their context, stacks of schemes, kernels, a GPT."""

@@ -151,7 +151,7 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tenso
 
 
 def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where) -> Tensor:
-    """Attention of heated queries to rotated keys; b (H or 1, T): biases of distances T - 1 .. 0."""
+    """Attention of heated queries to rotated keys; b (H or 1, T): biases of T - 1 .. 0."""
     w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:

@@ -167,7 +167,7 @@ class InspectedModel:
             return self.model(tokens.to(self._device), last=last)
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) with coordinates larger by `jump` from token `after` on."""
+        """Returns logits (B, last, vocab) with coordinates + `jump` from token `after` on."""
         with torch.no_grad(), self._through(Jumped(self.scheme, after, jump)):
             return self.model(tokens.to(self._device), last=last)
 

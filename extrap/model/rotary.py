@@ -54,7 +54,7 @@ def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tens
 
 
 def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
-    """Returns e^(i angle) for float64 angles, complex128 for channels of float64, else complex64."""
+    """Returns e^(i angle) for float64 angles: complex128 for float64 channels, else complex64."""
     turns = torch.polar(torch.ones_like(angle), angle)
     return turns if dtype == torch.float64 else turns.to(torch.complex64)
 

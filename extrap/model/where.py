@@ -92,7 +92,7 @@ class Where:
 
     @computed_once
     def mask(self) -> Tensor | None:
-        """(Tq, Tk) bool: the pairs that `sees` of the scheme leaves visible; None without a mask."""
+        """(Tq, Tk) bool: pairs that `sees` of the scheme leaves visible; None without a mask."""
         return None if self.sees is None else self.sees(self)
 
     @computed_once
