@@ -1,7 +1,7 @@
 """Window attention: a query sees its nearest W tokens, itself among them.
 https://kexue.fm/archives/9431.
 
-visible iff 0 <= i - j < W, counted in tokens whatever their coordinates.
+visible iff 0 <= i - j < W, in tokens, not in coordinates.
 """
 
 from torch import Tensor
@@ -10,8 +10,8 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class Window(Scheme):
-    """width: W in tokens; null stands for L, which changes nothing in training and forbids
-    distances never trained past it.
+    """width: W in tokens; null stands for L, which changes nothing in training and hides all longer
+    distances past it.
 
     Parameters: none. Raises ValueError for a width below 1.
 
@@ -33,10 +33,10 @@ class Window(Scheme):
 
 
 class ReachWindow(Scheme):
-    """The window with which all layers but the last reach alpha L tokens together: (W - 1)(layers -
-    1) + 1 <= alpha L.
+    """A window by which all layers but the last reach alpha L tokens together: (W - 1)(layers - 1)
+    + 1 <= alpha L.
 
-    HWFA is this and RoPE in those layers, and full attention without positions in the last,
+    HWFA has this window and RoPE in those layers, and full attention without positions in the last,
     https://kexue.fm/archives/9603. Parameters: none. Raises ValueError for fewer than 2 layers and
     unless 0 < alpha <= 0.75 leaves a window of 1 or more.
 
@@ -64,8 +64,8 @@ class ReachWindow(Scheme):
 
 
 class ShareWindow(Scheme):
-    """A window of a share of the training length, W = max(1, round(share L)), so that a layout of
-    layers is the same at every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
+    """A window of a share of the training length, W = max(1, round(share L)): one layout of layers
+    for every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
 
     Kind: modifier
     Used by: RNoPE-SWA, Gemma 3, Cohere 2, EXAONE 4 (in 3 to 5 of 4 to 6 layers)
