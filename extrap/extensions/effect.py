@@ -20,7 +20,7 @@ from extrap.extensions.probe import (
     same,
     token_coordinates,
 )
-from extrap.model.scheme import OutOfRange, Scheme, Where
+from extrap.model.scheme import OutOfRange, Scheme, Where, place
 
 LATER = 7
 """Tokens by which a probe moves the beginning of a text."""
@@ -153,7 +153,4 @@ def _late_rows(scheme: Scheme, layer: int) -> Where:
 def _masked(scheme: Scheme, layer: int, t: Tensor) -> Where:
     """Returns all queries against all keys at coordinates t in one layer, with the mask there."""
     tokens, x = torch.zeros(1, len(t), dtype=torch.long), torch.zeros(1, len(t), scheme.shape.dim)
-    at = Where.whole(
-        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
-    )
-    return at.at_layer(layer, x)
+    return place(scheme, t, tokens=tokens).at_layer(layer, x)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import torch
 
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import Scheme, place
 from extrap.model.wrapper import Wrapper
 
 PLACES = 65
@@ -21,12 +21,11 @@ def global_layers(scheme: Scheme) -> set[int]:
     """Returns the layers that are not local; all layers if every one is. Looks at queries of places
     L to 4 L.
     """
-    shape, sees = scheme.shape, scheme.sees if scheme.uses("sees") else None
-    every = set(range(shape.layers))
-    if sees is None:
+    shape, every = scheme.shape, set(range(scheme.shape.layers))
+    if not scheme.uses("sees"):
         return every
     n = 4 * shape.length
-    at = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=sees)
+    at = place(scheme, torch.arange(n, dtype=torch.float64))
     rows = torch.linspace(shape.length, n - 1, PLACES).long().unique()
     some = replace(at, q=at.q[rows], i=at.i[rows])
     seen = {

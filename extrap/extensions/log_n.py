@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, Where, parts
+from extrap.model.scheme import Scheme, parts, place
 from extrap.schemes.chunked import StepHeat
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.log_n import LogN
@@ -44,11 +44,7 @@ class ClippedLogN(SchemeExtension):
 def most_seen(scheme: Scheme) -> int:
     """Returns how many keys the last query of 2 L tokens sees in the layer where it sees most."""
     n = 2 * scheme.shape.length
-    at = Where.whole(
-        torch.arange(n, dtype=torch.float64),
-        scheme.scale,
-        sees=scheme.sees if scheme.uses("sees") else None,
-    )
+    at = place(scheme, torch.arange(n, dtype=torch.float64))
     return max(
         int(replace(at, layer=layer).block(n - 1, n).count) for layer in range(scheme.shape.layers)
     )

@@ -10,7 +10,7 @@ from copy import deepcopy
 import torch
 from torch import Tensor, nn
 
-from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows
+from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, place
 
 SAME = 1e-9
 SHIFT = 977.0
@@ -99,9 +99,7 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
         raise OutOfRange(f"position {t.max():g} lies past {scheme.limit:g}")
     scheme = redrawn(scheme, g)
     (q, k, v), x, tokens = inputs(scheme, T, g)
-    at = Where.whole(
-        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
-    )
+    at = place(scheme, t, tokens=tokens)
     rows = [T // 2, 3 * T // 4, T - 1] if embedded else [T - 1]
     for layer in range(shape.layers):
         # no `yield` inside no_grad: it would stay on if the caller stops early

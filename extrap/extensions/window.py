@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, Size, Where
+from extrap.model.scheme import Scheme, Size, place
 from extrap.schemes.window import Window
 
 
@@ -46,8 +46,6 @@ def check_defined(scheme: Scheme) -> None:
 def hides(window: Window, scheme: Scheme) -> bool:
     """True if the window hides a token that some layer of the scheme sees, at 4 windows' length."""
     n = 4 * max(window.width, scheme.shape.length)
-    last = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=scheme.sees).block(
-        n - 1, n
-    )
+    last = place(scheme, torch.arange(n, dtype=torch.float64)).block(n - 1, n)
     layers = (replace(last, layer=layer) for layer in range(scheme.shape.layers))
     return any(bool((at.visible & ~window.sees(at)).any()) for at in layers)

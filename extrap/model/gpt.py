@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from extrap.model.block import Block, again, norm_of
 from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.scheme import OutOfRange, Scheme, Where, parts
+from extrap.model.scheme import OutOfRange, Scheme, Where, parts, place
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""
@@ -63,9 +63,8 @@ class GPT(nn.Module):
                 f"position {farthest:g} lies past the {part.limit:g} positions that "
                 f"{type(part).__name__} defines ({card(part)['Past L']})"
             )
-        sees = self.scheme.sees if self.scheme.uses("sees") else None
         even = {} if moved else {"spacing": 1.0}
-        at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees, **even)
+        at = place(self.scheme, t, tokens=tokens, **even)
         return at if tokens.device.type == "cpu" else at.to(tokens.device)
 
     def embed(self, tokens: Tensor) -> Tensor:

@@ -26,6 +26,10 @@ class Around(Wrapper):
         super().__init__(part.shape)
         self.part = part
 
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        own = (getattr(type(self), hook) is not getattr(Wrapper, hook) for hook in hooks)
+        return any(own) or super().uses(*hooks, layer=layer)
+
 
 class Defined(Around):
     """Attention by its definition, without kernels. `kept` holds the weights (B, H, T, T) of every
@@ -39,9 +43,6 @@ class Defined(Around):
             check_causal(part)
         self.causal = causal
         self.kept: list[Tensor] = []
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "attend" in hooks or self.part.uses(*hooks, layer=layer)
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         at = at if self.causal else replace(at, causal=False)
@@ -78,9 +79,6 @@ class Turned(Around):
             self.kept[at.layer] = q.mean(-2), k.mean(-2)
         return q, k
 
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "rotate" in hooks or self.part.uses(*hooks, layer=layer)
-
 
 class Jumped(Around):
     """Coordinates with a gap: those of tokens from `after` on are larger by `jump`, before the
@@ -91,9 +89,6 @@ class Jumped(Around):
         super().__init__(part)
         self.after = after
         self.jump = jump
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "positions" in hooks or self.part.uses(*hooks, layer=layer)
 
     def positions(self, t: Tensor) -> Tensor:
         behind = torch.arange(len(t), device=t.device) >= self.after
@@ -106,9 +101,6 @@ class Hidden(Around):
     def __init__(self, part: Scheme, slot: int):
         super().__init__(part)
         self.slot = slot
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "sees" in hooks or self.part.uses(*hooks, layer=layer)
 
     def sees(self, at: Where) -> Tensor:
         seen = (at.j != self.slot) | (at.i[:, None] == self.slot)

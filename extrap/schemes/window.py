@@ -9,7 +9,16 @@ from torch import Tensor
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
-class Window(Scheme):
+class Nearest(Scheme):
+    """A mask of the nearest `width` tokens."""
+
+    width: int
+
+    def sees(self, at: Where) -> Tensor:
+        return at.back < self.width
+
+
+class Window(Nearest):
     """width: W in tokens; null stands for L, which changes nothing in training and hides all longer
     distances past it.
 
@@ -28,11 +37,8 @@ class Window(Scheme):
         if self.width < 1:
             raise ValueError(f"width={width}: a query sees itself, so at least 1")
 
-    def sees(self, at: Where) -> Tensor:
-        return at.back < self.width
 
-
-class ReachWindow(Scheme):
+class ReachWindow(Nearest):
     """A window by which all layers but the last reach alpha L tokens together: (W - 1)(layers - 1)
     + 1 <= alpha L.
 
@@ -59,11 +65,8 @@ class ReachWindow(Scheme):
                 f"alpha={alpha}: lies between 0 and 0.75, such that alpha L is at least one token"
             )
 
-    def sees(self, at: Where) -> Tensor:
-        return at.back < self.width
 
-
-class ShareWindow(Scheme):
+class ShareWindow(Nearest):
     """A window of a share of the training length, W = max(1, round(share L)): one layout of layers
     for every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
 
@@ -78,6 +81,3 @@ class ShareWindow(Scheme):
         if not 0 < share <= 1:
             raise ValueError(f"share={share}: of the training length, above 0 and at most 1")
         self.width = max(1, round(share * shape.length))
-
-    def sees(self, at: Where) -> Tensor:
-        return at.back < self.width
