@@ -20,6 +20,7 @@ from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
 from extrap.model.gpt import GPT
+from extrap.model.scheme import wide
 
 LOWEST = -100.0  # a smaller logarithm of a probability counts as that of 0
 
@@ -128,7 +129,7 @@ class NBCE(Extension):
 
 def log_p(logits: Tensor) -> Tensor:
     """Returns log probabilities over the vocabulary, in float32 at least."""
-    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
+    return wide(logits).log_softmax(-1)
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from extrap.model.block import Block, again, norm_of
 from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.scheme import OutOfRange, Scheme, Where, parts, place
+from extrap.model.scheme import OutOfRange, Scheme, Where, parts, place, wide
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""
@@ -118,7 +118,5 @@ class GPT(nn.Module):
         for h, x in zip(
             hidden.split(rows), targets.to(hidden.device).flatten().split(rows), strict=True
         ):
-            logits = self.logits(h)
-            wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
-            losses.append(F.cross_entropy(wide, x, reduction="none"))
+            losses.append(F.cross_entropy(wide(self.logits(h)), x, reduction="none"))
         return torch.cat(losses).view(targets.shape)

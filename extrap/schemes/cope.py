@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import table_limit
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 
 class CoPE(Scheme):
@@ -43,7 +43,6 @@ class CoPE(Scheme):
         """Returns b (..., Tq, Tk) from z (..., Tq, pmax) and gates (..., Tq, Tk). Sums counts in
         float32 at least: bfloat16 has no whole numbers past 256.
         """
-        wide = torch.promote_types(gates.dtype, torch.float32)
-        p = gates.to(wide).flip(-1).cumsum(-1).flip(-1).clamp(max=self.pmax - 1)
+        p = wide(gates).flip(-1).cumsum(-1).flip(-1).clamp(max=self.pmax - 1)
         u = p - p.floor()
         return (1 - u) * z.gather(-1, p.floor().long()) + u * z.gather(-1, p.ceil().long())

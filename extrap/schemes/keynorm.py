@@ -8,11 +8,10 @@ order; the source reports better extrapolation for that stack alone.
 
 from math import log
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where, wide
 
 
 class KeyNorm(Scheme):
@@ -61,4 +60,4 @@ class CosA(Scheme):
 
 def unit(x: Tensor) -> Tensor:
     """Returns x / |x| over the last axis, the norm in float32 at least; keeps a zero vector."""
-    return F.normalize(x.to(torch.promote_types(x.dtype, torch.float32)), dim=-1).to(x.dtype)
+    return F.normalize(wide(x), dim=-1).to(x.dtype)

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import causal_convolution
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
 
@@ -49,9 +49,9 @@ class PaTH(Scheme):
         self.c = nn.Parameter(torch.zeros(layers, H))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        wide = torch.promote_types(q.dtype, torch.float32)
-        w, b = (z[:, :, at.j].to(wide) for z in self.reflections(at.x, at.layer))
-        return self.products(q.to(wide), k.to(wide), w, b, at) * at.scale
+        q, k = wide(q), wide(k)
+        w, b = (z[:, :, at.j].to(q.dtype) for z in self.reflections(at.x, at.layer))
+        return self.products(q, k, w, b, at) * at.scale
 
     def reflections(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Returns w (B, H, T, D), unit vectors, and b (B, H, T) in 0 .. 2, from x (B, T, C)."""

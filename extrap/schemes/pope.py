@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import check_base, frequencies
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where, wide
 
 
 class PoPE(Scheme):
@@ -59,6 +59,6 @@ class PoPE(Scheme):
 
 def polar(x: Tensor, angle: Tensor) -> Tensor:
     """Returns softplus(x) cos, softplus(x) sin: (..., T, D) -> (..., T, 2 D), angles in float64."""
-    wide = torch.promote_types(x.dtype, torch.float32)
-    length = F.softplus(x.to(wide))
-    return torch.cat([length * angle.cos().to(wide), length * angle.sin().to(wide)], -1).to(x.dtype)
+    length = F.softplus(wide(x))
+    cos, sin = angle.cos().to(length.dtype), angle.sin().to(length.dtype)
+    return torch.cat([length * cos, length * sin], -1).to(x.dtype)

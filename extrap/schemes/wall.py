@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where, wide
 
 CHUNK = 16
 
@@ -41,8 +41,7 @@ class Wall(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, channels), float(gate)))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        wide, kept = torch.promote_types(q.dtype, torch.float32), self.kept(at.x, at.layer)
-        q, k = q.to(wide), k.to(wide)
+        q, k, kept = wide(q), wide(k), self.kept(at.x, at.layer)
         starts = range(0, len(at.i), CHUNK)
         rows = [self._rows(q[:, :, n : n + CHUNK], k, kept, int(at.i[n])) for n in starts]
         return torch.cat(rows, 2) * at.scale

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from extrap.model.rotary import Layout, Rotary, pairing
-from extrap.model.scheme import Shape, Where, product
+from extrap.model.scheme import Shape, Where, product, wide
 
 REACH = 40.0
 """Largest logarithm of a factor; the product of two such factors fits float32. The clamp acts on
@@ -59,8 +59,8 @@ class XPos(Rotary):
         return out
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        wide, fading = torch.promote_types(q.dtype, torch.float32), self.fading().to(at.q.device)
+        q, k, fading = wide(q), wide(k), self.fading().to(at.q.device)
         middle = (at.q[0] + at.q[-1]) / 2
         of_q = ((at.q - middle)[:, None] * fading).clamp(-REACH, REACH).exp()
         of_k = ((middle - at.k)[:, None] * fading).clamp(-REACH, REACH).exp()
-        return product(q * of_q.to(wide), k * of_k.to(wide)) * at.scale
+        return product(q * of_q.to(q.dtype), k * of_k.to(k.dtype)) * at.scale
