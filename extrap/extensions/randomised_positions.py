@@ -1,8 +1,7 @@
-"""Which of its many trained positions a text is laid out on, in a model trained on randomised
-positions. arXiv 2305.16843.
+"""Positions of a text at test, in a model trained on randomised positions. arXiv 2305.16843.
 
-The scheme names a mode of its own; all of them read the same weights. `stride` keeps the positions
-of a prefix as the text grows.
+The scheme has a mode of its own; all modes serve the same weights. `stride` keeps the positions of
+a prefix as the text grows.
 
 Colour: magenta
 """

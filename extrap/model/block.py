@@ -1,5 +1,5 @@
-"""One layer of a GPT: attention, then a two-layer MLP, each read from a norm of the residual stream
-and added to it.
+"""One layer of a GPT: attention, then a two-layer MLP. Each reads a norm of the residual stream and
+adds to the stream.
 """
 
 from dataclasses import replace
@@ -42,8 +42,8 @@ def norm_of(kind: Norm, config: Decoder, width: int) -> nn.Module:
 
 
 class Block(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x)); both of the same x where they are parallel,
-    normed again before they are added where there are post norms.
+    """x + attention(norm(x)), then x + mlp(norm(x)). If they are parallel, both read the same x;
+    post norms norm what each adds.
     """
 
     def __init__(self, config: Decoder):
@@ -76,7 +76,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, T, C) -> queries (B, H, T, D), keys and values (B, G, T, D), not yet rotated."""
+        """Projects (B, T, C) to unrotated queries (B, H, T, D), keys and values (B, G, T, D)."""
         sizes = [n * self.head_dim for n in (self.heads, self.kv_heads, self.kv_heads)]
         q, k, v = (
             part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
@@ -87,7 +87,7 @@ class Block(nn.Module):
         return q, k, v
 
     def feed(self, x: Tensor) -> Tensor:
-        """The MLP of norm(x), (B, T, C) -> (B, T, C)."""
+        """Returns the MLP of norm(x), (B, T, C) -> (B, T, C)."""
         normed = self.norm2(x)
         if self.gate is None:
             fed = self.down(self.act(self.up(normed)))
@@ -98,7 +98,7 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
     ) -> Tensor:
-        """(B, T, C) -> (B, T, C), or (B, last, C) where the last positions alone are read on."""
+        """(B, T, C) -> (B, T, C), or (B, last, C) if later layers need the last positions alone."""
         x = scheme.embed(x, at.at_layer(layer, x))
         normed = self.norm1(x)
         q, k, v = self.project(normed)
@@ -115,9 +115,9 @@ class Block(nn.Module):
 
 
 def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:
-    """What a block returns, whose backward computes it once more, so that of every layer memory
-    holds the input alone. What a forward remembers for all layers is remembered for each by itself,
-    as the second time has to do what the first did.
+    """Returns the output of a block. The backward computes the block again, so that memory holds
+    the input of every layer alone. Each layer has a memo of its own: both computations must do the
+    same.
     """
 
     def once(x: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from extrap.model.block import Block, again, norm_of
 from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.scheme import OutOfRange, Scheme, Where, parts
+from extrap.model.scheme import OutOfRange, Scheme, Where, parts, place, wide
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""
@@ -52,10 +52,10 @@ class GPT(nn.Module):
                 nn.init.normal_(p, std=std)
 
     def where(self, tokens: Tensor) -> Where:
-        """The place of a whole forward. Raises OutOfRange past the finite table of the scheme."""
+        """Returns the context of a whole forward. Raises OutOfRange past a finite table."""
         T = tokens.shape[1]
         t = self.scheme.positions(torch.arange(T, dtype=torch.float64))
-        moved = self.scheme.uses("positions")  # else known without a look at the values
+        moved = self.scheme.uses("positions")  # else the farthest is known without reading values
         farthest = (float(t.max()) if moved else T - 1) if T else -inf
         if farthest >= self.scheme.limit:
             part = min(parts(self.scheme), key=lambda p: p.limit)
@@ -63,13 +63,12 @@ class GPT(nn.Module):
                 f"position {farthest:g} lies past the {part.limit:g} positions that "
                 f"{type(part).__name__} defines ({card(part)['Past L']})"
             )
-        sees = self.scheme.sees if self.scheme.uses("sees") else None
         even = {} if moved else {"spacing": 1.0}
-        at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees, **even)
+        at = place(self.scheme, t, tokens=tokens, **even)
         return at if tokens.device.type == "cpu" else at.to(tokens.device)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """(B, T) -> (B, T, C): token embeddings, before any position is added."""
+        """Returns token embeddings without positions: (B, T) -> (B, T, C)."""
         x = self.embedding(tokens)
         if self.embedding_scale is not None:
             x = x * x.new_tensor(self.embedding_scale)
@@ -78,8 +77,8 @@ class GPT(nn.Module):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
-        """(B, T) -> (B, T, C), normed: what the head reads, of the last w positions where only they
-        are asked for. `states` gets the residual stream after each layer.
+        """Returns the normed input of the head, (B, T) -> (B, T, C), or of the last w positions.
+        Appends the residual stream after each layer to `states`.
         """
         at = self.where(tokens)
         x = self.embed(tokens)
@@ -93,33 +92,31 @@ class GPT(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
-        found = self._uncapped(hidden)
-        return found if self.logit_cap is None else (found / self.logit_cap).tanh() * self.logit_cap
+        logits, cap = self._uncapped(hidden), self.logit_cap
+        return logits if cap is None else (logits / cap).tanh() * cap
 
     def _uncapped(self, hidden: Tensor) -> Tensor:
         if self.head is not None:
             return self.head(hidden)
-        found = F.linear(hidden, self.embedding.weight)
-        return found if self.head_scale is None else found * self.head_scale
+        logits = F.linear(hidden, self.embedding.weight)
+        return logits if self.head_scale is None else logits * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        """(B, T) -> (B, w, vocab): logits of the last w positions, of all by default. Only these go
-        through the MLP of the last layer and the head.
+        """Returns logits of the last w positions, all by default: (B, T) -> (B, w, vocab). Only
+        these positions go through the MLP of the last layer and the head.
         """
         return self.logits(self.hidden(tokens, last=last))
 
     def losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """(B, T), (B, w) -> (B, w): nats of the targets at the last w positions, in float32 at
-        least. The head sees a block of positions at a time, so that memory holds LOGITS numbers of
-        a long text and not T x vocab.
+        """Returns losses of the targets at the last w positions: (B, T), (B, w) -> (B, w), in nats,
+        in float32 at least. The head reads a block of positions at a time: memory holds LOGITS
+        numbers in place of T x vocab.
         """
-        found = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
+        hidden = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
         rows = max(1, LOGITS // len(self.embedding.weight))
         losses = []
         for h, x in zip(
-            found.split(rows), targets.to(found.device).flatten().split(rows), strict=True
+            hidden.split(rows), targets.to(hidden.device).flatten().split(rows), strict=True
         ):
-            logits = self.logits(h)
-            wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
-            losses.append(F.cross_entropy(wide, x, reduction="none"))
+            losses.append(F.cross_entropy(wide(self.logits(h)), x, reduction="none"))
         return torch.cat(losses).view(targets.shape)

@@ -1,7 +1,7 @@
-"""Turning pairs of channels: what the RoPE family shares. arXiv 2104.09864.
+"""Rotation of pairs of channels, which the RoPE family shares. arXiv 2104.09864.
 
 Pair p of a token at coordinate t turns by t theta_p:  (a, b) -> (a cos - b sin, a sin + b cos),
-i.e. times e^(i t theta_p). Angles stay in float64 up to the cosine: in float32 those of position
+i.e. times e^(i t theta_p). Angles stay in float64 up to the cosine: in float32 an angle at position
 10^6 would be wrong in the second decimal.
 """
 
@@ -14,14 +14,14 @@ from extrap.model.functional import check_base, frequencies
 from extrap.model.scheme import Scheme, Shape, Where
 
 Layout = Literal["interleaved", "half"] | list[int]
-"""Which channels form a pair. interleaved: (2p, 2p + 1), as in the paper, GPT-J and RoFormer; half:
-(p, p + D/2), as in Llama and NeoX; a list names the channels pair by pair, [0, 3, 1, 2] pairs (0,
-3) and (1, 2).
+"""Channels of a pair. interleaved: (2p, 2p + 1), as in the paper, GPT-J and RoFormer; half: (p, p +
+D/2), as in Llama and NeoX; a list names the channels pair by pair: [0, 3, 1, 2] pairs (0, 3) and
+(1, 2).
 """
 
 
 def pairing(layout: Layout, width: int) -> Tensor:
-    """(width / 2, 2): the channels of each pair. Raises ValueError unless every channel has exactly
+    """Returns the channels of each pair, (width / 2, 2). Raises ValueError unless every channel has
     one partner.
     """
     if width % 2 or width < 2:
@@ -41,11 +41,11 @@ def pairing(layout: Layout, width: int) -> Tensor:
 
 
 def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tensor:
-    """The weight (H * D, C) or bias (H * D,) of a query or key projection trained under `source`,
-    to be used under `target`.
+    """Converts the weight (H * D, C) or bias (H * D,) of a query or key projection trained under
+    `source` for use under `target`.
 
-    Rows move within each head such that every pair keeps its frequency; scores stay as they are if
-    both q and k are converted.
+    Rows move within each head so that every pair keeps its frequency. Scores stay the same if the
+    caller converts both projections.
     """
     width = weight.shape[0] // heads
     row = torch.empty(width, dtype=torch.long)
@@ -54,15 +54,13 @@ def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tens
 
 
 def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
-    """e^(i angle) for float64 angles, in the complex type that turns channels of dtype, complex64
-    at least.
-    """
+    """Returns e^(i angle) for float64 angles: complex128 for float64 channels, else complex64."""
     turns = torch.polar(torch.ones_like(angle), angle)
     return turns if dtype == torch.float64 else turns.to(torch.complex64)
 
 
 def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
-    """Turn the first 2P channels of x (..., T, D) by turns (T, P); the others pass unchanged."""
+    """Turns the first 2P channels of x (..., T, D) by turns (T, P); the others pass unchanged."""
     width = 2 * turns.shape[-1]
     if width < x.shape[-1]:
         return torch.cat([turn(x[..., :width], turns, layout), x[..., width:]], -1)

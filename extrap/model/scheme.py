@@ -49,6 +49,7 @@ __all__ = [
     "logits",
     "one_edit_apart",
     "parts",
+    "place",
     "product",
     "softmax",
     "weights",
@@ -270,6 +271,11 @@ def one_edit_apart(a: str, b: str) -> bool:
     x, y = a[first:], b[first:]
     swapped = len(x) > 1 and x[1::-1] + x[2:] == y
     return x[1:] == y[1:] or x[1:] == y or x == y[1:] or swapped
+
+
+def place(scheme: Scheme, t: Tensor, **more: Any) -> Where:
+    """Returns the context of a whole forward at coordinates t (T,), with the mask of the scheme."""
+    return Where.whole(t, scheme.scale, sees=scheme.sees if scheme.uses("sees") else None, **more)
 
 
 def parts(scheme: Scheme, layer: int | None = None) -> list[Scheme]:

@@ -1,5 +1,5 @@
-"""The frequencies of the pairs that turn, as extensions see them: read, changed on a copy, and
-logged.
+"""The frequencies of pairs of channels: extensions read them, change them on a copy, and report
+them.
 
 Every scheme with a `spectrum` and a `base` takes part: the RoPE family, RoPE on values, RoPE in
 linear attention. A change is a function in front of that method on one object; classes stay as they
@@ -20,8 +20,8 @@ from extrap.model.scheme import Scheme, even_spacing, parts
 
 @dataclass(frozen=True)
 class Pairs:
-    """theta (P,): frequencies as trained, float64, radians per unit of coordinate; base: of their
-    grid; length: trained on, L.
+    """Pairs as trained. theta (P,): frequencies, float64, radians per unit of coordinate; base: of
+    their grid; length: L.
     """
 
     theta: Tensor
@@ -30,8 +30,8 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple where several
-        axes have a grid each.
+        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple if several axes
+        have a grid each.
         """
         return (
             2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum()))
@@ -48,8 +48,8 @@ class Pairs:
 
     @property
     def turns(self) -> Tensor:
-        """(P,) r_p = L theta_p / (2 pi): full circles within the training length; below 1 some
-        angles were never trained.
+        """(P,) r_p = L theta_p / (2 pi): full turns within the training length; below 1 training
+        never met some angles.
         """
         return self.length * self.theta / (2 * pi)
 
@@ -110,12 +110,12 @@ def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Sch
 
 
 def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor | None:
-    """(P,) theta in radians per token, in force in a forward of n tokens; the pairs of several
-    parts one after the other. layer: in that layer; None: of all parts, wherever they act.
+    """Returns theta (P,) of a forward of n tokens, in radians per token; the pairs of several parts
+    one after the other. layer: in that layer; None: of all parts.
 
-    Coordinates that move by 1/s per token, and distances that are divided by s, count as slower
-    pairs; under a map of distances (ReRoPE) pairs count as they turn near by. None where nothing
-    turns, or coordinates are not evenly spaced.
+    Coordinates that move by 1/s per token, and distances divided by s, count as slower pairs. Under
+    a map of distances (ReRoPE) pairs count as they turn between near tokens. None if nothing turns,
+    or if coordinates are not evenly spaced.
     """
     step = spacing(scheme, n)
     turning = [
@@ -127,14 +127,14 @@ def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor
 
 
 def spacing(scheme: Scheme, n: int) -> float | None:
-    """Coordinates from one token to the next in a forward of n; None where they are not even."""
+    """Returns the step of coordinates between tokens in a forward of n; None if steps differ."""
     return even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
 
 
 @torch.no_grad()
 def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
-    """(H, *d): the logits that biases of the distance add in one layer at d tokens, in a forward of
-    n; None where there are none, or distances are not the same multiple for all pairs.
+    """Returns the logits (H, *d) that biases of distance add in one layer at d tokens, in a forward
+    of n; None without such a bias, or if pairs have different factors on their distances.
     """
     step, total = spacing(scheme, n), None
     for part, stretch in stretched_parts(scheme, n, layer):
@@ -149,6 +149,6 @@ def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
 
 
 def turns(scheme: Scheme, n: int) -> Tensor | None:
-    """(P,) n theta / (2 pi): full circles of each pair within a forward of n tokens."""
+    """Returns n theta / (2 pi) (P,): full turns of each pair within a forward of n tokens."""
     theta = frequencies_used(scheme, n)
     return None if theta is None else n * theta / (2 * pi)

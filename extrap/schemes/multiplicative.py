@@ -1,10 +1,10 @@
-"""Absolute positions that multiply the token embedding instead of adding to it. Described at
+"""Absolute positions that multiply the token embedding instead of adding to it.
 https://kexue.fm/archives/8130.
 
 learned:     x_i <- x_i * P[i],             P (rows, C) ~ 1 + N(0, 0.02**2)
 sinusoidal:  x_i <- x_i * (1 + a PE[i]),    PE as in arXiv 1706.03762
-A bare sinusoid would erase half of token 0, where sin 0 = 0; hence the 1. The experiments linked
-there could not be read: the initialisations and the 1 are choices made here.
+The 1 keeps token 0, of which a bare sinusoid would erase half: sin 0 = 0. We could not read the
+source's experiments: the 1 and the initialisations are our choices.
 """
 
 import torch

@@ -12,18 +12,18 @@ from extrap.model.scheme import Shape
 
 
 def matched_base(length: int) -> float:
-    """The base at which as large a share of the pairs completes a turn within `length` as at 10000
-    within 2048.
+    """Returns the base at which as many pairs complete a turn within `length` as with base 10000
+    within 2048, as a share.
     """
     return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
 
 
 class RoPE(Rotary):
-    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never turn
-    in a short training window.
+    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never make
+    a turn in a short training window.
 
     Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that
-    are not paired.
+    the layout does not pair.
 
     Kind: relative
     Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral

@@ -2,8 +2,8 @@
 
 q~_i = R(a_i) q_i, k~_j = R(a_j) k_j;  a_tp = theta_p sum_{s <= t} phi_sp,
 phi_s = conv(V U unit(x_s)),  theta_p = base**(-2p/D)    (x: normed input of the layer)
-phi = 1 everywhere is RoPE. Angles are sums over the text, so a token that says "stand still" costs
-no distance. Unlike in RoPE they differ by layer and head.
+phi = 1 everywhere is RoPE. Angles are sums over the text: a token with phi = 0 adds no distance.
+Unlike those of RoPE they differ by layer and head.
 
 unit divides by the norm over all C channels. The authors' module splits the channels among heads
 and divides each by its own norm, which gives other angles: this is a variant of theirs.
@@ -19,12 +19,12 @@ from extrap.model.scheme import Shape, Size, Where
 
 
 class SelectiveRoPE(Turning):
-    """base: of the temperatures theta; rank: of V U; taps: tokens that the convolution reads.
+    """base: of the temperatures theta; rank: of V U; taps: tokens in the convolution.
 
-    The authors' code has gates, biases and other temperatures as options that are off unless
-    chosen; they are not here. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises
-    ValueError for an odd head width, a base of 1 or less, a rank or a number of taps below 1, and
-    keys that heads share.
+    The authors' code has gates, biases and other temperatures as options, off by default; this
+    class has none. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises ValueError for an
+    odd head width, a base of 1 or less, a rank or a number of taps below 1, and keys that heads
+    share.
 
     Kind: relative
     Used by: -
@@ -60,7 +60,7 @@ class SelectiveRoPE(Turning):
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)
 
     def angles(self, x: Tensor, layer: int) -> Tensor:
-        """(B, T, C) -> (B, H, T, D/2): a, float64."""
+        """Returns a (B, H, T, D/2), float64, from x (B, T, C)."""
         down, up, taps = (p[layer].to(x.dtype) for p in (self.down, self.up, self.taps))
         phi = causal_convolution(F.normalize(x, dim=-1) @ down.T @ up.T, taps)
         sums = phi.double().cumsum(1).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)

@@ -3,8 +3,8 @@
 
 x_i <- emb_scale x_i + PE[i];   PE[i, 2p] = sin(i theta_p), PE[i, 2p + 1] = cos(i theta_p), theta_p
                                 = base**(-2p/C)
-|PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Past L the
-phases were never seen.
+|PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Training
+never met the phases past L.
 """
 
 from typing import Literal

@@ -3,7 +3,7 @@
 
 l_ij = (<q_i + u, k_j> + <q_i + v, W R_{i-j}>) / sqrt(D),
     R_n = [sin(n theta_p), cos(n theta_p)], p = 0 .. C/2 - 1 (half layout)
-u and v are global biases of content and of position; values carry no position.
+u and v are global biases of content and of position. Values carry no position.
 """
 
 from math import inf
@@ -21,7 +21,8 @@ class TransformerXL(Scheme):
     """sharing of u and v: `shared` by all layers as in Transformer-XL, or `per-layer` ("untied") as
     in XLNet.
 
-    clamp: greatest distance in tokens, farther ones count as it; null for none. W is per layer.
+    clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp. W is
+    per layer.
     Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an
     odd width or clamp < 1.
 
@@ -60,12 +61,12 @@ class TransformerXL(Scheme):
             .unflatten(-1, (self.shape.heads, -1))
             .movedim(1, 0)
         )
-        # the scale goes to the small factors: a product with all pairs is a pass over them
+        # scale the small factors: scaling the scores would be a pass over all pairs
         scores = (q + v) * at.scale @ keys.transpose(-1, -2)
         scores = gather(scores, index) if at.spacing is None else by_distance(scores, at)
         return u * at.scale @ k.transpose(-1, -2) + scores
 
     def sinusoid(self, n: Tensor) -> Tensor:
-        """(N,) -> (N, C): R_n, all sines before all cosines."""
+        """Returns R_n, all sines before all cosines: (N,) -> (N, C)."""
         angle = n.clamp(max=self.clamp)[:, None] * frequencies(self.shape.dim).to(n.device)
         return torch.cat([angle.sin(), angle.cos()], -1)

@@ -2,8 +2,8 @@
 https://kexue.fm/archives/10862.
 
 o_i = R_i^T sum_j A_ij R_j v_j = sum_j A_ij R_{j-i} v_j, per head and before the output projection.
-Without the outer R_i^T it would be absolute. It acts beside a scheme of queries and keys; vo-rope
-is the stack of RoPE and this.
+Without the outer R_i^T it would be absolute. It goes with a scheme on queries and keys: vo-rope is
+the stack of RoPE and this class.
 """
 
 from torch import Tensor

@@ -168,7 +168,7 @@ CASES = {
     ),
     "extension=yarn | extension.ramp=steep": "extension.ramp=steep: expected one of index, turns",
     "extension=yarn | extension.slope=-1": (
-        "extension.slope=-1: at least 0, at which logits are not heated"
+        "extension.slope=-1: at least 0, at which logits stay as they are"
     ),
     "extension=yarn | extension.beta_slow=0": (
         "extension.beta_slow=0, beta_fast=None: turns, 0 < beta_slow < beta_fast; null for "

@@ -109,7 +109,3 @@ def test_refusals(cls):
         cls(Shape(10, 2))
     with pytest.raises(ValueError, match="base=1"):
         cls(SHAPE, base=1.0)
-    place = at(cls(SHAPE), 3)
-    place.causal = False
-    with pytest.raises(ValueError, match="causal"):
-        cls(SHAPE).attend(*qkv(SHAPE, 3), place)

@@ -121,7 +121,3 @@ def test_refusals():
     for options in ({"rank": 0}, {"taps": 0}):
         with pytest.raises(ValueError, match="must be at least 1"):
             PaTH(SHAPE, **options)
-    place = at(PaTH(SHAPE), 3)
-    place.causal = False
-    with pytest.raises(ValueError, match="causal"):
-        PaTH(SHAPE).score(*qkv(SHAPE, 3)[:2], place)

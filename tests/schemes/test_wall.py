@@ -76,10 +76,6 @@ def test_nothing_overflows_in_long_texts():
     assert float(logits[0, 0, -1, 0]) == 0
 
 
-def test_gates_start_open_and_refusals():
+def test_gates_start_open():
     s = Wall(SHAPE)
     assert (s.b == 8).all() and 0 < s.w.abs().max() < 0.2
-    place = at(s, 3)
-    place.causal = False
-    with pytest.raises(ValueError, match="causal"):
-        s.score(*qkv(SHAPE, 3)[:2], place)
