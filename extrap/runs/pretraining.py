@@ -15,7 +15,7 @@ from extrap.data.mixture import Batches
 from extrap.model.gpt import GPT
 from extrap.runs.build import build
 from extrap.runs.folder import Run
-from extrap.runs.source import Fresh, Source, check_memory
+from extrap.runs.source import Fresh, Source
 from extrap.runs.training.optim import Optim
 
 
@@ -101,4 +101,3 @@ class Pretraining(Training):
 
     def check(self) -> None:
         _ = self.optim, self.batches
-        check_memory(self.source.params)

@@ -117,6 +117,10 @@ class Source(ABC):
             )
         return dict(self.config["trainer"])
 
+    def check(self) -> None:
+        """Raises UserError for text, a trainer or a model that cannot work on this machine."""
+        _ = self.corpus, self.trainer
+
     # --- runs
 
     def trained(self, run: Run) -> GPT:
@@ -194,6 +198,11 @@ class Fresh(Source):
         depth = {} if layers is None else {"layers": layers}
         config = {**self.config, "model": self.config["model"] | depth}
         return Fresh(config, self.choices, lambda _: self.corpus).model()
+
+    def check(self) -> None:
+        super().check()
+        self.corpus.check("train", self.length)
+        check_memory(self.params)
 
     @property
     def precision(self) -> str:

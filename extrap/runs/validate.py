@@ -34,7 +34,7 @@ _PROBED: set[str] = set()  # fingerprints of the schemes that this process has t
 def check(job: Job) -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
     source = job.source
-    _ = source.corpus, source.trainer
+    source.check()
     _names(job)
     _pair(job)
     for training in job.trainings:

@@ -262,7 +262,7 @@ def run(here: Path, base: list[str]) -> Job:
 def test_weights(name: str, believed: bool, run: Job, here: Path, capsys) -> None:
     """Changed, or changed together with the hash that speaks for them."""
     make, expected = cases_runs.WEIGHTS[name]
-    run.run.weights.write_bytes(make(run.model().state_dict()))
+    run.run.weights.write_bytes(make(run.source.model().state_dict()))
     if believed:
         run.run.mark("trained", 8)
     said = (
@@ -282,8 +282,8 @@ def test_checkpoints(name: str, run: Job, here: Path, capsys) -> None:
     """Training says this line, keeps the file beside and starts again:
     tests/faults/test_canaries.py.
     """
-    run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name][0](run.model().state_dict()))
-    model = run.model("meta")
+    run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name][0](run.source.model().state_dict()))
+    model = run.source.model("meta")
 
     def load() -> None:
         try:

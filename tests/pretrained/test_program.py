@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from extrap.cli import program
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
-from extrap.runs import train, validate
+from extrap.runs import source, train, validate
 from extrap.runs.evaluate import evaluate, evaluated, planned
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
@@ -180,7 +180,7 @@ def test_a_tuned_checkpoint_is_named_by_all_that_tunes_it(place):
 
 def test_a_checkpoint_too_large_to_be_tuned_says_what_to_do(place, monkeypatch):
     """All weights need four times what one of those that stay as they are needs."""
-    monkeypatch.setattr(validate, "memory", lambda: 10 * sum(p.numel() for p in place.parameters()))
+    monkeypatch.setattr(source, "memory", lambda: 10 * sum(p.numel() for p in place.parameters()))
     validate.check(asked(*TUNED))
     with pytest.raises(UserError, match=r"GiB in training and .*; tune fewer of them with finetun"):
         validate.check(

@@ -126,7 +126,7 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
     assert one.keys() == two.keys()
     # A bias of the keys moves no weight of attention, so its gradient is rounding alone and Adam
     # makes steps of it.
-    blind = torch.arange(single.shape.dim, 2 * single.shape.dim)
+    blind = torch.arange(single.source.shape.dim, 2 * single.source.shape.dim)
     for name in one:
         a, b = (
             (w.index_fill(0, blind, 0.0) if name.endswith("qkv.bias") else w)
