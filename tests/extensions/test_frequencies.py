@@ -7,8 +7,6 @@ from math import log
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.by_parts import NTKByParts, YaRN, kept_by_index
@@ -139,6 +137,9 @@ def test_fixture_e_temperature_of_yarn():
 def transformers_says(
     kind: str, d: int, base: float, length: int, n: int, **more
 ) -> tuple[torch.Tensor, float]:
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     parameters = {
         "rope_type": kind,
         "rope_theta": base,

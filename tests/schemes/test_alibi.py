@@ -4,12 +4,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.bloom.modeling_bloom import build_alibi_tensor
-from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
 
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi, alibi_slopes
-from tests.support.oracles import AlibiPositionalBias
 from tests.support.scheme_case import close, lower
 
 EIGHT = [2.0**-h for h in range(1, 9)]
@@ -43,6 +40,11 @@ def test_published_slopes(heads, slopes):
 @pytest.mark.parametrize("heads", [1, 2, 3, 4, 6, 8, 12, 20])
 @pytest.mark.parametrize("T", [1, 7, 64])
 def test_equals_three_others(heads, T):
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
+
+    from tests.support.oracles import AlibiPositionalBias
+
     ours = bias(scheme(heads), T).float()
     theirs = AlibiPositionalBias(heads)(T, T)
     close(ours[:, lower(T)], theirs[:, lower(T)], 1e-5)

@@ -8,7 +8,6 @@ import torch
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.cope import CoPE
 from extrap.schemes.shaw import Shaw
-from tests.support.oracles import CoPE as Oracle
 from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -27,6 +26,8 @@ def test_published_bias():
 )
 @torch.no_grad()
 def test_equals_x_transformers(T, heads, width, pmax):
+    from tests.support.oracles import CoPE as Oracle
+
     shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
     s = moved(CoPE(shape, pmax)).float()
     oracle = Oracle(width, heads, pmax)

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
@@ -24,6 +23,8 @@ SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 )
 @torch.no_grad()
 def test_equals_transformers(terms, T, heads, width, span):
+    from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
+
     C = heads * width
     s = moved(DeBERTa(Shape(dim=C, heads=heads, layers=2, length=32), span, terms)).float()
     config = SimpleNamespace(

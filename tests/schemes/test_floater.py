@@ -6,8 +6,6 @@ from math import cos, sin
 
 import pytest
 import torch
-from torchdiffeq import odeint
-from torchdiffeq._impl.rk_common import rk4_step_func
 
 from extrap.model import attention as kernels
 from extrap.model.decoder import Decoder
@@ -58,6 +56,8 @@ def test_a_path_past_all_numbers_is_not_walked_on(monkeypatch):
 
 
 def test_the_tableau_is_the_classic_one_of_torchdiffeq():
+    from torchdiffeq._impl.rk_common import rk4_step_func
+
     p, t = POLE, 0.0
     for end in (0.5, 0.7, 2.0):
         p = p + rk4_step_func(lambda t, p, **_: bent(t, p), t, end - t, end, p)
@@ -66,6 +66,8 @@ def test_the_tableau_is_the_classic_one_of_torchdiffeq():
 
 
 def test_torchdiffeq_rk4_is_another_rule_with_the_same_limit():
+    from torchdiffeq import odeint
+
     times = torch.linspace(0, 2, 5, dtype=torch.float64)
     theirs = odeint(bent, POLE, times, method="rk4")
     assert 1e-6 < float((rk4(bent, POLE, times.tolist(), [1] * 5) - theirs).abs().max()) < 1e-1

@@ -8,9 +8,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import (
-    _apply_relative_key_position_encoding,
-)
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.shaw import Shaw
@@ -23,6 +20,10 @@ SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
     "clip, T, heads, width", [(1, 5, 1, 4), (3, 9, 2, 6), (16, 12, 3, 8), (7, 40, 4, 2)]
 )
 def test_keys_equal_wav2vec2_bert(clip, T, heads, width):
+    from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import (
+        _apply_relative_key_position_encoding,
+    )
+
     shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
     s = Shaw(shape, clip)
     q, k, _ = qkv(shape, T, dtype=torch.float32)

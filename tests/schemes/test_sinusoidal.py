@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
 
 from extrap.model.decoder import Decoder
 from extrap.model.functional import frequencies
@@ -49,6 +48,8 @@ def test_a_shift_is_a_rotation_of_the_pairs(i, c):
 @pytest.mark.parametrize(("length", "dim"), [(1, 2), (50, 8), (300, 64), (129, 20)])
 def test_transformers_has_the_same_table_in_half_layout(length, dim):
     """y[p] = x[2p], y[p + dim / 2] = x[2p + 1] converts interleaved to half."""
+    from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
+
     theirs = RoFormerSinusoidalPositionalEmbedding(length, dim).create_weight()
     to_half = torch.cat([torch.arange(0, dim, 2), torch.arange(1, dim, 2)])
     close(table(torch.arange(length), dim).float()[:, to_half], theirs, 1e-5)

@@ -4,7 +4,6 @@ import warnings
 
 import pytest
 import torch
-from transformers.models.t5.modeling_t5 import T5Attention
 
 from extrap.model.functional import bucket
 from extrap.model.scheme import Scheme, Shape
@@ -44,6 +43,8 @@ def test_published_boundaries():
     [(32, 128), (32, 64), (32, 32), (8, 32), (16, 64), (64, 256), (32, 1000), (4, 8), (128, 2048)],
 )
 def test_buckets_equal_transformers(buckets, farthest):
+    from transformers.models.t5.modeling_t5 import T5Attention
+
     n = torch.arange(20000)
     theirs = T5Attention._relative_position_bucket(
         -n, bidirectional=False, num_buckets=buckets, max_distance=farthest

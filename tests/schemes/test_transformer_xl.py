@@ -6,8 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from transformers.models.xlnet.configuration_xlnet import XLNetConfig
-from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
 
 from extrap.model.functional import distinct, gather
 from extrap.model.scheme import Scheme, Shape
@@ -19,6 +17,9 @@ SHAPE = Shape(dim=12, heads=2, layers=3, length=32)
 
 def xlnet_weights(s, q, k, clamp, kind):
     """(B, H, T, T) of transformers, given our parameters of layer 1."""
+    from transformers.models.xlnet.configuration_xlnet import XLNetConfig
+    from transformers.models.xlnet.modeling_xlnet import XLNetModel, XLNetRelativeAttention
+
     T, H, D, C = q.shape[2], s.shape.heads, s.shape.head_dim, s.shape.dim
     oracle = XLNetRelativeAttention(XLNetConfig(d_model=C, n_head=H, d_inner=8, dropout=0.0)).eval()
     oracle.r_w_bias.data, oracle.r_r_bias.data = (

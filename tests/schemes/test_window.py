@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.masking_utils import sliding_window_overlay
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.window import ReachWindow, Window
@@ -22,6 +21,8 @@ def place(s: Scheme, t):
 @given(width=st.integers(1, 20), T=st.integers(1, 20))
 @settings(max_examples=15, deadline=None)
 def test_sees_what_transformers_sees(width, T):
+    from transformers.masking_utils import sliding_window_overlay
+
     visible, theirs = place(Window(SHAPE, width), T).visible, sliding_window_overlay(width)
     for i in range(T):
         assert visible[i].tolist() == [j <= i and bool(theirs(0, 0, i, j)) for j in range(T)]

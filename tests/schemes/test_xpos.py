@@ -6,15 +6,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rotary_embedding_torch import RotaryEmbedding
 
 from extrap.model import attention
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from extrap.schemes.xpos import XPos
 from tests.support.explicit_phase import between, inner
-from tests.support.oracles import RotaryEmbedding as XRotary
-from tests.support.oracles import apply_rotary_pos_emb
 from tests.support.scheme_case import at, close, lower, qkv, weights
 
 
@@ -38,10 +35,15 @@ def test_published_score():
 
 
 def lucidrains(q, k, D):
+    from rotary_embedding_torch import RotaryEmbedding
+
     return RotaryEmbedding(D, use_xpos=True).rotate_queries_and_keys(q, k)
 
 
 def x_transformers(q, k, D):
+    from tests.support.oracles import RotaryEmbedding as XRotary
+    from tests.support.oracles import apply_rotary_pos_emb
+
     freqs, scale = XRotary(D, use_xpos=True)(torch.arange(q.shape[2]))
     return apply_rotary_pos_emb(q, freqs, scale), apply_rotary_pos_emb(k, freqs, scale**-1)
 
