@@ -7,7 +7,7 @@ import yaml
 
 from extrap.runs import validate
 from extrap.runs.planned import measured
-from tests.support.jobs import job
+from tests.support.jobs import first_jobs, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -16,26 +16,11 @@ FETCHED = {"pretrained": "its checkpoint is 98 MB to fetch"}
 """Those of conf/experiment/reference: tests/runs/test_reference.py."""
 
 
-def grids(file: Path) -> list[dict]:
-    params = yaml.safe_load(file.read_text()).get("hydra", {}).get("sweeper", {}).get("params")
-    return params if isinstance(params, list) else [params or {}]
-
-
-def first(grid: dict) -> list[str]:
-    """The first value of each option; of a glob, which the sweeper resolves, the default."""
-    values = {name: str(value) for name, value in grid.items()}
-    return [
-        f"{name}={value if value.startswith('[') else value.split(',')[0]}"
-        for name, value in values.items()
-        if not value.startswith("glob(")
-    ]
-
-
 CASES = [
-    (file.stem, first(grid))
+    (file.stem, first)
     for file in sorted(CONF.glob("*.yaml"))
     if file.stem not in FETCHED
-    for grid in grids(file)
+    for first in first_jobs(file)
 ]
 
 

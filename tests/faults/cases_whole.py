@@ -104,9 +104,7 @@ WORDS = {
     "label=a\nb": "label=a\\nb: cannot be read (...)",
     "label=\u202egnp": "label=\\u202egnp: ",
     "study='a\x1b[2Jb'": "study=...a\\x1b[2Jb...: letters, digits, dot, hyphen and underscore",
-    "scheme=rope,alibi": (
-        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
-    ),
+    "scheme=rope,alibi": ("scheme=rope,alibi: several values make a sweep; add -m"),
     "seed=range(0,3)": "seed=range(0,3): several values make a sweep; add -m",
     "seed=choice()": "seed=choice(): ",
     "scheme.base=${nope}": "scheme.base: Interpolation key 'nope' not found",

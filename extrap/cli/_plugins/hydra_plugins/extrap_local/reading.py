@@ -147,13 +147,8 @@ class Reader:
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
         hydra_node = self.config.hydra
-        folders = {
-            s.provider: s.path if s.schema in ("file", "checked") else f"{s.schema}://{s.path}"
-            for s in hydra_node.runtime.config_sources
-        }
-        where = ["--config-path", folders["main"], "--config-name", hydra_node.job.config_name]
-        if "command-line" in folders:
-            where += ["--config-dir", folders["command-line"]]
+        folders = {source.provider: source.path for source in hydra_node.runtime.config_sources}
+        more = ["--config-dir", folders["command-line"]] if "command-line" in folders else []
         # -m puts the working folder first on the import path, -P does not: as it is for this
         # process.
         path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
@@ -163,7 +158,7 @@ class Reader:
             *path,
             "-m",
             self.program.module,
-            *where,
+            *more,
             *own,
             *overrides,
             "hydra.mode=RUN",
