@@ -12,7 +12,7 @@ from typing import Any
 from antlr4 import ParserRuleContext
 from omegaconf import OmegaConf
 from omegaconf.errors import GrammarParseError
-from omegaconf.grammar_parser import OmegaConfGrammarParser as Grammar
+from omegaconf.grammar.gen.OmegaConfGrammarParser import OmegaConfGrammarParser as Grammar
 from omegaconf.grammar_parser import parse
 
 from extrap.utils.errors import UserError

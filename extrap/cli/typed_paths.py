@@ -9,6 +9,7 @@ import re
 import shlex
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import ChoiceSweep
 from hydra.errors import HydraException
 
 OPTION = re.compile(r"(\+{0,2}(?:[\w@/.-]*\.)?(?:path|tokenizer|checkpoint))=(.*)", re.DOTALL)
@@ -49,12 +50,14 @@ def quoted(text: str) -> str:
 
 
 def as_text(text: str) -> str:
-    """Returns a text so that Hydra reads this text: quoted where it would read something else."""
+    """Returns a text so that Hydra reads this text, alone or before a comma: quoted where it would
+    read something else.
+    """
     try:
-        read = OverridesParser.create().parse_override(f"x={text}").value()
+        read = OverridesParser.create().parse_override(f"x={text},end").value()
     except HydraException:
-        read = None
-    return text if isinstance(read, str) and str(read) == text and text else quoted(text)
+        return quoted(text)
+    return text if isinstance(read, ChoiceSweep) and read.list == [text, "end"] else quoted(text)
 
 
 def in_a_shell(word: str) -> str:
