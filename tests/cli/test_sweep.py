@@ -194,6 +194,18 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: 
     assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
 
 
+def test_a_sweep_over_experiments_with_grids_is_refused(tiny: Tiny) -> None:
+    """Not each experiment once, without its grid."""
+    done = tiny("-m", "experiment=pair,two_grids")
+    line = "has a grid of its own, which a job of a sweep cannot sweep; start it by itself, or give"
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"extrap: experiment={name}: {line} sweep.grid=null" for name in ("pair", "two_grids")
+    ]
+    assert tiny("-m", "experiment=pair,two_grids", "sweep.grid=null").returncode == 0
+    assert sorted(tiny.events()) == ["end rope-s0", "end rope-s0", "start rope-s0", "start rope-s0"]
+
+
 def test_an_experiment_may_sweep_several_grids(tiny: Tiny) -> None:
     done = tiny("experiment=two_grids", "hydra.launcher.n_jobs=1", "lr=0.3")
     assert [line for line in tiny.events() if line.startswith("end")] == [

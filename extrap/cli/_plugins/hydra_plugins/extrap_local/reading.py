@@ -18,6 +18,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from extrap.cli.app import Work
 from extrap.cli.hydra_errors import explain
+from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.varied import Varied
@@ -175,6 +176,11 @@ class Reader:
             if (line := explain(error, overrides, self.program.conf)) is None:
                 raise
             raise UserError(line) from None
+        if selected(cfg, "grid") != selected(self.config, "grid"):
+            raise UserError(
+                f"{' '.join(overrides)}: has a grid of its own, which a job of a sweep cannot "
+                "sweep; start it by itself, or give sweep.grid=null"
+            )
         before = HydraConfig.instance().cfg
         HydraConfig.instance().set_config(cfg)
         try:
