@@ -29,6 +29,7 @@ def job(words: Iterable[str]) -> Job:
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*words, "logger=none"], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
+    del plain["sweep"]
     return make(plain, plain.pop("hydra")["runtime"]["choices"])
 
 

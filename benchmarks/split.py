@@ -33,6 +33,7 @@ def train(words: list[str], threads: int, start, seconds) -> None:
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*words, "logger=none"], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
+    del plain["sweep"]
     job = make(plain, plain.pop("hydra")["runtime"]["choices"])
     lit = Lit(job.source.model(), job.training.optim, job.training.batches.mixture.weights)
     optimizer = lit.configure_optimizers()["optimizer"]

@@ -14,7 +14,7 @@ from extrap.cli.arguments import named_plugins, parser
 from extrap.cli.exits import reported
 from extrap.figures import available
 from extrap.results import rows
-from extrap.runs.dashboard import WandB, workspace
+from extrap.runs.dashboard import WandB, library, workspace
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
 from extrap.runs.folder import read_json
@@ -170,13 +170,8 @@ def _workspace(board: WandB, study: str, records: list[dict]) -> str:
         content = json.dumps(workspace.specification(built), indent=1, sort_keys=True)
         atomic.replace(path, content.encode())
         return str(path)
-    import wandb
-
-    return str(
-        workspace.build(study, board.project, board.entity or wandb.Api().default_entity, records)
-        .save()
-        .url
-    )
+    entity = board.entity or library.wandb().Api().default_entity
+    return str(workspace.build(study, board.project, entity, records).save().url)
 
 
 if __name__ == "__main__":

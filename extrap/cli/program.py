@@ -54,6 +54,9 @@ def job(cfg: DictConfig):
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(f"{name}: removed from the configuration; drop ~{name}")
+        if group and name not in choices and name != "task":
+            raise UserError(f"{name}: a file gives a list of choices; it takes one, {name}: NAME")
+    del plain["sweep"]  # no part of what a run is
     _check_read(plain, typed_here)
     return make(plain, choices, opened)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from hydra.core.config_store import ConfigStore
 
+from extrap.cli.sweep.grid import Sweep
 from extrap.runs.training.optim import Optim
 
 
@@ -38,6 +39,7 @@ class Config:
     train: Optim = field(default_factory=Optim)
     trainer: Any = None
     logger: Any = None
+    sweep: Sweep = field(default_factory=Sweep)
 
 
 def register() -> None:

@@ -65,6 +65,15 @@ def test_jobs_that_are_left_become_one_array(slurm: Worker, tmp_path: Path) -> N
         assert f"#SBATCH {line}\n" in script(tmp_path)
 
 
+def test_nothing_is_queued_through_a_link(slurm: Worker, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (slurm.work / "runs").mkdir()
+    (slurm.work / "runs/.sweep").symlink_to(tmp_path / "outside")
+    done = slurm("-m", "name=a,b", SLURM)
+    assert done.returncode == 2 and "runs/.sweep: a link, and nothing is written" in done.stderr
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
 def test_more_jobs_than_an_array_takes_become_several(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays: list[list[int]] = []
 

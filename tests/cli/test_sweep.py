@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from extrap.cli.sweep.grid import overrides
 from extrap.utils.errors import UserError
 from tests.support.tiny_program import Tiny
 
@@ -82,9 +83,9 @@ def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Tiny) -> None:
 @pytest.mark.parametrize(
     ("grids", "words", "jobs"),
     [
-        ([{"seed": "0,1,2"}], ["seed=7,8,9"], 3),  # the command line has the last word
-        ([{"seed": "range(0,100)"}], ["seed=7"], 1),
-        ([{"seed": "0,1"}, {"seed": "2,3"}], [], None),  # four, of three that there may be
+        ({"seed": [0, 1, 2]}, ["seed=7,8,9"], 3),  # the command line has the last word
+        ({"seed": [*range(100)]}, ["seed=7"], 1),
+        ([{"seed": [0, 1]}, {"seed": [2, 3]}], [], None),  # four, of three that there may be
     ],
 )
 def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) -> None:
@@ -93,7 +94,8 @@ def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) ->
     """
     from hydra_plugins.extrap_local.sweeper import LocalSweeper
 
-    sweeper, launched = LocalSweeper(grids, most=3), []
+    sweeper, launched = LocalSweeper(most=3), []
+    sweeper.grids = overrides(grids)
     sweeper.loader = SimpleNamespace(get_group_options=lambda name: [])
     launch = lambda batch, initial_job_idx: launched.extend(batch) or []  # noqa: E731
     sweeper.launcher = SimpleNamespace(launch=launch)
@@ -190,6 +192,18 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: 
     assert os.listdir(tiny.work / "runs") == [".sweep"]
     [folder] = (tiny.work / "runs" / ".sweep").iterdir()
     assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
+
+
+def test_a_sweep_over_experiments_with_grids_is_refused(tiny: Tiny) -> None:
+    """Not each experiment once, without its grid."""
+    done = tiny("-m", "experiment=pair,two_grids")
+    line = "has a grid of its own, which a job of a sweep cannot sweep; start it by itself, or give"
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"extrap: experiment={name}: {line} sweep.grid=null" for name in ("pair", "two_grids")
+    ]
+    assert tiny("-m", "experiment=pair,two_grids", "sweep.grid=null").returncode == 0
+    assert sorted(tiny.events()) == ["end rope-s0", "end rope-s0", "start rope-s0", "start rope-s0"]
 
 
 def test_an_experiment_may_sweep_several_grids(tiny: Tiny) -> None:

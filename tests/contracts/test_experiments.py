@@ -10,28 +10,13 @@ import yaml
 from extrap.runs import validate
 from extrap.runs.evaluate import measured
 from tests.support.exceptions import MEASURED_BEFORE
-from tests.support.jobs import job
+from tests.support.jobs import first_jobs, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 CONF = Path(__file__).parents[2] / "conf" / "experiment"
 FETCHED = {"pretrained": "its checkpoint is 98 MB to fetch"}
 """Those of conf/experiment/reference: tests/runs/test_reference.py."""
-
-
-def grids(file: Path) -> list[dict]:
-    params = yaml.safe_load(file.read_text()).get("hydra", {}).get("sweeper", {}).get("params")
-    return params if isinstance(params, list) else [params or {}]
-
-
-def first(grid: dict) -> list[str]:
-    """The first value of each option; of a glob, which the sweeper resolves, the default."""
-    values = {name: str(value) for name, value in grid.items()}
-    return [
-        f"{name}={value if value.startswith('[') else value.split(',')[0]}"
-        for name, value in values.items()
-        if not value.startswith("glob(")
-    ]
 
 
 def case(name: str, words: list[str], rank: int):
@@ -41,10 +26,10 @@ def case(name: str, words: list[str], rank: int):
 
 
 CASES = [
-    case(file.stem, first(grid), rank)
+    case(file.stem, first, rank)
     for file in sorted(CONF.glob("*.yaml"))
     if file.stem not in FETCHED
-    for rank, grid in enumerate(grids(file))
+    for rank, first in enumerate(first_jobs(file))
 ]
 
 

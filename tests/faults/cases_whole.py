@@ -35,6 +35,14 @@ NAMES = {
     "scheme=../../etc/passwd": "scheme=../../etc/passwd: no such scheme; choose one of abacus",
     "scheme=null": "scheme=null: a group takes the name of one of its options; see extrap --help",
     "scheme=3": "scheme=3: a group takes the name of one of its options; see extrap --help",
+    "scheme=[rope]": (
+        "scheme=[rope]: scheme takes one choice; write scheme=rope, or sweep over several with -m "
+        "scheme=a,b"
+    ),
+    "scheme=rope.yaml": "scheme=rope.yaml: not the name of a choice; write scheme=rope",
+    "scheme=../scheme/rope": "scheme=../scheme/rope: not the name of a choice; write scheme=rope",
+    "=rope": "=rope: not of the form option=value; see extrap --help",
+    "study=ä": "study=ä: letters, digits, dot, hyphen and underscore, starting with a letter",
     "task=[3]": "task=[3]: names of files in conf/task are expected, as extrap --help lists them",
     "task=[]": "task=[]: nothing to measure; name tasks, as in task=[nll,kv], or give stage=train",
     "~task.kv | ~task.nll": "task=[]: nothing to measure; name tasks",
@@ -104,9 +112,7 @@ WORDS = {
     "label=a\nb": "label=a\\nb: cannot be read (...)",
     "label=\u202egnp": "label=\\u202egnp: ",
     "study='a\x1b[2Jb'": "study=...a\\x1b[2Jb...: letters, digits, dot, hyphen and underscore",
-    "scheme=rope,alibi": (
-        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
-    ),
+    "scheme=rope,alibi": ("scheme=rope,alibi: several values make a sweep; add -m"),
     "seed=range(0,3)": "seed=range(0,3): several values make a sweep; add -m",
     "seed=choice()": "seed=choice(): ",
     "scheme.base=${nope}": "scheme.base: Interpolation key 'nope' not found",

@@ -22,9 +22,7 @@ COMMANDS: dict[str, str] = {
     "extrap task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
     "extrap seed=1.5": "seed=1.5: must be a whole number",
     "extrap data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
-    "extrap scheme=rope,alibi": (
-        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
-    ),
+    "extrap scheme=rope,alibi": ("scheme=rope,alibi: several values make a sweep; add -m"),
     "extrap --sheme": "unrecognized arguments: --sheme; see extrap --help",
     "extrap data/corpus=files data.corpus.path=none.txt": (
         "data.corpus.path=none.txt: no such file or folder; give an existing"

@@ -13,8 +13,6 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from extrap.cli.config_guard import check
-
 
 class Varied:
     """loader: Hydra's; master: the configuration of the sweep as a whole."""
@@ -23,19 +21,15 @@ class Varied:
         self.loader, self.master = loader, master
         self._groups: dict[str, bool] = {}
         self._bases: dict[tuple[str, ...], DictConfig] = {}
-        self._checked: set[tuple[tuple[str, ...], ...]] = set()
 
     def __call__(self, overrides: list[str]) -> DictConfig:
-        """What the loader composes of these overrides, checked (extrap.cli.config_guard). Raises
-        what the loader raises, and UserError.
-        """
+        """Returns what the loader composes of these overrides. Raises what the loader raises."""
         try:
             cfg = self._varied(overrides)
         except Exception:  # the loader says what is wrong, in its own words
             cfg = None
         if cfg is None:
             cfg = self.loader.load_sweep_config(self.master, overrides)
-            check(cfg, [*self.master.hydra.overrides.hydra, *overrides])
         return cfg
 
     def _varied(self, overrides: list[str]) -> DictConfig | None:
@@ -50,11 +44,6 @@ class Varied:
         words = tuple(str(one.input_line) for one in chosen)
         if words not in self._bases:
             self._bases[words] = self.loader.load_sweep_config(self.master, list(words))
-        names = tuple(str(one.key_or_group) for one in plain)
-        if (words, names) not in self._checked:
-            own = list(self.master.hydra.overrides.hydra)
-            check(self._bases[words], [*own, *words], [*own, *overrides])
-            self._checked.add((words, names))
         cfg = deepcopy(self._bases[words])
         for one in plain:
             OmegaConf.update(cfg, one.key_or_group, one.value(), merge=True)

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 
 from extrap.cli.app import Program, main
 from extrap.cli.sweep import memory
+from extrap.cli.sweep.grid import Sweep
 from extrap.utils import progress
 from extrap.utils.errors import NotApplicable, UserError
 
@@ -34,6 +35,7 @@ class Config:
     threads: int = 1
     act: str = "work"
     meet: int = 0
+    sweep: Sweep = field(default_factory=Sweep)
     name: str = "${scheme.name}-s${seed}"
 
 
