@@ -18,7 +18,6 @@ from extrap.cli.columns import aligned
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
 from extrap.results import rows as table
-from extrap.results.extension_study import density
 from extrap.results.findings import numbers
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
@@ -45,14 +44,14 @@ def judged(results: Path, study: str) -> list[Finding]:
 
 
 def text(results: Path, study: str) -> str:
-    """One line per statement, then why nothing was decided, then the density limits."""
+    """One line per statement, then why nothing was decided."""
     found = judged(results, study)
     lines = [HEADER, *(_line(one) for one in found)]
     out = [*aligned(lines, left=(0, 7)), "", summary(found)]
     reasons = [one for one in found if one.reason or one.statement.badly_put]
     if reasons:
         out += ["", *(f"{one.statement.id}: {_reason(one)}" for one in reasons)]
-    return "\n".join([*out, *_density(results, study)])
+    return "\n".join(out)
 
 
 def summary(found: list[Finding]) -> str:
@@ -178,22 +177,6 @@ def _markdown(found: list[Finding]) -> str:
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _density(results: Path, study: str) -> list[str]:
-    """How densely angles may lie, of a study that asked it."""
-    if study not in table.studies(results):
-        return []
-    rows = table.read(results / study)
-    if not rows["extension"].str.startswith("pi-pair").any():
-        return []
-    allowed = f"{density.ALLOWED['nll']} nats, {density.ALLOWED['accuracy']:.0%} of answers"
-    limits = density.least(rows).items()
-    return [
-        "",
-        f"Greatest k within L that costs less than {allowed}",
-        *(f"{name:13} {limit}" for name, limit in limits),
-    ]
 
 
 if __name__ == "__main__":

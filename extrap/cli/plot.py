@@ -20,8 +20,6 @@ from extrap.results.series import series
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_links
 
-STUDIED = "extrap.figures"
-ANALYTIC = "extrap.figures.analytic"
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
@@ -68,7 +66,7 @@ def main(argv: list[str] | None = None) -> None:
             named_plugins(args),
         )
         if args.list:
-            print(listing(ANALYTIC if args.analytic else STUDIED, form.plugins))
+            print(listing(args.analytic, form.plugins))
         elif args.analytic:
             names = [*filter(None, [args.study]), *args.figures]
             for path in plot_analytic(args.results, names, form):
@@ -129,13 +127,13 @@ def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
     return rows[rows.index.isin(keep)]
 
 
-def listing(package: str = STUDIED, plugins: Sequence[str] = ()) -> str:
+def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:
     """Every figure: its name and caption, and under it the rows it draws, if it draws any."""
-    known = figures.available(package, plugins)
-    wide, lines = max(map(len, known)), []
+    known = figures.available(plugins, formulas)
+    wide, lines = max(map(len, known), default=0), []
     for name, figure in known.items():
         lines.append(f"{name:{wide}}  {figures.caption(figure)}")
-        lines += [f"{'':{wide}}  rows: {figures.needed(figure)}"] if package == STUDIED else []
+        lines += [f"{'':{wide}}  rows: {figures.needed(figure)}"] if not formulas else []
     return "\n".join(lines)
 
 
@@ -145,7 +143,7 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
 
     Raises UserError for an unknown one, and for a link where they are kept.
     """
-    known = figures.available(ANALYTIC, form.plugins)
+    known = figures.available(form.plugins, formulas=True)
     _check_names(names, known)
     check_links(results / "analytic")
     return [
@@ -166,7 +164,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     but not the rows (extrap.cli.plot_hints). Raises UserError for an unknown study, series or
     figure, for mixed corpora, and where a figure that was named, or every figure, lacks its rows.
     """
-    known = figures.available(plugins=form.plugins)
+    known = figures.available(form.plugins)
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
     check_links(results / study)

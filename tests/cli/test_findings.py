@@ -34,11 +34,6 @@ def test_sentences_that_were_deleted_after_the_results_stand_as_contradicted(cap
     assert told["recency-loses-the-start"]["verdict"] == "fails"
 
 
-def test_the_density_limits_follow_where_they_were_asked(capsys):
-    findings.main(["extension-density", "--results", str(RESULTS)])
-    assert "Greatest k within L that costs less than" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("words, said", [(["none"], "STUDY=none"), ([], "STUDY is missing")])
 def test_a_mistake_is_one_line_that_lists_the_studies(words, said, capsys):
     with pytest.raises(SystemExit, match="2"):

@@ -9,7 +9,6 @@ import pytest
 
 from extrap import figures
 from extrap.cli import report
-from extrap.cli.plot import ANALYTIC
 from extrap.results.rows import read
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -41,7 +40,7 @@ def test_the_page_of_a_study_is_that_of_its_rows(study):
 
 
 def test_figures_of_formulas_are_those_of_the_formulas():
-    known = figures.available(ANALYTIC)
+    known = figures.available(formulas=True)
     files = committed("analytic")
     assert {file.stem for file in files} == set(known)
     changed = [
