@@ -21,6 +21,7 @@ from extrap.results import rows as table
 from extrap.results.findings import numbers
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
+from extrap.results.places import having, place
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -31,7 +32,7 @@ README = "README.md"
 
 def declared(results: Path) -> list[str]:
     """Names of the studies that have statements."""
-    return sorted(path.parent.name for path in results.glob(f"*/{FILE}"))
+    return [folder.name for folder in having(results, FILE)]
 
 
 def judged(results: Path, study: str) -> list[Finding]:
@@ -39,8 +40,8 @@ def judged(results: Path, study: str) -> list[Finding]:
     if study not in declared(results):
         listed = ", ".join(declared(results)) or "none yet"
         raise UserError(f"STUDY={study}: no {FILE} of it in {results}; studies with one: {listed}")
-    rows = table.read(results / study) if study in table.studies(results) else None
-    return findings(results / study, rows)
+    folder = place(results, study)
+    return findings(folder, table.read(folder) if study in table.studies(results) else None)
 
 
 def text(results: Path, study: str) -> str:
@@ -89,8 +90,8 @@ def texts(results: Path) -> dict[Path, str]:
     UserError where there is no README.
     """
     found = {}
-    for file in sorted(results.glob(f"*/{numbers.FILE}")):
-        path = file.with_name(README)
+    for folder in having(results, numbers.FILE):
+        file, path = folder / numbers.FILE, folder / README
         if not path.is_file():
             raise UserError(f"{file}: {README}, whose numbers it declares, is missing; write it")
         text = path.read_text(encoding="utf-8")

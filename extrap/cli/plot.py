@@ -15,6 +15,7 @@ from extrap import figures
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
 from extrap.cli.plot_hints import hints, lacking_line, options
+from extrap.results.places import place
 from extrap.results.rows import open_study
 from extrap.results.series import series
 from extrap.utils.errors import UserError
@@ -167,7 +168,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     known = figures.available(form.plugins)
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
-    check_links(results / study)
+    folder = place(results, study)
+    check_links(folder)
     drawn, lacking, bugs = [], [], []
     for name in names or known:
         try:
@@ -180,7 +182,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             print(f"extrap-plot: {name}: not drawn, by a bug: {error}", file=sys.stderr)
             continue
         if contents is not None:
-            drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
+            drawn += figures.save(contents, folder.joinpath(*form.folder, name))
         elif names:
             own = options(known[name], rows) or ""
             raise UserError(lacking_line(name, known[name], study, own))
@@ -197,7 +199,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
 
 def _other(results: Path, study: str) -> pd.DataFrame | None:
     """The rows of another study, or None where there are none."""
-    return open_study(results, study) if (results / study / "rows").is_dir() else None
+    return open_study(results, study) if (place(results, study) / "rows").is_dir() else None
 
 
 def _check_names(names: list[str], known: dict) -> None:

@@ -18,6 +18,7 @@ from extrap.model.gpt import GPT
 from extrap.model.linear import Word
 from extrap.model.scheme import Shape
 from extrap.pretrained.vocabulary import PublishedVocabulary
+from extrap.results.places import place
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node
 from extrap.runs.course import Course
@@ -287,4 +288,4 @@ class Job:
 
     @property
     def results(self) -> Path:
-        return RESULTS / self.study
+        return place(RESULTS, self.study)

@@ -13,7 +13,7 @@ from extrap.figures.drawing import families
 from extrap.figures.drawing.palette import registered
 from extrap.results.methods import compared, methods, order, target
 from extrap.results.series import select
-from extrap.studies.extension import density
+from extrap.studies.extension import limit as density
 from extrap.studies.extension.figures import (
     best_factor,
     loss_methods,

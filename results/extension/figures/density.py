@@ -16,7 +16,7 @@ from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import SOLID, Style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
-from extrap.studies.extension.density import ALLOWED, costs, greatest
+from extrap.studies.extension.limit import ALLOWED, costs, greatest
 
 NEEDS = {"task": "nll", "metric": "nll"}
 PROBE = "pi-pair,pair=null"
