@@ -15,6 +15,7 @@ from extrap.cli.experiments import experiments
 from extrap.cli.plain import as_json, plain
 from extrap.results.comparison.cells import Cell, items, measured, opened, scanned
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
+from extrap.results.places import place
 from extrap.results.rows import folder, no_rows
 from extrap.results.series import Series, status_name
 from extrap.utils.errors import UserError
@@ -82,9 +83,9 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     known = scanned(folder(results, study))
     if not known:
         raise UserError(no_rows(study))
-    chosen = opened(results / study, choose(known, names))
+    chosen = opened(place(results, study), choose(known, names))
     _check_declared(chosen, declared)
-    scores, lacking = zip(*(items(results / study, s) for s in chosen), strict=True)
+    scores, lacking = zip(*(items(place(results, study), s) for s in chosen), strict=True)
     if tasks := sorted(set(chain(*lacking))):
         print(f"extrap-compare: {_missing(study, tasks)}", file=sys.stderr)
     pairs = [

@@ -18,10 +18,10 @@ from extrap.cli.columns import aligned
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
 from extrap.results import rows as table
-from extrap.results.extension_study import density
 from extrap.results.findings import numbers
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
+from extrap.results.places import having, place
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -32,7 +32,7 @@ README = "README.md"
 
 def declared(results: Path) -> list[str]:
     """Names of the studies that have statements."""
-    return sorted(path.parent.name for path in results.glob(f"*/{FILE}"))
+    return [folder.name for folder in having(results, FILE)]
 
 
 def judged(results: Path, study: str) -> list[Finding]:
@@ -40,19 +40,19 @@ def judged(results: Path, study: str) -> list[Finding]:
     if study not in declared(results):
         listed = ", ".join(declared(results)) or "none yet"
         raise UserError(f"STUDY={study}: no {FILE} of it in {results}; studies with one: {listed}")
-    rows = table.read(results / study) if study in table.studies(results) else None
-    return findings(results / study, rows)
+    folder = place(results, study)
+    return findings(folder, table.read(folder) if study in table.studies(results) else None)
 
 
 def text(results: Path, study: str) -> str:
-    """One line per statement, then why nothing was decided, then the density limits."""
+    """One line per statement, then why nothing was decided."""
     found = judged(results, study)
     lines = [HEADER, *(_line(one) for one in found)]
     out = [*aligned(lines, left=(0, 7)), "", summary(found)]
     reasons = [one for one in found if one.reason or one.statement.badly_put]
     if reasons:
         out += ["", *(f"{one.statement.id}: {_reason(one)}" for one in reasons)]
-    return "\n".join([*out, *_density(results, study)])
+    return "\n".join(out)
 
 
 def summary(found: list[Finding]) -> str:
@@ -90,8 +90,8 @@ def texts(results: Path) -> dict[Path, str]:
     UserError where there is no README.
     """
     found = {}
-    for file in sorted(results.glob(f"*/{numbers.FILE}")):
-        path = file.with_name(README)
+    for folder in having(results, numbers.FILE):
+        file, path = folder / numbers.FILE, folder / README
         if not path.is_file():
             raise UserError(f"{file}: {README}, whose numbers it declares, is missing; write it")
         text = path.read_text(encoding="utf-8")
@@ -178,22 +178,6 @@ def _markdown(found: list[Finding]) -> str:
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-def _density(results: Path, study: str) -> list[str]:
-    """How densely angles may lie, of a study that asked it."""
-    if study not in table.studies(results):
-        return []
-    rows = table.read(results / study)
-    if not rows["extension"].str.startswith("pi-pair").any():
-        return []
-    allowed = f"{density.ALLOWED['nll']} nats, {density.ALLOWED['accuracy']:.0%} of answers"
-    limits = density.least(rows).items()
-    return [
-        "",
-        f"Greatest k within L that costs less than {allowed}",
-        *(f"{name:13} {limit}" for name, limit in limits),
-    ]
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import pandas as pd
 
 from extrap.results import csv_table as sheet
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
+from extrap.results.places import having, place
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError, escaped
 
@@ -164,8 +165,8 @@ def read_items(path: Path | str) -> pd.DataFrame:
 
 
 def studies(results: Path | str) -> list[str]:
-    """Names of the studies under a results folder, i.e. of its folders that hold rows."""
-    return sorted({file.parent.parent.name for file in Path(results).glob("*/rows/*.csv")})
+    """Names of the studies under a results folder, i.e. of the folders in it that hold rows."""
+    return sorted({folder.name for folder in having(Path(results), "rows/*.csv")})
 
 
 def open_study(results: Path | str, study: str) -> pd.DataFrame:
@@ -188,7 +189,7 @@ def folder(results: Path | str, study: str) -> Path:
             else "none is there yet; train and evaluate one with `extrap`"
         )
         raise UserError(f"STUDY={escaped(study)}: no such study in {results}; {listed}")
-    return Path(results) / study
+    return place(Path(results), study)
 
 
 def no_rows(study: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
+from extrap.results.places import place
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
 from extrap.runs.dashboard import Dashboard
@@ -93,7 +94,7 @@ class Job:
 
     @property
     def results(self) -> Path:
-        return RESULTS / self.study
+        return place(RESULTS, self.study)
 
     @property
     def another(self) -> str:

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from extrap.results.places import having, place
 from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.layout import (
     CURVE,
@@ -210,7 +211,7 @@ def _outcome(entry: Entry) -> State:
 def studies() -> list[str]:
     """Names of all studies that were asked for or have rows."""
     names = {file.parent.name for file in (RUNS / ".jobs").glob("*/*.json")}
-    return sorted({*names, *(file.parent.parent.name for file in RESULTS.glob("*/rows/*.csv"))})
+    return sorted({*names, *(folder.name for folder in having(RESULTS, "rows/*.csv"))})
 
 
 def entries(study: str) -> list[Entry]:
@@ -243,7 +244,7 @@ def entries(study: str) -> list[Entry]:
 def uses(run: str) -> set[str]:
     """The studies that asked for a run or have rows of it."""
     names = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
-    return names | {file.parent.parent.name for file in RESULTS.glob(f"*/rows/{run}__*.csv")}
+    return names | {folder.name for folder in having(RESULTS, f"rows/{run}__*.csv")}
 
 
 def _folder(study: str) -> Path:
@@ -273,7 +274,7 @@ def _noted(study: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
     """(run, extension, task, config) of every file of rows."""
-    for path in sorted((RESULTS / study / "rows").glob("*.csv")):
+    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
         if (file := of_rows(path)) is not None:
             config = next((row.get("config") or "" for row in _table(path) or []), "")
             yield file.run, file.extension, file.task, config

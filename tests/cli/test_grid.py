@@ -1,13 +1,13 @@
 """The node `sweep`: plain data made into overrides, and no part of what a run is."""
 
 import pytest
-from extrap.runs.evaluate import planned
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from extrap.cli import schema as config
 from extrap.cli.program import job
 from extrap.cli.sweep.grid import overrides
+from extrap.runs.evaluate import planned
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 

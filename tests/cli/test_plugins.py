@@ -173,7 +173,11 @@ def test_in_the_figures(mine: Path, capsys: pytest.CaptureFixture) -> None:
 
 BAD = {
     "its name is taken": ("kv_depth", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "is taken"),
-    "it needs no task": ("mine", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "or NEEDS"),
+    "it needs no task": (
+        "mine",
+        '"""K."""\nNEEDS = {"metric": "nll"}\n\ndef draw(rows): ...\n',
+        "or NEEDS",
+    ),
     "it needs a column that is none": (
         "mine",
         '"""K."""\nNEEDS = {"task": "nll", "colour": 1}\n\ndef draw(rows): ...\n',

@@ -9,7 +9,10 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from extrap import figures
-from extrap.figures import loss_length, training_curves
+from extrap.figures import (
+    loss_length,
+    training_curves,
+)
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import scheme_style
 from extrap.results.series import select

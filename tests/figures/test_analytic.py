@@ -11,7 +11,9 @@ from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
-from extrap.figures.analytic import (
+from extrap.figures.drawing.style import RC
+from extrap.model.functional import frequencies
+from extrap.studies.analytic.figures import (
     alibi_bias,
     interpolation_bound,
     rope_base,
@@ -22,10 +24,8 @@ from extrap.figures.analytic import (
     rope_turns,
     t5_buckets,
 )
-from extrap.figures.drawing.style import RC
-from extrap.model.functional import frequencies
 
-ALL = figures.available(plot.ANALYTIC)
+ALL = figures.available(formulas=True)
 
 
 def test_the_folder_is_the_registry():

@@ -9,19 +9,20 @@ import yaml
 
 from extrap.cli.experiments import experiments
 from extrap.results.findings.statement import FILE, read
+from extrap.results.places import having, place
 from extrap.utils.errors import UserError
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 CONF = RESULTS.parent / "conf" / "experiment"
 DECLARED = json.loads((Path(__file__).parent / "declared.json").read_text())
 GRIDS = json.loads((Path(__file__).parent / "grids.json").read_text())
-STATEMENTS = sorted(path.parent.name for path in RESULTS.glob(f"*/{FILE}"))
+STATEMENTS = [folder.name for folder in having(RESULTS, FILE)]
 
 
 @pytest.mark.parametrize("study", sorted({*DECLARED, *STATEMENTS}))
 def test_what_was_declared_stands_as_it_was_declared(study):
     """A statement is never edited or removed once its study has rows: a better one follows it."""
-    found = {statement.id: statement.digest for statement in read(RESULTS / study)}
+    found = {statement.id: statement.digest for statement in read(place(RESULTS, study))}
     assert found == DECLARED[study]
 
 

@@ -6,10 +6,11 @@ import pytest
 
 from extrap.cli import thin as command
 from extrap.results import left_out, rows
+from extrap.results.places import having, place
 from extrap.utils.errors import UserError
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-THINNED = sorted(path.parent.name for path in RESULTS.glob(f"*/{left_out.FILE}"))
+THINNED = [folder.name for folder in having(RESULTS, left_out.FILE)]
 RUN = {"run": "rope-s0", "study": "mine", "scheme": "rope", "data": "text", "extension": "direct"}
 RUN |= {"seed": 0, "train_length": 64, "config": "c"}
 
@@ -98,6 +99,7 @@ def test_the_command_counts_and_asks_for_rules(results, capsys):
 @pytest.mark.parametrize("study", THINNED)
 def test_no_committed_row_is_one_that_is_left_out(study):
     """A row that a rule names was forgotten; a rule that names a drawn row would go unnoticed."""
-    known = left_out.rules(RESULTS / study)
-    for file in sorted((RESULTS / study / "rows").glob("*.csv")):
+    folder = place(RESULTS, study)
+    known = left_out.rules(folder)
+    for file in sorted((folder / "rows").glob("*.csv")):
         assert left_out.split(rows.records([file]), known)[1] == [], file.name

@@ -13,7 +13,7 @@ from tests.results.test_verdict import row
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 WITHOUT_ROWS = {"LOG.md": "dated numbers of runs that left no rows, as its first lines say"}
-TEXTS = [ROOT / "README.md", *RESULTS.glob("*.md"), *RESULTS.glob("*/README.md")]
+TEXTS = [ROOT / "README.md", *RESULTS.glob("*.md"), *RESULTS.glob("**/README.md")]
 CHECKED = sorted(path for path in TEXTS if path.name not in WITHOUT_ROWS)
 
 
