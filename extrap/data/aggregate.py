@@ -22,6 +22,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 import numpy as np
 from annotated_types import Interval
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.trials.base import Questions
 from extrap.data.vocabulary import Vocabulary
@@ -60,21 +61,18 @@ class AggregateForm(SceneForm):
                 f"need a value id each, but data.vocabulary.values={vocabulary.values}; give fewer"
             )
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        labels = self._draw(rng, records, (MAJORITY, HALF))
+    def scene(self, context: Context, records: int) -> Scene:
+        labels = self._draw(context.rng, records, (MAJORITY, HALF))
         asked = np.arange(COUNT + self.labels)
         answers = np.array([self._answer(labels, mark) for mark in asked.tolist()])
-        return self._scene(vocabulary, labels, asked, answers)
+        return self._scene(context.vocabulary, labels, asked, answers)
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
         mark = KINDS.index(self.kind)
-        labels = self._draw(rng, records, (mark,))
-        mark += int(rng.integers(self.labels)) if mark == COUNT else 0
-        return self._scene(
-            vocabulary, labels, np.array([mark]), np.array([self._answer(labels, mark)])
-        )
+        labels = self._draw(context.rng, records, (mark,))
+        mark += int(context.rng.integers(self.labels)) if mark == COUNT else 0
+        answers = np.array([self._answer(labels, mark)])
+        return self._scene(context.vocabulary, labels, np.array([mark]), answers)
 
     def _draw(self, rng: np.random.Generator, n: int, marks: tuple[int, ...]) -> np.ndarray:
         """n labels, drawn again until what these marks ask for has one answer."""

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.part import Part
-from extrap.data.text import windows
+from extrap.data.context import Context
+from extrap.data.part import Drawn, Part
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -83,22 +83,15 @@ class Algorithmic(Part):
                 f"{self.width(self.longest)} tokens; give fewer, or raise data.length={length}"
             )
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, context: Context, difficulty: float) -> Drawn:
         """Text stands behind the answer as well and is not scored."""
-        sequences = np.concatenate(
-            [np.full((self.size, 1), vocabulary.bos), windows(rng, stream, self.size, length)], 1
-        )
+        rng, vocabulary = context.rng, context.vocabulary
+        bos = np.full((self.size, 1), vocabulary.bos)
+        sequences = np.concatenate([bos, context.texts(self.size, context.length)], 1)
         scored = np.zeros(sequences.shape, bool)
         for row, score in zip(sequences, scored, strict=True):
             string = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))
-            start = 1 + rng.integers(length - len(string.tokens) + 1)
+            start = 1 + rng.integers(context.length - len(string.tokens) + 1)
             place = slice(start, start + len(string.tokens))
             row[place], score[place] = string.tokens, string.answers
         return sequences, scored[:, 1:]

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -53,17 +54,11 @@ class Facts:
     objects: np.ndarray
 
     @classmethod
-    def draw(
-        cls, rng: np.random.Generator, vocabulary: Vocabulary, documents: int, facts: int
-    ) -> "Facts":
-        """Subjects all different, relations of a subject all different, objects free."""
-        subjects = vocabulary.key(rng.permutation(vocabulary.keys)[:documents])
-        relations = rng.random((documents, len(RELATIONS))).argsort(1)[:, :facts]
-        return cls(
-            subjects,
-            relations,
-            vocabulary.value(rng.integers(vocabulary.values, size=(documents, facts))),
-        )
+    def draw(cls, context: Context, documents: int, facts: int) -> "Facts":
+        """Draws different subjects, different relations of each subject, and any objects."""
+        subjects = context.keys(documents)
+        relations = context.rng.random((documents, len(RELATIONS))).argsort(1)[:, :facts]
+        return cls(subjects, relations, context.values(documents, facts))
 
     def __getitem__(self, which) -> "Facts":
         return Facts(self.subjects[which], self.relations[which], self.objects[which])

@@ -1,26 +1,37 @@
-"""Key-value retrieval as training data: records `k v`, then queries `k` that are answered with `v`.
+"""Key-value retrieval: as training data and as a test.
 
-    BOS  [filler and n records k v, every key once]  k v  k v  k v ...
+    BOS  [filler and n records k v, every key once]  k v  k v  k v ...      training
+    BOS  k v  k v ... K V ... k v  K            records: all slots hold records, so that more length
+                                                is more records and more distance
+    BOS  k v  text  k v  text  K V  text  K     padded: a fixed number of records in running text,
+                                                so that more length is distance alone
 
-Behind the records keys are asked again; only the v after them are scored.
-
-Records are adjacent pairs and every answer of a sequence is scored, which is what lets a tiny model
-learn it in minutes (the multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5
-records scattered in text, `_` a blank:
+In training, queries `k` follow the records and are answered with `v`; only these v are scored.
+Records are adjacent pairs and every answer of a sequence is scored, which lets a tiny model learn
+it in minutes (the multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5 records
+scattered in text, `_` a blank:
 
     <bos> k92 v18 k145 v47 _ k93 v50 b k155 v41 r o k141 v11 k93 v50 k155 v41 k141 v11 k155 v41
     k141 v11 k155 v41 k92 v18 k141 v11 k155
+
+A test takes the gold record K V out and puts it back at each depth, so that the distractors (the
+other records), their order and the filler are the same at every depth, token for token. The query
+key K is the last token and V the right next one; in the words of a tokenizer a record is a line
+`k: v`, and the query `k:` (RecordLayout). Trial i of a length does not depend on other trials,
+lengths or depths. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded).
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import EARLY
-from extrap.data.text import windows
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.part import EARLY, Drawn
+from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
@@ -91,25 +102,15 @@ class KeyValue(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, most(length), length)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers.
-
-        Answers of echoes are marked EARLY.
-        """
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        """Draws the sequences of one step; answers of echoes are marked EARLY."""
+        rng, vocabulary, length = context.rng, context.vocabulary, context.length
         pairs = counts(rng, self.size, FEWEST, most(length), difficulty)
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
-        keys = vocabulary.key(
-            rng.random((self.size, vocabulary.keys)).argsort(1)[:, : most(length)]
-        )
-        values = vocabulary.value(rng.integers(vocabulary.values, size=keys.shape))
-        text = windows(rng, stream, self.size, length)
+        order = rng.random((self.size, vocabulary.keys)).argsort(1)
+        keys = vocabulary.key(order[:, : most(length)])
+        values = context.values(*keys.shape)
+        text = context.texts(self.size, length)
         # room for a last query that is cut off
         sequence = np.empty((self.size, length + 3), np.int64)
         sequence[:, 0] = vocabulary.bos
@@ -184,3 +185,109 @@ class KeyValue(Graded):
         answers = np.zeros(sequence.shape, bool)
         answers[row, slot + 1] = True
         return answers
+
+
+@dataclass(frozen=True)
+class PairForm(Form):
+    """Records and filler: the gold record K V is moved, everything else stays."""
+
+    layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
+
+    def written(self, layout: RecordLayout) -> Self:
+        return replace(self, layout=layout)
+
+    def body(self, length: int) -> int:
+        """Tokens between BOS and the query once the gold record is out."""
+        return length - 1 - self.layout.query_width - self.layout.width
+
+    @abstractmethod
+    def distractors(self, length: int) -> np.ndarray:
+        """Offsets of the distractors in the body."""
+
+    @abstractmethod
+    def gold(self, length: int, depth: float) -> int:
+        """Offset in the body at which the gold record is put back."""
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        check_keys(vocabulary, self.records(length), length)
+
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        length, n = context.length, self.records(context.length)
+        slots = self.distractors(length)
+        at = self.gold(length, depth)
+        keys, values = context.keys(n), context.values(n)
+        records = self.layout.records(keys, values)  # (n, width), gold first
+        filler = length - 1 - self.layout.query_width - self.layout.width * n
+        body = np.empty(self.body(length), np.int64)
+        text = np.ones(len(body), bool)
+        taken = slots[:, None] + np.arange(self.layout.width)
+        text[taken] = False
+        body[taken] = records[1:]
+        body[text] = context.text(filler)
+        query = self.layout.queries(keys[0])
+        return OneQuestion(
+            np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),
+            values[:1],
+            values[:, None],
+            int((slots < at).sum()),
+            length - self.layout.query_width - 1 - at,
+            self.layout.query_width,
+        )
+
+
+@dataclass(frozen=True)
+class Records(PairForm):
+    """As many records as fit, what is left over is filler in front. Depth is the index of the
+    record over the last.
+    """
+
+    code = 0
+
+    def records(self, length: int) -> int:
+        return self.layout.most(length)
+
+    def distractors(self, length: int) -> np.ndarray:
+        return self._over(length) + self.layout.width * np.arange(self.records(length) - 1)
+
+    def gold(self, length: int, depth: float) -> int:
+        index = round(depth * (self.records(length) - 1))
+        return self._over(length) + self.layout.width * index
+
+    def _over(self, length: int) -> int:
+        """Tokens that hold no record."""
+        return (length - 1 - self.layout.query_width) % self.layout.width
+
+
+@dataclass(frozen=True)
+class Padded(PairForm):
+    """`pairs` records, the distractors with equal gaps of text. Depth is the place of the record in
+    tokens over the last possible one.
+
+    A place that would part a distractor is moved in front of it.
+    """
+
+    pairs: int
+    code = 1
+
+    def records(self, length: int) -> int:
+        return self.pairs
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        if self.pairs > (most := self.layout.most(length)):
+            raise UserError(
+                f"{option}.pairs={self.pairs}: a context of {length} tokens holds at most "
+                f"{most} records; give fewer, or no shorter lengths"
+            )
+        super().check(option, vocabulary, length)
+
+    def distractors(self, length: int) -> np.ndarray:
+        width = self.layout.width
+        filler = length - 1 - self.layout.query_width - width * self.pairs
+        j = np.arange(self.pairs - 1)
+        return (j + 1) * filler // self.pairs + width * j
+
+    def gold(self, length: int, depth: float) -> int:
+        at = round(depth * self.body(length))
+        slots = self.distractors(length)
+        parted = slots[(slots < at) & (at < slots + self.layout.width)]
+        return int(parted[0]) if len(parted) else at

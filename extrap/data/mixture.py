@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from extrap.data.context import Context
 from extrap.data.corpora.base import Corpus, Encoded, Source
 from extrap.data.curriculum import Curriculum, Graded, Switches
 from extrap.data.keyvalue import FEWEST, KeyValue
@@ -194,7 +195,8 @@ class Batches:
             rng = np.random.default_rng((self.seed, i, *draws))
             if switches.learned(name):
                 weights[name] = m.curriculum.weight(difficulty)
-            drawn.append(part.draw(rng, self.stream, m.vocabulary, m.length, difficulty))
+            context = Context(rng, m.vocabulary, self.stream, m.length)
+            drawn.append(part.draw(context, difficulty))
         sequences, scored = (
             torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True)
         )

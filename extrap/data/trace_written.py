@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene
 from extrap.data.trace import Hops, Trace, TraceForm
 from extrap.data.vocabulary import Vocabulary
@@ -35,13 +36,12 @@ class TraceWrittenForm(TraceForm):
     def saying(self) -> int:
         return self.hops + 1
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        return self._answered(super().scene(rng, vocabulary, records), vocabulary)
+    def scene(self, context: Context, records: int) -> Scene:
+        return self._answered(super().scene(context, records), context.vocabulary)
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        made = self._answered(super().tested(rng, vocabulary, records, depth), vocabulary)
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        vocabulary = context.vocabulary
+        made = self._answered(super().tested(context, records, depth), vocabulary)
         given = set(made.records[:, 1].tolist())
         first = np.array([[key] for key in made.records[:, 0].tolist() if key not in given])
         paths = self._paths(made.records, first, vocabulary)

@@ -14,7 +14,7 @@ S-NIAH-3, one needle with a long value in text, has no form of its own.
 
 Depth is given as a share of the context and as the distance from the key to the query, in tokens,
 on the axis `distance`: it tells what fails with length from what fails with distance. Contexts:
-extrap.data.trials.keyvalue (the first two), extrap.data.trials.needles. Sources: RULER, arXiv
+extrap.data.keyvalue (the first two), extrap.data.multivalue. Sources: RULER, arXiv
 2404.06654; passkey and k_max, Position Interpolation, arXiv 2306.15595.
 """
 
@@ -27,18 +27,11 @@ import numpy as np
 import torch
 from annotated_types import Ge
 
+from extrap.data.keyvalue import Padded
+from extrap.data.multivalue import Needles, least, several_queries, several_values
+from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.trials.dialogue import in_turns
-from extrap.data.trials.keyvalue import Padded
-from extrap.data.trials.needles import (
-    Needles,
-    k_max,
-    least,
-    noise,
-    passkey_distances,
-    several_queries,
-    several_values,
-)
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches

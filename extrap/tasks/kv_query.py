@@ -3,7 +3,7 @@ does knowing the question help?
 
 A causal reader that knows the question can mark the record as it goes by; Lost in the Middle found
 that a query before and after the records mends retrieval altogether (arXiv 2307.03172, section
-4.2). The three forms stand in extrap.data.trials.query, the same records on the same slots. Asking
+4.2). The three forms stand in extrap.data.query, the same records on the same slots. Asking
 a model that was trained on none of them is allowed; its rows are `not trained`.
 """
 
@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import MinLen
 
-from extrap.data.trials.query import FORMS, QueryForm
+from extrap.data.query import FORMS, QueryForm
 from extrap.tasks.scoring.depth_grid import Grid
 from extrap.utils.bounds import Different
 

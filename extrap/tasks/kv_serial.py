@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.trials.keyvalue import Records
+from extrap.data.keyvalue import Records
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
 from extrap.tasks.scoring.answers import SEED, score

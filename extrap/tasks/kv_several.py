@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 import torch
 
+from extrap.data.context import windows
 from extrap.data.keyvalue import check_keys
-from extrap.data.text import windows
 from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches

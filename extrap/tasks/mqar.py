@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from annotated_types import Interval, MinLen
 
+from extrap.data.context import Context
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
@@ -66,7 +67,8 @@ class MultiQueryRecall(AtLengths):
             for pairs in self.pairs:
                 with recorder.at(protocol=f"pairs-{pairs}", length=n).within_range() as cells:
                     rng = np.random.default_rng((SEED, CODE, n, pairs))
-                    made = draw_associations(rng, vocabulary, self.trials, n, pairs, self.power)
+                    context = Context(rng, vocabulary, np.empty(0), n)
+                    made = draw_associations(context, self.trials, pairs, self.power)
                     right = self._right(model, made.tokens, made.asked)
                     cells.share("accuracy", right)
                     cells.scores("accuracy", right.mean(1))

@@ -8,7 +8,7 @@ end of the context.
     retrieved            the first K documents of a weak retriever, which may miss the gold one:
                          does a reader gain from more?
 
-Documents, questions and test contexts: extrap.data.facts, extrap.data.trials.multidoc. Source:
+Documents, questions and test contexts: extrap.data.facts, extrap.data.multidoc. Source:
 arXiv 2307.03172, whose documents are passages of an encyclopedia; these are facts (subject,
 relation, object) in a template, which a small model can be trained for.
 """
@@ -22,8 +22,8 @@ import numpy as np
 from annotated_types import Ge, Interval
 
 from extrap.data.facts import RELATIONS, Template
+from extrap.data.multidoc import Documents
 from extrap.data.trials.base import DEPTHS, Questions, guess
-from extrap.data.trials.multidoc import Documents
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
 from extrap.tasks.scoring.answers import SEED, score

@@ -21,8 +21,8 @@ from annotated_types import MinLen
 from torch import Tensor
 
 from extrap.data.alias import AliasForm
+from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import DEPTHS, Form, Questions
-from extrap.data.trials.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Model, Progress, Result
 from extrap.tasks.scoring.answers import SEED, score

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.trials.checksum import checksum
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 
@@ -74,15 +75,8 @@ class Form(ABC):
         """
 
     @abstractmethod
-    def question(
-        self,
-        rng: np.random.Generator,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        length: int,
-        depth: float,
-    ) -> OneQuestion:
-        """A question at a depth in [0, 1]. What is drawn is the same at every depth: the other
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        """Draws a question at a depth in [0, 1]. The draws are the same at every depth: the other
         records and the filler, token for token.
         """
 
@@ -95,19 +89,11 @@ class Form(ABC):
         depth: float,
         items: Iterable[int],
     ) -> Questions:
-        """The questions numbered `items` at a length and a depth: a pure function of the arguments,
-        each the same whatever others are asked for.
+        """Returns the questions numbered `items` at a length and a depth: a pure function of the
+        arguments, each question independent of the other numbers.
         """
-        made = [
-            self.question(
-                np.random.default_rng((seed, self.code, length, i)),
-                vocabulary,
-                stream,
-                length,
-                depth,
-            )
-            for i in items
-        ]
+        rngs = (np.random.default_rng((seed, self.code, length, i)) for i in items)
+        made = [self.question(Context(rng, vocabulary, stream, length), depth) for rng in rngs]
         tokens, answers, values, *places = zip(*made, strict=True)
         index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
         return Questions(

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from extrap.data.context import Context
 from extrap.data.trials.base import Form, OneQuestion, Questions
 from extrap.data.turns import Turns
 from extrap.data.vocabulary import Vocabulary
@@ -46,15 +45,8 @@ class InTurns(Form):
             )
         self.form.check(option, vocabulary, length - self.turns.extra)
 
-    def question(
-        self,
-        rng: np.random.Generator,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        length: int,
-        depth: float,
-    ) -> OneQuestion:
-        one = self.form.question(rng, vocabulary, stream, length - self.turns.extra, depth)
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        one = self.form.question(context.shorter(self.turns.extra), depth)
         return one._replace(
             tokens=self.turns.laid(one.tokens[None], one.tail)[0],
             distance=one.distance + len(self.turns.behind),

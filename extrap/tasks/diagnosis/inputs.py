@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.text import windows
-from extrap.data.trials.keyvalue import Records
+from extrap.data.context import windows
+from extrap.data.keyvalue import Records
 from extrap.data.vocabulary import Vocabulary
 
 CONTENTS = ("records", "text")
