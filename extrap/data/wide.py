@@ -118,7 +118,7 @@ class Wide(Graded):
         rng, w = context.rng, self.width
         records = draw_records(context, n, w, self.pool)
         room = context.length - 2 * w * (n + 1)
-        filler = rng.integers(room + 1) if rng.random() < difficulty / 2 else 0
+        filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
         asked = records[rng.integers(n, size=context.length)].ravel()
         text = context.text(filler)
         row = np.concatenate([[context.vocabulary.bos], text, records.ravel(), asked])

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar
 from annotated_types import MinLen
 
 from extrap.data.alias import KINDS, AliasForm, Kind
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Different, Multiples
 
 
@@ -25,7 +25,7 @@ from extrap.utils.bounds import Different, Multiples
 class AliasRetrieval(Grid):
     """Accuracy by length and depth, a protocol for each of `ask` with a gate of its own.
 
-    ask: by which name. The other options and the rows: extrap.tasks.scoring.depth_grid. guess =
+    ask: by which name. The other options and the rows: extrap.tasks.scoring.retrieval. guess =
     1/k + (1 - 1/k) / values with k records, of whoever knows no alias; chance = 1 / values. Items:
     accuracy of each trial.
     """

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Count, Multiples
 
 
@@ -24,7 +24,7 @@ class KV(Grid):
     """Accuracy of retrieval, in the protocols records and padded. An answer is one token, so that
     one forward is greedy decoding.
 
-    pairs: records of a padded context; the other options: extrap.tasks.scoring.depth_grid. Metrics,
+    pairs: records of a padded context; the other options: extrap.tasks.scoring.retrieval. Metrics,
     one row each:
 
     accuracy, restricted, format    of the most likely token: is the value asked for; is it, among

@@ -14,14 +14,14 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import MinLen
 
 from extrap.data.query import FORMS, QueryForm
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Different
 
 
 @dataclass(frozen=True, kw_only=True)
 class KVQuery(Grid):
     """Accuracy by length and depth, a protocol for each of `ask`: last, both, first. Options and
-    rows: extrap.tasks.scoring.depth_grid.
+    rows: extrap.tasks.scoring.retrieval.
 
     An answer of `last` and `both` is the value; of `first` it is the key and the value, both of
     which have to be right.
