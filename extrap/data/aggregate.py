@@ -39,8 +39,8 @@ FLOATS = 1000
 
 @dataclass(frozen=True)
 class AggregateForm(SceneForm):
-    """labels: different ones; modulus: of counts; kind: what a test asks. Depth means nothing here,
-    and every question is about the whole context.
+    """labels: number of different labels; modulus: of counts; kind: of the question in a test.
+    Every question is about the whole context, so depth changes nothing.
     """
 
     labels: int = 4
@@ -75,14 +75,16 @@ class AggregateForm(SceneForm):
         return self._scene(context.vocabulary, labels, np.array([mark]), answers)
 
     def _draw(self, rng: np.random.Generator, n: int, marks: tuple[int, ...]) -> np.ndarray:
-        """n labels, drawn again until what these marks ask for has one answer."""
+        """Draws n labels, again until the question of each mark has one answer."""
         while True:
             labels = rng.integers(self.labels, size=n)
             if all(self._answer(labels, mark) >= 0 for mark in marks):
                 return labels
 
     def _answer(self, labels: np.ndarray, mark: int) -> int:
-        """Number of the value that is the answer; -1 where two labels stand most often."""
+        """Returns the number of the value that is the answer; -1 if two labels are the most
+        frequent.
+        """
         if mark >= COUNT:
             return self.labels + int((labels == mark - COUNT).sum()) % self.modulus
         part = labels[: len(labels) // 2] if mark == HALF else labels
@@ -114,7 +116,7 @@ class AggregateForm(SceneForm):
         return float((part == questions.answers).mean())
 
     def most_frequent(self, length: int) -> float:
-        """Accuracy of always saying the most frequent answer: 1 / labels; of count
+        """Returns the accuracy of always saying the most frequent answer: 1 / labels; of count
         max_r sum_(j = r mod m) C(n, j) p^j (1 - p)^(n - j), p = 1 / labels, n labels.
         """
         if self.kind != "count":

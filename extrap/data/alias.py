@@ -29,8 +29,8 @@ MARKS = 2
 
 @cache
 def table(keys: int) -> np.ndarray:
-    """(names, 3): key numbers of every name, its alias and the alias of that, the same for every
-    run with so many keys.
+    """Returns key numbers (names, 3) of every name, its alias and the alias of the alias, the same
+    for every run with so many keys.
     """
     names = (keys - MARKS) // 3
     rng = np.random.default_rng((names, 2502, 5167))
@@ -41,14 +41,14 @@ def table(keys: int) -> np.ndarray:
 
 
 def unseen(names: np.ndarray) -> np.ndarray:
-    """Which names are never asked for in two hops in training: the odd ones."""
+    """Returns which names training never asks for in two hops: the odd ones."""
     return names % 2 == 1
 
 
 @dataclass(frozen=True)
 class AliasForm(SceneForm):
-    """kind: by which name a test asks: the one in the record, its alias, the alias of that, and the
-    same of names for which training never did.
+    """kind: the name in the question of a test: that of the record, its alias, the alias of the
+    alias, or the last one for names that training never asked for in this way.
     """
 
     kind: Kind = "literal"

@@ -40,12 +40,12 @@ FEWEST = 2
 
 
 def most(length: int) -> int:
-    """The most records a sequence of `length` tokens holds next to BOS and one query key."""
+    """Returns how many records `length` tokens hold next to BOS and one query key."""
     return length // 2 - 1
 
 
 def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
-    """Raises UserError when `records` of a sequence of `length` tokens cannot have a key each."""
+    """Raises UserError if `records` of a sequence of `length` tokens cannot have a key each."""
     if records > vocabulary.keys:
         raise UserError(
             f"data.vocabulary.keys={vocabulary.keys}: {records} records in {length} tokens need a "
@@ -138,8 +138,8 @@ class KeyValue(Graded):
     def _filler(
         self, rng: np.random.Generator, room: np.ndarray, difficulty: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Filler tokens of every sequence, up to its room, and whether they are scattered; (size,)
-        each.
+        """Draws the filler tokens of every sequence, up to its room, and whether they are
+        scattered; (size,) each.
         """
         form = rng.random(self.size)
         filled = form < difficulty * (self.prefix + self.scattered)
@@ -150,7 +150,7 @@ class KeyValue(Graded):
 
     @staticmethod
     def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
-        """Writes filler and records in: units of width 1 and 2, filler first or in a random order,
+        """Writes filler and records: units of width 1 and 2, filler first or in a random order,
         each kind in its own order.
         """
         at = np.arange(sequence.shape[1] - 3)
@@ -170,8 +170,8 @@ class KeyValue(Graded):
         )
 
     def _ask(self, rng, sequence, start, pairs, keys, values) -> np.ndarray:
-        """Fills the slots from `start` on with queries and their answers; returns where the answers
-        are.
+        """Fills the slots from `start` on with queries and their answers; returns the places of the
+        answers.
         """
         width = sequence.shape[1]
         asked = (
@@ -197,16 +197,16 @@ class PairForm(Form):
         return replace(self, layout=layout)
 
     def body(self, length: int) -> int:
-        """Tokens between BOS and the query once the gold record is out."""
+        """Returns the tokens between BOS and the query without the gold record."""
         return length - 1 - self.layout.query_width - self.layout.width
 
     @abstractmethod
     def distractors(self, length: int) -> np.ndarray:
-        """Offsets of the distractors in the body."""
+        """Returns the offsets of the distractors in the body."""
 
     @abstractmethod
     def gold(self, length: int, depth: float) -> int:
-        """Offset in the body at which the gold record is put back."""
+        """Returns the offset of the gold record in the body."""
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, self.records(length), length)
@@ -237,8 +237,8 @@ class PairForm(Form):
 
 @dataclass(frozen=True)
 class Records(PairForm):
-    """As many records as fit, what is left over is filler in front. Depth is the index of the
-    record over the last.
+    """As many records as fit, with filler in front. Depth is the index of the record over the last
+    index.
     """
 
     code = 0
@@ -254,7 +254,7 @@ class Records(PairForm):
         return self._over(length) + self.layout.width * index
 
     def _over(self, length: int) -> int:
-        """Tokens that hold no record."""
+        """Returns the tokens that hold no record."""
         return (length - 1 - self.layout.query_width) % self.layout.width
 
 
@@ -263,7 +263,7 @@ class Padded(PairForm):
     """`pairs` records, the distractors with equal gaps of text. Depth is the place of the record in
     tokens over the last possible one.
 
-    A place that would part a distractor is moved in front of it.
+    A place inside a distractor moves in front of it.
     """
 
     pairs: int

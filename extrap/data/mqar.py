@@ -38,7 +38,7 @@ class Associations:
 
 
 def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) -> None:
-    """Raises UserError where so many records and a question for each do not fit."""
+    """Raises UserError if so many records and a question for each do not fit."""
     most = min((length - 1) // 4, vocabulary.keys, vocabulary.values)
     if pairs > most:
         raise UserError(
@@ -89,7 +89,7 @@ class MultiQuery(Part):
         check_pairs(option, vocabulary, self.pairs, length + 1)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
-        """Sequences of one step have one number of records."""
+        """Draws the sequences of one step, which have one number of records."""
         pairs = int(context.rng.integers(1, self.pairs + 1))
         made = draw_associations(context.shorter(-1), self.size, pairs, self.power)
         scored = np.zeros((self.size, context.length), bool)

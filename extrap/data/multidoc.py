@@ -36,12 +36,11 @@ class MultiDocument(Graded):
     """Training sequences of multi-document question answering.
 
     size: sequences per step; weight: of their mean loss in the sum; facts: of a document, each with
-    a relation of its own. Easy: a log-uniform
-    number of documents from 2 to as many as fit; hard: a uniform number, and prefix: share of the
-    sequences with a random amount of training text before the documents, which puts documents on
-    every slot.
+    a relation of its own; prefix: share of the hard sequences with a random amount of training text
+    before the documents, which puts documents on every slot. Easy: a log-uniform number of
+    documents from 2 to as many as fit; hard: a uniform number.
 
-    Raises ValueError for shares outside 0 ... 1 and for facts that no relation is left for.
+    Raises ValueError for shares outside 0 ... 1 and for more facts than relations.
     """
 
     size: int = 64
@@ -102,8 +101,8 @@ class MultiDocument(Graded):
 
 @dataclass(frozen=True)
 class Question:
-    """Document 0 of `facts` is the gold one, `fact` which of its facts is asked for; the filler is
-    for a whole context.
+    """Document 0 of `facts` is the gold one; fact: the index of the asked fact in it; filler: for a
+    whole context.
     """
 
     facts: Facts
@@ -115,7 +114,7 @@ class Question:
         return int(self.facts.relations[0, self.fact])
 
     def order(self) -> np.ndarray:
-        """The distractors, hard ones first, else as they were drawn."""
+        """Returns the distractors, hard ones first, else in the order of their draws."""
         hard = (self.facts.relations[1:] == self.relation).any(-1)
         return 1 + np.argsort(~hard, kind="stable")
 
@@ -136,11 +135,15 @@ class Documents:
         return Template.of(self.vocabulary, self.facts)
 
     def most(self, length: int) -> int:
-        """The most documents that `length` tokens hold, next to what else is read."""
+        """Returns how many documents `length` tokens hold next to a question and the turns of a
+        dialogue.
+        """
         return self.template.most(length - self.vocabulary.turns.extra)
 
     def moved(self, length: int, depth: float, ordered: bool, items: Iterable[int]) -> Questions:
-        """As many documents as fit into `length` tokens, gold at index round(depth (K - 1))."""
+        """Returns contexts with as many documents as fit into `length` tokens, gold at index
+        round(depth (K - 1)).
+        """
         length -= self.vocabulary.turns.extra
         documents = self.template.most(length)
         at = round(depth * (documents - 1))
@@ -151,7 +154,7 @@ class Documents:
         return self._written(made, length, at)
 
     def oracle(self, length: int, items: Iterable[int]) -> Questions:
-        """The gold document of the same questions, alone."""
+        """Returns the same questions with the gold document alone."""
         length -= self.vocabulary.turns.extra
         template, documents = self.template, self.template.most(length)
         alone = [
@@ -160,7 +163,7 @@ class Documents:
         return self._written(alone, 1 + template.width + template.question_width, 0)
 
     def closed_book(self, length: int, items: Iterable[int]) -> Questions:
-        """The same questions, with nothing to read."""
+        """Returns the same questions without documents."""
         length -= self.vocabulary.turns.extra
         template, documents = self.template, self.template.most(length)
         none = [
@@ -169,8 +172,8 @@ class Documents:
         return self._written(none, 1 + template.question_width, 0)
 
     def retrieved(self, top: int, hit: float, items: Iterable[int]) -> tuple[Questions, np.ndarray]:
-        """The first `top` documents that a weak retriever gives, and whether the gold one is among
-        them, (n,).
+        """Returns contexts with the first `top` documents of a weak retriever, and whether the gold
+        one is among them, (n,).
 
         The gold document has rank j = 1, 2, ... with probability hit (1 - hit)^(j - 1), so that
         recall at K is 1 - (1 - hit)^K. More documents of a trial are the same ones, followed by
@@ -200,8 +203,8 @@ class Documents:
         return Question(facts, int(context.rng.integers(self.facts)), context.text(context.length))
 
     def _written(self, made: list[tuple[Question, np.ndarray]], length: int, at: int) -> Questions:
-        """made: questions, and the documents to read in order. Filler in front makes up
-        the length, that of turns of a dialogue not counted.
+        """Returns contexts as tokens. made: questions, and the documents of each in order; filler
+        in front makes up the length, turns of a dialogue not counted.
         """
         template, rows, values, behind = self.template, [], [], []
         for question, order in made:

@@ -34,9 +34,9 @@ class MultiValue(Graded):
     """Training sequences of keys with several values each.
 
     size: sequences per step; weight: of their mean loss in the sum; values: the most records of a
-    key, whose number is drawn from 1 to it for every sequence. Easy: a log-uniform
-    number of keys and no filler; hard: a uniform number, and in a share `scattered` of the
-    sequences a random amount of training text between records.
+    key, drawn from 1 to it for every sequence; scattered: share of the hard sequences with a random
+    amount of training text between records. Easy: a log-uniform number of keys and no filler; hard:
+    a uniform number.
 
     Raises ValueError for fewer than one value and for shares outside 0 ... 1.
     """
@@ -96,7 +96,7 @@ class MultiValue(Graded):
 
 
 def place(is_record: np.ndarray, records: np.ndarray, filler: np.ndarray) -> np.ndarray:
-    """Records (n, 2) and filler tokens in the order that is_record tells, each kind in its own
+    """Returns records (n, 2) and filler tokens in the order of is_record, each kind in its own
     order: (2 n + filler,).
     """
     width = np.where(is_record, 2, 1)
@@ -109,10 +109,10 @@ def place(is_record: np.ndarray, records: np.ndarray, filler: np.ndarray) -> np.
 
 @dataclass(frozen=True)
 class Needles:
-    """n trials. tokens (n, length); answers (n, m) value ids, of the needles in the order of their
-    places; distances (m,): tokens from the key of each needle to the query that asks for it, on
-    average where the order is random; asked (n, m): which needle each query asks, empty where one
-    query wants all. Lengths are those of what is read, turns of a dialogue among it.
+    """n trials. tokens (n, length); answers (n, m) value ids of the needles in the order of their
+    places; distances (m,): tokens from the key of each needle to its query, the mean if the order
+    is random; asked (n, m): the needle of each query, empty if one query wants all. Lengths and
+    distances count the turns of a dialogue.
     """
 
     tokens: np.ndarray
@@ -127,20 +127,20 @@ class Needles:
 
 
 def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> np.ndarray:
-    """Slots of the keys of m needles before `queries` queries, answered but for the last; length >=
-    least(m, queries).
+    """Returns the slots of the keys of m needles before `queries` queries, answered but for the
+    last; length >= least(m, queries).
     """
     last = length - asking(queries, layout) - layout.width
     return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
 
 
 def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
-    """Tokens of so many queries, answered but for the last."""
+    """Returns the tokens of so many queries, answered but for the last."""
     return (queries - 1) * layout.width + layout.query_width
 
 
 def least(m: int, queries: int, layout: RecordLayout = PLAIN) -> int:
-    """The shortest context that holds m needles and the queries."""
+    """Returns the shortest context that holds m needles and the queries."""
     return 1 + layout.width * m + asking(queries, layout)
 
 

@@ -33,7 +33,7 @@ Places = Literal["drawn", "even"]
 
 
 def mark(rank: int, copies: int, from_end: bool) -> int:
-    """Key number of the mark that asks for record `rank` (0 the first) of `copies`."""
+    """Returns the key number of the mark for record `rank` (0 the first) of `copies`."""
     return 2 * MOST - copies + rank if from_end else rank
 
 
@@ -132,14 +132,15 @@ class NthForm(SceneForm):
         return vocabulary.key(names.repeat(sizes)), vocabulary.value(values)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of naming the value of one of the records of the key, which are all different."""
+        """Returns the accuracy of naming the value of one of the records of the key, which all
+        differ.
+        """
         return 1 / self.copies
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nth(ScenePart):
-    """Training sequences; every scene has a number of records of a key of its own, from 2 to
-    `copies`.
+    """Training sequences; each scene draws its own number of records of a key, from 2 to `copies`.
 
     Args:
         size: sequences per step

@@ -13,19 +13,19 @@ NOISE = b"Rain falls on the hills. Nothing is to be learned from this line. The 
 
 
 def noise(vocabulary: Vocabulary, length: int) -> np.ndarray:
-    """A stream of at least 2 * length tokens of the sentence that says nothing."""
+    """Returns a stream of at least 2 * length tokens of the sentence that says nothing."""
     ids = vocabulary.encoder(NOISE)[0]
     return np.tile(ids, 1 + 2 * length // len(ids))
 
 
 def passkey_distances(nearest: int, farthest: int, distances: int) -> list[int]:
-    """Distances in tokens from the key to the query, spread evenly."""
+    """Returns distances in tokens from the key to the query, spread evenly."""
     return sorted({int(k) for k in np.round(np.linspace(nearest, farthest, distances))})
 
 
 def k_max(distances: Sequence[int], success: np.ndarray, share: float = 0.2) -> np.ndarray:
-    """The largest distance k such that at every distance up to k at least that share of the trials
-    succeeds; 0 where there is none.
+    """Returns the largest distance k with that share of successes at every distance up to k; 0 if
+    there is none.
 
     distances: (d,), in any order; success: (..., d); the result is (...). A billionth is left to
     rounding.

@@ -38,8 +38,8 @@ FORMS = ("last", "both", "first")
 
 
 def most_asked_first(length: int) -> int:
-    """The most records in `length` tokens next to BOS, a key before them, the token after them and
-    a query.
+    """Returns how many records `length` tokens hold next to BOS, a key before them, the token after
+    them and a query.
     """
     return length // 2 - 2
 
@@ -49,9 +49,9 @@ class Query(Graded):
     """Training sequences with the asked keys in front.
 
     size: sequences per step; weight: of their mean loss in the sum; first: share of `first`, the
-    others are `both`. Easy: a log-uniform number of records in
-    [2, length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to what
-    there is room for, at most the number of records; it moves the records over odd and even slots.
+    others are `both`. Easy: a log-uniform number of records in [2, length // 2 - 2]; hard: a
+    uniform one. The number of asked keys is uniform from 1 to the room for it, at most the number
+    of records; it moves the records over odd and even slots.
 
     Raises ValueError for shares outside 0 ... 1.
     """
@@ -97,7 +97,9 @@ class Query(Graded):
 
 @dataclass(frozen=True)
 class QueryForm(Form):
-    """Raises ValueError for a form that is none of last, both, first."""
+    """A test context with the query in one of the three places. Raises ValueError for any other
+    form.
+    """
 
     code: ClassVar[int] = 2
 

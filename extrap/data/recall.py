@@ -38,8 +38,8 @@ Demands = Annotated[Sequence[Demand], MinLen(1), Different()]
 
 @dataclass(frozen=True)
 class RecallForm(SceneForm):
-    """demands: what questions of training want, each as often; a test asks the first of them. span:
-    items that the end of a list counts.
+    """demands: of the questions of training, each as often; a test uses the first of them. span:
+    items in the end of a list.
     """
 
     demands: tuple[Demand, ...] = DEMANDS
@@ -60,7 +60,7 @@ class RecallForm(SceneForm):
             )
 
     def wanted(self, records: int, demand: Demand) -> np.ndarray:
-        """Indices of the items that a demand wants, in their order."""
+        """Returns the indices of the items that a demand wants, in order."""
         first = 0 if demand == "recall" else max(0, records - self.span)
         return np.arange(first, records)
 
@@ -73,7 +73,7 @@ class RecallForm(SceneForm):
         return Scene(items, context.vocabulary.key(marks)[:, None], answers, items)
 
     def tested(self, context: Context, records: int, depth: float) -> Scene:
-        """The item at a depth among those that are wanted; the same list at every depth."""
+        """Draws a list, the same at every depth, and its item at a depth among the wanted ones."""
         items, demand = self._draw(context, records), self.demands[0]
         wanted = self.wanted(records, demand)
         index = int(wanted[round(depth * (len(wanted) - 1))])

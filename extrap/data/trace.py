@@ -29,8 +29,8 @@ Hops = Annotated[int, Interval(ge=0, le=8)]
 
 @dataclass(frozen=True)
 class TraceForm(SceneForm):
-    """hops: assignments between the key asked for and its value. In a test all chains have so many,
-    what is left over none; the record with the value is moved, its chain and all others stay.
+    """hops: assignments between the asked key and its value. In a test all chains have so many,
+    left-over records none; the record with the value moves, its chain and all others stay.
     """
 
     hops: int = 1
@@ -42,7 +42,7 @@ class TraceForm(SceneForm):
         return records
 
     def chains(self, records: int) -> list[int]:
-        """Hops of every chain of a test."""
+        """Returns the hops of every chain of a test."""
         whole, left = divmod(records, self.hops + 1)
         return [self.hops] * whole + [0] * left
 

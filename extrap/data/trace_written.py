@@ -26,7 +26,7 @@ from extrap.data.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class TraceWrittenForm(TraceForm):
-    """hops: assignments between the key asked for and its value; an answer has so many keys and a
+    """hops: assignments between the asked key and its value; an answer has so many keys and a
     value.
     """
 
@@ -54,8 +54,8 @@ class TraceWrittenForm(TraceForm):
     def _paths(
         self, records: np.ndarray, queries: np.ndarray, vocabulary: Vocabulary
     ) -> np.ndarray:
-        """(q, hops + 1): what stands behind each key (q, 1), and behind that, semicolons after the
-        value.
+        """Returns paths (q, hops + 1): from each key (q, 1) to the token behind it, and on;
+        semicolons after the value.
         """
         stop = int(records[0, -1])
         following = np.full(vocabulary.size, stop)
@@ -66,8 +66,8 @@ class TraceWrittenForm(TraceForm):
         return np.stack(found[1:], 1)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of writing down a whole chain at random; without a hop it is a value, which several
-        chains may have.
+        """Returns the accuracy of writing down a random chain; without a hop that is a value, which
+        several chains may have.
         """
         if self.hops == 0:
             return super().guess(vocabulary, length)

@@ -38,8 +38,8 @@ def draw_records(context: Context, n: int, width: int, pool: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class WideForm(Form):
-    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text stands in
-    front where the length has room.
+    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text fills the
+    front of a context.
     """
 
     code: ClassVar[int] = 3

@@ -1,13 +1,13 @@
-"""Retrieval by another name than the one in the record: without literal overlap.
+"""Retrieval by another name than that of the record: without literal overlap.
 
     literal            by the name itself
     one-hop            by its alias, which training taught
     two-hops           by the alias of the alias
-    two-hops-unseen    the same of names for which training asked that never: two facts and the
-                       record have to be put together
+    two-hops-unseen    the same for names that training never asked for in this way: the model has
+                       to combine two facts and the record
 
-The record is moved through the context; the others stay. Sequences: extrap.data.alias. Source:
-NoLiMa, arXiv 2502.05167, in miniature.
+The record moves through the context; the others stay. Sequences: extrap.data.alias. Source: NoLiMa,
+arXiv 2502.05167, in miniature.
 """
 
 from collections.abc import Sequence

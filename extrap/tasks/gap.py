@@ -47,7 +47,7 @@ class Gap(TextLoss, Diagnostic):
     share: Fraction = 0.25
 
     def half(self, train_length: int) -> int:
-        """n."""
+        """Returns n, the tokens of a half."""
         return round(self.share * train_length)
 
     def reach(self, train_length: int) -> tuple[int, str]:
@@ -107,7 +107,7 @@ def _report(
 
 
 def _nats(logits: Tensor, targets: Tensor) -> np.ndarray:
-    """(B,) summed losses of logits (B, n, vocab), targets (B, n)."""
+    """Returns the summed losses (B,) of logits (B, n, vocab), targets (B, n)."""
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).transpose(1, 2)
     found = F.cross_entropy(logits, targets.to(logits.device), reduction="none")
     return found.double().sum(1).cpu().numpy()

@@ -23,8 +23,8 @@ class KVQuery(Grid):
     """Accuracy by length and depth, a protocol for each of `ask`: last, both, first. Options and
     rows: extrap.tasks.scoring.retrieval.
 
-    An answer of `last` and `both` is the value; of `first` it is the key and the value, both of
-    which have to be right.
+    The answer of `last` and `both` is the value. The answer of `first` is the key and the value,
+    both of which have to be right.
     """
 
     name: ClassVar[str] = "kv-query"

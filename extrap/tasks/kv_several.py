@@ -30,7 +30,7 @@ CODE = 4  # keeps the random draws apart from those of other layouts
 def contexts(
     vocabulary: Vocabulary, stream: np.ndarray, length: int, queries: int, items: Iterable[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Contexts (n, length) that end with the last query, and the values asked for (n, queries)."""
+    """Returns contexts (n, length) that end with the last query, and the values (n, queries)."""
     records, rows, answers = length // 2 - queries, [], []
     for i in items:
         rng = np.random.default_rng((SEED, CODE, length, queries, i))

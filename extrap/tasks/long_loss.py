@@ -33,10 +33,11 @@ Nats = Annotated[float, Gt(0)]
 
 
 def matched(text: np.ndarray, start: int, match: int, far: int) -> np.ndarray:
-    """(documents, T - start) bool: tokens from `start` on that the last match tells from far away.
+    """Returns (documents, T - start) bool: the tokens from `start` on that a distant match of the
+    last `match` tokens predicts.
 
-    text (documents, T). A token x[t] is chosen where the `match` tokens before it stood before,
-    the token that followed them the last time was x[t], and that one is more than `far` tokens
+    text (documents, T). Token x[t] counts if the `match` tokens before it occurred earlier, the
+    token after their last occurrence was x[t] as well, and that token p is more than `far` tokens
     back, t - p > far.
     """
     T = text.shape[1]

@@ -104,8 +104,8 @@ class Repeat(TextLoss):
     def _scores(
         self, model: Model, text: np.ndarray, bos: int, n: int, period: int | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(documents, windows, n) each: whether the most likely token is right, and the loss in
-        nats.
+        """Returns (documents, windows, n) each: whether the most likely token is right, and the
+        loss in nats.
         """
         windows = text[:, : text.shape[1] // n * n].reshape(-1, n)
         targets = torch.from_numpy(windows if period is None else windows[:, np.arange(n) % period])

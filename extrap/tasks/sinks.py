@@ -122,7 +122,7 @@ def _scores(
 
 
 def other_slot(questions: Questions) -> int:
-    """The slot next to the middle that holds no token of the record asked for, nor of the query."""
+    """Returns the slot next to the middle that holds no token of the asked record or the query."""
     length = questions.tokens.shape[1]
     gold = length - 1 - round(questions.distance)
     slots = [slot for slot in range(1, length - 2) if slot not in (gold, gold + 1)]

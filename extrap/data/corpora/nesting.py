@@ -32,7 +32,7 @@ def check_nesting(path: Path) -> None:
     """Raises UserError, naming file and line, for JSON nested deeper than DEEPEST and for a line
     longer than LONGEST bytes.
 
-    What is no JSON at all, or cannot be unpacked, is left to whoever reads it.
+    A file that is no JSON, or that cannot be unpacked, passes: its reader rejects it.
     """
     depth = 0
     for number, line in enumerate(_lines(path), 1):
@@ -50,8 +50,8 @@ def check_nesting(path: Path) -> None:
 
 
 def check_size(path: Path) -> None:
-    """Raises UserError for a packed file that holds more than a text of its size does, and for a
-    file that is read as a whole and finds no room in memory.
+    """Raises UserError for a packed file with more data than text of its size can have, and for a
+    file that is read as a whole and does not fit into memory.
     """
     if packed.is_packed(path):
         for _ in _read(path, lambda file: file.read(CHUNK)):
@@ -64,7 +64,7 @@ def check_size(path: Path) -> None:
 
 
 def _depths(bare: bytes, depth: int) -> tuple[int, int]:
-    """(the greatest depth within a line, the depth at its end), of a line without its strings."""
+    """Returns the greatest depth in a line without strings, and the depth at its end."""
     brackets = bare.translate(SIGNS, DELETED)
     most = depth
     for at in range(0, len(brackets), CHUNK):

@@ -10,12 +10,12 @@ from extrap.utils.errors import UserError
 
 
 def in_turns(form: Form, turns: Turns) -> Form:
-    """The same form as part of a dialogue; itself where there is none."""
+    """Returns the form as part of a dialogue; the form itself without a dialogue."""
     return InTurns(form, turns) if turns.extra else form
 
 
 def laid(questions: Questions, turns: Turns) -> Questions:
-    """The same questions, of `turns.extra` tokens more."""
+    """Returns the questions in the turns of a dialogue, `turns.extra` tokens longer."""
     return replace(
         questions,
         tokens=turns.laid(questions.tokens, questions.tail),
@@ -25,7 +25,9 @@ def laid(questions: Questions, turns: Turns) -> Questions:
 
 @dataclass(frozen=True)
 class InTurns(Form):
-    """form: of shorter contexts, for which the turns leave room."""
+    """A form in the turns of a dialogue. form: of the shorter contexts for which the turns leave
+    room.
+    """
 
     form: Form
     turns: Turns
