@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from annotated_types import Interval
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
@@ -32,7 +33,7 @@ Places = Literal["drawn", "even"]
 
 
 def mark(rank: int, copies: int, from_end: bool) -> int:
-    """Key number of the mark that asks for record `rank` (0 the first) of `copies`."""
+    """Returns the key number of the mark for record `rank` (0 the first) of `copies`."""
     return 2 * MOST - copies + rank if from_end else rank
 
 
@@ -79,9 +80,10 @@ class NthForm(SceneForm):
                 f"records, and there are data.vocabulary.values={vocabulary.values}; give fewer"
             )
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
+    def scene(self, context: Context, records: int) -> Scene:
+        rng, vocabulary = context.rng, context.vocabulary
         copies = int(rng.integers(2, min(self.copies, records) + 1))
-        names, values = self._draw(rng, vocabulary, records, copies)
+        names, values = self._draw(context, records, copies)
         order = rng.permutation(records)
         groups = records // copies
         # the records of key g in the order in which they stand
@@ -97,10 +99,9 @@ class NthForm(SceneForm):
         records_of = self.layout.records(names, values)
         return Scene(records_of[order], queries, answers, values[:, None])
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        names, values = self._draw(rng, vocabulary, records, self.copies)
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        rng, vocabulary = context.rng, context.vocabulary
+        names, values = self._draw(context, records, self.copies)
         pairs = self.layout.records(names, values)
         others = self.copies + rng.permutation(records - self.copies)
         at = np.round(np.linspace(0, records - 1, self.copies)).astype(int)
@@ -117,12 +118,11 @@ class NthForm(SceneForm):
         )
 
     @staticmethod
-    def _draw(
-        rng: np.random.Generator, vocabulary: Vocabulary, records: int, copies: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Keys and values of all records, those of one key side by side and their values different;
-        what is left over has a key each.
+    def _draw(context: Context, records: int, copies: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draws keys and values of all records: records of one key are adjacent and have different
+        values; records that are left over have a key each.
         """
+        rng, vocabulary = context.rng, context.vocabulary
         groups = records // copies
         left = records - groups * copies
         names = 2 * MOST + rng.permutation(vocabulary.keys - 2 * MOST)[: groups + left]
@@ -132,14 +132,15 @@ class NthForm(SceneForm):
         return vocabulary.key(names.repeat(sizes)), vocabulary.value(values)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of naming the value of one of the records of the key, which are all different."""
+        """Returns the accuracy of naming the value of one of the records of the key, which all
+        differ.
+        """
         return 1 / self.copies
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nth(ScenePart):
-    """Training sequences; every scene has a number of records of a key of its own, from 2 to
-    `copies`.
+    """Training sequences; each scene draws its own number of records of a key, from 2 to `copies`.
 
     Args:
         size: sequences per step

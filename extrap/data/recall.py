@@ -23,6 +23,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 import numpy as np
 from annotated_types import MinLen
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Count, Different
@@ -37,8 +38,8 @@ Demands = Annotated[Sequence[Demand], MinLen(1), Different()]
 
 @dataclass(frozen=True)
 class RecallForm(SceneForm):
-    """demands: what questions of training want, each as often; a test asks the first of them. span:
-    items that the end of a list counts.
+    """demands: of the questions of training, each as often; a test uses the first of them. span:
+    items in the end of a list.
     """
 
     demands: tuple[Demand, ...] = DEMANDS
@@ -59,33 +60,31 @@ class RecallForm(SceneForm):
             )
 
     def wanted(self, records: int, demand: Demand) -> np.ndarray:
-        """Indices of the items that a demand wants, in their order."""
+        """Returns the indices of the items that a demand wants, in order."""
         first = 0 if demand == "recall" else max(0, records - self.span)
         return np.arange(first, records)
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        items = self._draw(rng, vocabulary, records)
+    def scene(self, context: Context, records: int) -> Scene:
+        items = self._draw(context, records)
         wanted = [self.wanted(records, demand) for demand in self.demands]
         size = math.lcm(*map(len, wanted))  # questions of each demand
         answers = items[np.concatenate([np.resize(each, size) for each in wanted])]
         marks = np.repeat([DEMANDS.index(demand) for demand in self.demands], size)
-        return Scene(items, vocabulary.key(marks)[:, None], answers, items)
+        return Scene(items, context.vocabulary.key(marks)[:, None], answers, items)
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        """The item at a depth among those that are wanted; the same list at every depth."""
-        items, demand = self._draw(rng, vocabulary, records), self.demands[0]
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        """Draws a list, the same at every depth, and its item at a depth among the wanted ones."""
+        items, demand = self._draw(context, records), self.demands[0]
         wanted = self.wanted(records, demand)
         index = int(wanted[round(depth * (len(wanted) - 1))])
-        mark = vocabulary.key(np.array([[DEMANDS.index(demand)]]))
+        mark = context.vocabulary.key(np.array([[DEMANDS.index(demand)]]))
         return Scene(items, mark, items[index : index + 1], items, index)
 
     @staticmethod
-    def _draw(rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> np.ndarray:
-        """Items (records, 1)."""
-        drawn = rng.permutation(vocabulary.keys - MARKS)[:records]
-        return vocabulary.key(MARKS + drawn)[:, None]
+    def _draw(context: Context, records: int) -> np.ndarray:
+        """Draws items (records, 1)."""
+        drawn = context.rng.permutation(context.vocabulary.keys - MARKS)[:records]
+        return context.vocabulary.key(MARKS + drawn)[:, None]
 
 
 @dataclass(frozen=True, kw_only=True)

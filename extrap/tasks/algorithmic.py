@@ -63,7 +63,7 @@ class LengthGeneralisation(Task):
 
     @property
     def symbols(self) -> list[int]:
-        """Evaluated lengths, halves rounded up."""
+        """Returns the evaluated lengths, halves rounded up."""
         return sorted(math.floor(m * self.longest + 0.5) for m in self.multiples)
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
@@ -121,8 +121,8 @@ class LengthGeneralisation(Task):
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
-        """(trials, width): whether each token of the answer, the last `width` of each row, is the
-        most likely one.
+        """Returns (trials, width): whether each token of the answer, the last `width` of each row,
+        is the most likely one.
         """
         likely = [
             model(torch.from_numpy(tokens[rows, :-1]), last=width).argmax(-1).cpu().numpy()

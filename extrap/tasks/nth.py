@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import MinLen
 
 from extrap.data.nth import Copies, NthForm, Places
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Depths, Different, Multiples
 
 
@@ -25,7 +25,7 @@ class NthRecord(Grid):
     copies: records of the key, at most as many as in training; places: of these records in the
     context, drawn for every trial, or even, where a reader can do without the key: its answer is a
     function of mark and slot; depths: of the one asked for, its rank over copies - 1; count: from
-    the start, from the end. The other options and the rows: extrap.tasks.scoring.depth_grid. guess
+    the start, from the end. The other options and the rows: extrap.tasks.scoring.retrieval. guess
     = 1 / copies, of whoever finds the key and not its order; chance = 1 / values. Items: accuracy
     of each trial; index and distance of each cell are means over trials.
     """

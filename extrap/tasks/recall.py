@@ -17,21 +17,18 @@ import torch
 from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
 from extrap.data.trials.base import DEPTHS
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
-from extrap.tasks.scoring.answers import SEED
-from extrap.tasks.scoring.depth_grid import check_depths
 from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.retrieval import Asked, Retrieval, check_depths
 from extrap.utils.bounds import Count, Depths, Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListRecall(AtLengths):
+class ListRecall(Retrieval):
     """Recall by length and place, a protocol for each of `demands`.
 
-    multiples: evaluated lengths over the training length, 1 among them; depths: places among the
-    items that are wanted, 0 the first and 1 the last, with 0, 1 and one in [.25, .75]; trials:
-    lists of each length; demands: what is asked; span: as in training; batch_tokens: tokens per
-    forward, which changes speed and memory only. Metrics:
+    depths: places among the wanted items, 0 the first and 1 the last, with 0, 1 and one in
+    [.25, .75]; trials: lists of each length; demands: a protocol each; span: as in training; the
+    other options: extrap.tasks.scoring.retrieval. Metrics:
 
     recall      is the item among the m most likely tokens, m the number that is wanted, so that
                 chance (below) grows with the list: compare lengths above it. Wilson
@@ -48,55 +45,41 @@ class ListRecall(AtLengths):
     """
 
     name: ClassVar[str] = "recall"
-    needs_one: ClassVar[str] = "the run learned it"
 
     multiples: Multiples = (1, 2, 4)
     depths: Depths = DEPTHS
-    trials: Count = 200
     demands: Demands = DEMANDS
     span: Count = 4
-    batch_tokens: Count = 4096
 
     def forms(self) -> dict[Demand, RecallForm]:
         return {demand: RecallForm((demand,), self.span) for demand in self.demands}
 
+    def chances(self, forms, vocabulary) -> dict[str, float]:
+        """Returns none: chance is a row of every length."""
+        return {}
+
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
         check_depths(self.option("depths"), self.depths)
-        for form in self.forms().values():
-            for length in self.lengths(train_length):
-                form.check(f"task.{self.name}", vocabulary, length)
-        corpus.check("validation", max(self.lengths(train_length)))
+        super().check(corpus, vocabulary, train_length)
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
-        stream, forms, ns = corpus.stream("validation"), self.forms(), self.lengths(train_length)
-        recorder, counter = Recorder(), Counter(progress, self.trials * sum(ns) * len(forms))
-        for n in ns:
-            for demand, form in forms.items():
-                with recorder.at(protocol=demand, length=n).within_range() as cells:
-                    asked = form.questions(vocabulary, stream, SEED, n, 0, range(self.trials))
-                    wanted = form.wanted(form.records(n), demand)
-                    items = asked.values[:, wanted, 0]
-                    found = self._recalled(model, asked.tokens, items, vocabulary)
-                    self._report(cells, found)
-                    cells.drawn(asked.tokens, items)
-                    cells.value("guess", len(wanted) / form.records(n))
-                    cells.value("chance", len(wanted) / (vocabulary.keys - MARKS))
-                    if n == train_length:
-                        cells.share("gate", found["recall"])
-                counter(n * self.trials)
-        return recorder.by_gate()
+    def measure(self, cells: Recorder, form: RecallForm, asked: Asked) -> np.ndarray:
+        questions, records = asked.questions(form), form.records(asked.length)
+        wanted = form.wanted(records, form.demands[0])
+        items = questions.values[:, wanted, 0]
+        found = self._recalled(asked, questions.tokens, items)
+        self._report(cells, found)
+        cells.drawn(questions.tokens, items)
+        cells.value("guess", len(wanted) / records)
+        cells.value("chance", len(wanted) / (asked.vocabulary.keys - MARKS))
+        return found["recall"]
 
-    @torch.no_grad()
-    def _recalled(
-        self, model: Model, tokens: np.ndarray, items: np.ndarray, vocabulary: Vocabulary
-    ) -> dict[str, np.ndarray]:
-        """{metric: (trials, m) bool}: whether each item (trials, m) is among the m most likely."""
-        m, ids, named = items.shape[1], vocabulary.key_ids, []
-        for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-            logits = model(torch.from_numpy(tokens[rows]), last=1)[:, -1]
+    @staticmethod
+    def _recalled(asked: Asked, tokens: np.ndarray, items: np.ndarray) -> dict[str, np.ndarray]:
+        """Returns {metric: (trials, m) bool}: whether each item (trials, m) is among the m most
+        likely tokens.
+        """
+        m, ids, named = items.shape[1], asked.vocabulary.key_ids, []
+        for logits in (each[:, -1] for each in asked.read(tokens, 1)):
             of_keys = logits[:, ids.start : ids.stop].topk(m).indices + ids.start
             named.append(torch.stack([logits.topk(m).indices, of_keys]).cpu().numpy())
         full, restricted = np.concatenate(named, 1)

@@ -7,7 +7,7 @@ from extrap.data.nth import MOST, Nth, NthForm
 from extrap.data.trace import Trace, TraceForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
-from tests.support.hand import nth_answer, trace_answer
+from tests.support.hand import drawn_from, nth_answer, trace_answer
 
 V = Vocabulary(keys=64, values=16)
 STREAM = np.random.default_rng(0).integers(32, 59, size=5000).astype(np.uint16)
@@ -25,7 +25,7 @@ def known(form, context, query):
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
 def test_every_scored_token_follows_from_the_records(part, length, difficulty):
-    rows, scored = part.draw(np.random.default_rng(0), STREAM, V, length, difficulty)
+    rows, scored = part.draw(drawn_from(0, V, STREAM, length), difficulty)
     assert rows.shape == (60, length + 1) and scored.shape == (60, length)
     form = part.form
     for row, score in zip(rows.tolist(), scored, strict=True):
@@ -41,8 +41,8 @@ def test_every_scored_token_follows_from_the_records(part, length, difficulty):
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
 def test_hard_sequences_have_records_on_every_slot_and_up_to_as_many_as_fit(part):
-    rows, scored = part.draw(np.random.default_rng(0), STREAM, V, 64, 1.0)
-    easy, _ = part.draw(np.random.default_rng(0), STREAM, V, 64, 0.0)
+    rows, scored = part.draw(drawn_from(0, V, STREAM, 64), 1.0)
+    easy, _ = part.draw(drawn_from(0, V, STREAM, 64), 0.0)
     assert (easy[:, 1] >= V.key_ids.start).all(), "easy ones begin with records"
     starts = {int(np.flatnonzero(row >= V.key_ids.start)[0]) for row in rows}
     assert len(starts) > 10
@@ -98,7 +98,7 @@ def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
 
 
 def test_chains_of_training_have_all_numbers_of_hops():
-    rows, scored = Trace(size=200, hops=3).draw(np.random.default_rng(0), STREAM, V, 64, 1.0)
+    rows, scored = Trace(size=200, hops=3).draw(drawn_from(0, V, STREAM, 64), 1.0)
     hops = set()
     for row, score in zip(rows.tolist(), scored, strict=True):
         first = int(np.flatnonzero(score)[0])

@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pytest
 
+from extrap.data.context import Context
+from extrap.data.keyvalue import Padded, Records
+from extrap.data.multidoc import Documents
+from extrap.data.multivalue import several_queries, several_values
 from extrap.data.nth import NthForm
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.trials.json_prompt import generate
-from extrap.data.trials.keyvalue import Padded, Records
-from extrap.data.trials.multidoc import Documents
-from extrap.data.trials.needles import several_queries, several_values
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results import rows
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
@@ -94,7 +95,7 @@ def test_questions_are_rendered_as_transformers_does(name, depth, theirs, plain,
     form, n = FORMS[name].written(plain.words.layout), 90
     short = n - spoken.turns.extra
     draws = [np.random.default_rng((0, form.code, n, i)) for i in range(3)]
-    before = [form.question(rng, plain.words, stream, short, depth) for rng in draws]
+    before = [form.question(Context(rng, plain.words, stream, short), depth) for rng in draws]
     after = in_turns(form, spoken.turns)
     found = after.questions(spoken.words, stream, 0, n, depth, range(3))
     assert found.tokens.shape == (3, n)

@@ -19,7 +19,7 @@ from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.runs.build import build
 from extrap.tasks.base import Task
 from extrap.tasks.diagnosis import inputs
-from tests.support.hand import Texts, silent
+from tests.support.hand import Texts, drawn_from, silent
 
 CASES = json.loads(Path(__file__).with_suffix(".json").read_text())
 ITEMS = 200
@@ -80,7 +80,7 @@ def of_part(part: Part, vocabulary: Vocabulary, length: int) -> str:
     stream, out = corpus().stream("validation"), []
     for difficulty in (0.0, 0.5, 1.0):
         for i in range(-(-ITEMS // (3 * part.size))):
-            out += part.draw(np.random.default_rng((7, i)), stream, vocabulary, length, difficulty)
+            out += part.draw(drawn_from((7, i), vocabulary, stream, length), difficulty)
     return checksum(out)
 
 

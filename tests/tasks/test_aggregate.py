@@ -13,6 +13,7 @@ from tests.support.hand import (
     Texts,
     aggregate_answer,
     checked,
+    drawn_from,
     measure,
     solving,
     values,
@@ -32,7 +33,7 @@ def task(**options):
 @pytest.mark.parametrize("length", [7, 32, 33])
 def test_every_scored_token_of_training_follows_from_the_labels(length, difficulty):
     part = Aggregate(size=80)
-    rows, scored = part.draw(np.random.default_rng(0), STREAM, VOCABULARY, length, difficulty)
+    rows, scored = part.draw(drawn_from(0, VOCABULARY, STREAM, length), difficulty)
     kinds = set()
     for row, score in zip(rows.tolist(), scored, strict=True):
         answers = 1 + np.flatnonzero(score)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.needles import places, several_queries
+from extrap.data.multivalue import places, several_queries
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson

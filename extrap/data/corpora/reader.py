@@ -25,8 +25,8 @@ SETTLED = 2.0  # seconds; the coarsest file times in use
 
 @contextmanager
 def streamed(kind: str, **options: Any) -> Iterator:
-    """A data set as a stream of rows (dicts): no copy in the cache of `datasets`, no progress bars,
-    no log lines.
+    """Returns a data set as a stream of rows (dicts): no copy in the cache of `datasets`, no
+    progress bars, no log lines.
     """
     # takes a second to import, which a corpus that is already mapped need not wait for
     import datasets
@@ -47,7 +47,7 @@ def streamed(kind: str, **options: Any) -> Iterator:
 
 
 def parquet(path: Path) -> Iterator[dict]:
-    """Rows of a file of parquet. Raises UserError where it is none."""
+    """Yields the rows of a parquet file. Raises UserError if the file is no parquet."""
     files = [escape(str(path.absolute()))]
     try:
         with streamed("parquet", data_files=files, split="train") as found:
@@ -57,11 +57,11 @@ def parquet(path: Path) -> Iterator[dict]:
 
 
 def json(path: Path) -> Iterator[tuple[int, Any]]:
-    """(number of its line, record) of a file with a JSON value a line, or (place, record) of one
-    that is a list. Raises UserError naming file and line of what is neither.
+    """Yields (line number, record) of a file with a JSON value a line, or (place, record) of a file
+    that is one list. Raises UserError naming file and line for any other content.
 
-    Not by `datasets`: it settles the types of all columns on the first 10 MB, and rewrites or
-    refuses what comes behind and is of another.
+    extrap does not use `datasets` here: it derives the types of all columns from the first 10 MB,
+    and then rewrites or rejects later values of another type.
     """
     check_nesting(path, PATH)
     number, first = 1, True
