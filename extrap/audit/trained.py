@@ -22,15 +22,16 @@ def trained(name: str, option: str = "--run ") -> GPT:
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
         raise UserError(
-            f"{option}{name}: no trained run of that name in {RUNS}; there are "
-            f"{', '.join(known) or 'none yet'}"
+            f"{option}{name}",
+            problem=f"no trained run of that name in {RUNS}",
+            remedy=f"there are {', '.join(known) or 'none yet'}",
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:
         model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
         shape = shape_of(model, identity["data"]["length"], vocab)
     except (Damaged, KeyError, TypeError) as error:
-        raise UserError(f"{run.folder}: does not describe a model ({error})") from None
+        raise UserError(run.folder, problem=f"does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
     found = build(model | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
     dtype = DTYPES[precision(identity.get("precision"))]

@@ -39,10 +39,14 @@ def main(argv: list[str] | None = None) -> None:
     args = command.parse_args(argv)
     with reported(command.prog):
         if args.demo is not None and args.schemes:
-            raise UserError(f"--demo {args.demo}: takes no schemes; ask for either")
+            raise UserError(
+                f"--demo {args.demo}", problem="takes no schemes", remedy="ask for either"
+            )
         if args.demo is None and args.run is not None:
             raise UserError(
-                f"--run {args.run}: goes with --demo NAME; a scheme is audited untrained"
+                f"--run {args.run}",
+                problem="goes with --demo NAME",
+                remedy="a scheme is audited untrained",
             )
         print(
             audited(args.schemes, args.results, config_folder(args), named_plugins(args))
@@ -83,7 +87,9 @@ def demo(name: str, run: str | None) -> str:
     if "run" in inspect.signature(known[name].show).parameters:
         return known[name].show(run)
     if run is not None:
-        raise UserError(f"--run {run}: the demonstration {name} speaks of no trained model")
+        raise UserError(
+            f"--run {run}", problem=f"the demonstration {name} speaks of no trained model"
+        )
     return known[name].show()
 
 

@@ -81,7 +81,7 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     """
     known = scanned(folder(results, study))
     if not known:
-        raise UserError(no_rows(study))
+        raise no_rows(study)
     chosen = opened(results / study, choose(known, names))
     _check_declared(chosen, declared)
     scores, lacking = zip(*(items(results / study, s) for s in chosen), strict=True)
@@ -165,7 +165,7 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
     if len(names) < 2 or len(set(names)) < len(names):
         raise UserError(
-            f"SERIES={','.join(names)}: two or more different ones are compared; {listed}"
+            "SERIES", ",".join(names), "two or more different ones are compared", listed
         )
     found = []
     for name in names:
@@ -173,13 +173,17 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
         fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
         if len({label for label, _ in fitting}) != 1:
             raise UserError(
-                f"SERIES={name}: "
-                f"{'several factors have this name' if fitting else 'no such series'}; {listed}"
+                "SERIES",
+                name,
+                "several factors have this name" if fitting else "no such series",
+                listed,
             )
         if len(fitting) != 1:
             raise UserError(
-                f"SERIES={name}: {len(fitting)} series have this name; give each a study of its "
-                "own, or label=... to the runs of one"
+                "SERIES",
+                name,
+                f"{len(fitting)} series have this name",
+                "give each a study of its own, or label=... to the runs of one",
             )
         found.append(fitting[0][1])
     return found

@@ -50,16 +50,22 @@ def available(package: str = __name__, plugins: Iterable[str] = ()) -> dict[str,
     for plugin in dict.fromkeys(plugins):
         option = f"plugins={plugin}"
         if imported(plugin, option) is None:
-            raise UserError(f"{option}: no such package here")
+            raise UserError(option, problem="no such package here")
         read = partial(imported, option=option)
         folder = read(plugin + package.removeprefix("extrap"))
         if folder is not None and not hasattr(folder, "__path__"):
-            raise UserError(f"{option}: {folder.__name__}: a file; figures lie in a folder")
+            raise UserError(
+                option, problem=f"{folder.__name__}: a file", remedy="figures lie in a folder"
+            )
         for name, figure in ({} if folder is None else _of(folder, read)).items():
             if name in known:
-                raise UserError(f"{option}: {figure.__name__}: the name is taken; give another one")
+                raise UserError(
+                    option,
+                    problem=f"{figure.__name__}: the name is taken",
+                    remedy="give another one",
+                )
             if not docstring(figure) or (package == __name__ and not _needs(figure)):
-                raise UserError(f"{option}: {figure.__name__}: lacks its caption or NEEDS")
+                raise UserError(option, problem=f"{figure.__name__}: lacks its caption or NEEDS")
             known[name] = figure
     return known
 

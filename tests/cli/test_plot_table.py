@@ -86,7 +86,7 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
         (
             ["demo", "loss"],
             (
-                "extrap-plot: FIGURE=loss: no such figure; choose one of "
+                "extrap-plot: FIGURE=loss: no such figure; did you mean long_loss? choose one of "
                 f"{', '.join(figures.available())}"
             ),
         ),

@@ -71,8 +71,8 @@ def test_the_same_examples_are_the_same_bytes_and_an_error_leaves_the_old_file(t
             "--pairs 900000 FILE",
             "--pairs=900000: with --characters=36 a line holds at most 818399 records",
         ),
-        ("", "FILE is missing; "),
-        (".", "FILE=.: a folder"),
+        ("", "FILE: missing; "),
+        (".", "FILE=.: not a file"),
         ("FILE/in-a-file", "FILE="),
     ],
 )

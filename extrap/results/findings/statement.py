@@ -94,10 +94,12 @@ def read(study: Path) -> list[Statement]:
     """
     path = study / FILE
     if not path.is_file():
-        raise UserError(f"{path}: no statements here; declare some before the study is run")
+        raise UserError(
+            path, problem="no statements here", remedy="declare some before the study is run"
+        )
     parsed = read_yaml(path)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("statements"), list):
-        raise UserError(f"{path}: statements: a list is needed")
+        raise UserError(path, problem="statements: a list is needed")
     common = parsed.get("common") or {}
     found = [
         statement(path, number, entry, common) for number, entry in enumerate(parsed["statements"])
@@ -105,7 +107,9 @@ def read(study: Path) -> list[Statement]:
     ids = [one.id for one in found]
     for name in ids:
         if ids.count(name) > 1:
-            raise UserError(f"{path}: id={name}: stands there twice; give each statement its own")
+            raise UserError(
+                path, problem=f"id={name}: stands there twice", remedy="give each statement its own"
+            )
     return found
 
 
@@ -113,35 +117,37 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     """One entry of the list as a Statement. Raises UserError naming the entry and the field."""
     where = f"{path}: statement {number + 1}"
     if not isinstance(entry, dict):
-        raise UserError(f"{where}: a mapping with id, says, source, rows and above or below")
+        raise UserError(where, problem="a mapping with id, says, source, rows and above or below")
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
     for name in ("id", "says", "source"):
         if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise UserError(f"{where}: {name}: text is needed")
+            raise UserError(where, problem=f"{name}: text is needed")
         if not "".join(entry[name].split()).isprintable():
-            raise UserError(f"{where}: {name}: holds characters that cannot be printed")
+            raise UserError(where, problem=f"{name}: holds characters that cannot be printed")
     if not isinstance(entry.get("learned", False), bool):
-        raise UserError(f"{where}: learned: true or false")
+        raise UserError(where, problem="learned: true or false")
     for name in sorted({*entry} - FIELDS, key=str):
-        raise UserError(f"{where}: {name}: no such field; there are {', '.join(sorted(FIELDS))}")
+        raise UserError(
+            where, problem=f"{name}: no such field", remedy=f"there are {', '.join(sorted(FIELDS))}"
+        )
     bounds = [name for name in ("above", "below") if name in entry]
     if len(bounds) != 1 or not _number(entry[bounds[0]]):
-        raise UserError(f"{where}: one of above and below, a number")
+        raise UserError(where, problem="one of above and below, a number")
     statistic = entry.get("statistic", SUM)
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
     if statistic not in known:
-        raise UserError(f"{where}: statistic={statistic}: one of {', '.join(known)}")
+        raise UserError(where, problem=f"statistic={statistic}: one of {', '.join(known)}")
     rows = _selection(where, common) | _selection(where, entry.get("rows"))
     contrasts = _contrasts(where, entry, statistic)
     if (statistic in OVER) != ("over" in entry) or entry.get("over", "scheme") not in {
         *COLUMNS,
         "size",
     }:
-        raise UserError(f"{where}: over: a column, of {', '.join(OVER)} alone")
+        raise UserError(where, problem=f"over: a column, of {', '.join(OVER)} alone")
     if (statistic == "rank") != isinstance(entry.get("of"), str):
-        raise UserError(f"{where}: of: the value that is ranked, of rank alone")
+        raise UserError(where, problem="of: the value that is ranked, of rank alone")
     if entry.get("across", "mean") not in ("mean", "median"):
-        raise UserError(f"{where}: across={entry['across']}: mean or median")
+        raise UserError(where, problem=f"across={entry['across']}: mean or median")
     declared = {name: value for name, value in entry.items() if name not in REMARKS}
     plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
     return Statement(
@@ -166,32 +172,34 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
 def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
     given = entry.get("contrasts", [entry["terms"]] if "terms" in entry else [[{}]])
     if ("contrasts" in entry) != (statistic in OF_CONTRASTS):
-        raise UserError(f"{where}: contrasts: of {' and '.join(OF_CONTRASTS)} alone")
+        raise UserError(where, problem=f"contrasts: of {' and '.join(OF_CONTRASTS)} alone")
     if "terms" in entry and statistic not in OF_TERMS:
-        raise UserError(f"{where}: terms: of a sum or of {OF_TERMS[1]} alone")
+        raise UserError(where, problem=f"terms: of a sum or of {OF_TERMS[1]} alone")
     if not isinstance(given, list) or not all(isinstance(terms, list) and terms for terms in given):
-        raise UserError(f"{where}: terms: a list of selections")
+        raise UserError(where, problem="terms: a list of selections")
     if statistic == OF_TERMS[1] and len(given[0]) != 2:
-        raise UserError(f"{where}: terms: two selections, whose orders are compared")
+        raise UserError(where, problem="terms: two selections, whose orders are compared")
     return tuple(tuple(_term(where, term) for term in terms) for terms in given)
 
 
 def _term(where: str, term: Any) -> Term:
     if not isinstance(term, dict) or not _number(term.get("times", 1)):
-        raise UserError(f"{where}: terms: each a selection, and times a number")
+        raise UserError(where, problem="terms: each a selection, and times a number")
     rows = {name: value for name, value in term.items() if name != "times"}
     return Term(_selection(where, rows), float(term.get("times", 1)))
 
 
 def _selection(where: str, given: Any) -> Selection:
     if not isinstance(given, dict | None):
-        raise UserError(f"{where}: rows: columns and their values")
+        raise UserError(where, problem="rows: columns and their values")
     for name, value in (given or {}).items():
         values = value if isinstance(value, list) else [value]
         if len(values) > MOST or not all(isinstance(one, str | int | float) for one in values):
-            raise UserError(f"{where}: {name}: a value or a list of values")
+            raise UserError(where, problem=f"{name}: a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED, key=str):
-        raise UserError(f"{where}: {name}: no column to select by; {', '.join(sorted(SELECTED))}")
+        raise UserError(
+            where, problem=f"{name}: no column to select by", remedy=", ".join(sorted(SELECTED))
+        )
     return dict(given or {})
 
 
