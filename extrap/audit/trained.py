@@ -14,7 +14,7 @@ from extrap.runs.training.devices import DTYPES, precision
 from extrap.utils.errors import UserError
 
 
-def trained(name: str, option: str = "--run ") -> GPT:
+def trained(name: str, option: str = "--run") -> GPT:
     """The model of a finished run, float64, in evaluation mode. option: where it was named. Raises
     UserError where there is none of that name or it is damaged.
     """
@@ -22,9 +22,7 @@ def trained(name: str, option: str = "--run ") -> GPT:
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
         raise UserError(
-            f"{option}{name}",
-            problem=f"no trained run of that name in {RUNS}",
-            remedy=f"there are {', '.join(known) or 'none yet'}",
+            option, name, f"no trained run in {RUNS}", f"there are {', '.join(known) or 'none yet'}"
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:

@@ -83,7 +83,5 @@ def need_study(args: argparse.Namespace) -> str:
     """The study that was named. Raises UserError, which lists those there are, where none was."""
     if args.study is None:
         known = ", ".join(studies(args.results)) or "none yet"
-        raise UserError(
-            "", problem="STUDY is missing", remedy=f"studies in {args.results}: {known}"
-        )
+        raise UserError("STUDY", problem="missing", remedy=f"studies in {args.results}: {known}")
     return args.study

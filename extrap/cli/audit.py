@@ -40,13 +40,11 @@ def main(argv: list[str] | None = None) -> None:
     with reported(command.prog):
         if args.demo is not None and args.schemes:
             raise UserError(
-                f"--demo {args.demo}", problem="takes no schemes", remedy="ask for either"
+                "--demo", args.demo, "takes no schemes", "give either a demonstration or schemes"
             )
         if args.demo is None and args.run is not None:
             raise UserError(
-                f"--run {args.run}",
-                problem="goes with --demo NAME",
-                remedy="a scheme is audited untrained",
+                "--run", args.run, "goes with --demo NAME", "a scheme is audited untrained"
             )
         print(
             audited(args.schemes, args.results, config_folder(args), named_plugins(args))
@@ -87,9 +85,7 @@ def demo(name: str, run: str | None) -> str:
     if "run" in inspect.signature(known[name].show).parameters:
         return known[name].show(run)
     if run is not None:
-        raise UserError(
-            f"--run {run}", problem=f"the demonstration {name} speaks of no trained model"
-        )
+        raise UserError("--run", run, f"the demonstration {name} takes no trained model")
     return known[name].show()
 
 

@@ -72,7 +72,7 @@ def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:
     known = sorted({job.entry.run for job in jobs})
     if unknown := [run for run in runs if run not in known]:
         raise UserError(
-            "RUN", unknown[0], f"not in study {study}", f"its runs are {', '.join(known)}"
+            "RUN", unknown[0], f"not a run of study {study}", f"its runs are {', '.join(known)}"
         )
     meant = [job for job in jobs if not runs or job.entry.run in runs]
     for job in meant:
@@ -196,7 +196,11 @@ def _size(path: Path) -> int:
 
 def _agreed(question: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UserError("", problem="nobody to ask", remedy="add --yes to remove them")
+        raise UserError(
+            "",
+            problem="cannot ask for confirmation without a terminal",
+            remedy="add --yes to remove the files",
+        )
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:  # Ctrl-D

@@ -164,9 +164,7 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     spelled = [(s.label.replace(" ", ""), s) for s in known]
     listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
     if len(names) < 2 or len(set(names)) < len(names):
-        raise UserError(
-            "SERIES", ",".join(names), "two or more different ones are compared", listed
-        )
+        raise UserError("SERIES", ",".join(names), "expected two or more different series", listed)
     found = []
     for name in names:
         short = name.replace(" ", "")
@@ -175,7 +173,7 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
             raise UserError(
                 "SERIES",
                 name,
-                "several factors have this name" if fitting else "no such series",
+                "several factors fit this name" if fitting else "no such series",
                 listed,
             )
         if len(fitting) != 1:

@@ -113,7 +113,7 @@ def taken() -> Iterator[None]:
         raise UserError(
             "W&B",
             problem=reason(error),
-            remedy="the rows are as they were, and extrap-report shows them without it",
+            remedy="the rows are unchanged; extrap-report shows them without W&B",
         ) from None
 
 

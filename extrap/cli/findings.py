@@ -83,9 +83,7 @@ def written(results: Path) -> str:
     path = results / README
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
     if BEGIN not in old or END not in old:
-        raise UserError(
-            path, problem=f"the lines {BEGIN} and {END} are missing", remedy="put them in"
-        )
+        raise UserError(path, problem=f"lacks the lines {BEGIN} and {END}", remedy="add both lines")
     return old[: old.index(BEGIN)] + f"{BEGIN}\n{markdown(results)}{old[old.index(END) :]}"
 
 
@@ -144,9 +142,7 @@ def main(argv: list[str] | None = None) -> None:
             return
         if args.study is None:
             listed = ", ".join(declared(args.results)) or "none yet"
-            raise UserError(
-                "", problem="STUDY is missing", remedy=f"studies with statements: {listed}"
-            )
+            raise UserError("STUDY", problem="missing", remedy=f"studies with statements: {listed}")
         choice = (args.results, args.study)
         print(as_json(values(*choice)) if args.json else text(*choice))
 

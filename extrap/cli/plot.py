@@ -105,7 +105,10 @@ def inches(size: str | None) -> float | None:
     wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
     if not 2 <= wide <= 40:
         raise UserError(
-            "--width", size, "a width is a number with in, cm or mm, such as 3.3in", "2in to 40in"
+            "--width",
+            size,
+            "expected 2in to 40in",
+            "give a number with in, cm or mm, such as 3.3in",
         )
     return wide
 
@@ -192,7 +195,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
         raise bugs[0]
     if not drawn:
         raise UserError(
-            "STUDY", study, "its rows serve no figure", f"figures are {', '.join(known)}"
+            "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
         )
     for line in hints(known, without, rows):
         print(f"extrap-plot: {line}", file=sys.stderr)

@@ -75,7 +75,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
         raise UserError(
             "seed",
             plain["seed"],
-            "a published checkpoint is read, not drawn, and its rows would be the same",
+            "a published checkpoint has no seed: every seed gives the same rows",
             "drop it",
         )
     if not plain["finetune"]:

@@ -65,7 +65,9 @@ def main(argv: list[str] | None = None) -> None:
             _whole(f"--{name}", text, int(name != "seed")) for name, text in args.items()
         )
         if characters > UUID:
-            raise UserError("--characters", characters, f"from 1 to {UUID}, those of a UUID")
+            raise UserError(
+                "--characters", characters, f"expected 1 to {UUID} characters, as in a UUID"
+            )
         # A record is 10 bytes more than its key and value, the rest of a line less than 128.
         if (ids := min(most(characters), (LONGEST - 128) // (2 * characters + 10))) < pairs:
             raise UserError(
@@ -97,7 +99,7 @@ def _whole(option: str, text: str | int, least: int) -> int:
             return number
     except ValueError:
         pass
-    raise UserError(option, text, f"must be a whole number of at least {least}")
+    raise UserError(option, text, f"expected a whole number of at least {least}")
 
 
 if __name__ == "__main__":

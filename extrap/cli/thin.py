@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> None:
         if not left_out.rules(study):
             raise UserError(
                 study / left_out.FILE,
-                problem="no rules there",
+                problem="holds no rules",
                 remedy="write which rows are left out, as in `- {metric: [restricted, format]}`",
             )
         table.read(study)

@@ -55,7 +55,7 @@ def available(package: str = __name__, plugins: Iterable[str] = ()) -> dict[str,
         folder = read(plugin + package.removeprefix("extrap"))
         if folder is not None and not hasattr(folder, "__path__"):
             raise UserError(
-                option, problem=f"{folder.__name__}: a file", remedy="figures lie in a folder"
+                option, problem=f"{folder.__name__}: a file", remedy="put figures into a folder"
             )
         for name, figure in ({} if folder is None else _of(folder, read)).items():
             if name in known:
@@ -65,7 +65,7 @@ def available(package: str = __name__, plugins: Iterable[str] = ()) -> dict[str,
                     remedy="give another one",
                 )
             if not docstring(figure) or (package == __name__ and not _needs(figure)):
-                raise UserError(option, problem=f"{figure.__name__}: lacks its caption or NEEDS")
+                raise UserError(option, problem=f"{figure.__name__}: has no caption or no NEEDS")
             known[name] = figure
     return known
 

@@ -51,7 +51,7 @@ class Safetensors:
                     problem=f"holds {pickles[0]}, a pickle, which runs code when it is read",
                     remedy="convert it to safetensors",
                 )
-            raise UserError(folder, problem="no *.safetensors in it, so no weights")
+            raise UserError(folder, problem="holds no *.safetensors, so no weights")
         for path in self.paths():
             for name in self._opened(path).keys():  # noqa: SIM118  (no dict)
                 if name in self.files:
@@ -118,7 +118,9 @@ class Checkpoint:
         try:
             return Settings(read_json(path), self.place)
         except FileNotFoundError:
-            raise UserError(self.place, problem="no config.json in it, so no checkpoint") from None
+            raise UserError(
+                self.place, problem="holds no config.json, so it is no checkpoint"
+            ) from None
 
     @cached_property
     def plain(self) -> PlainCheckpoint | None:
@@ -130,7 +132,9 @@ class Checkpoint:
             return None
         if (self.folder / "adapter_config.json").exists():
             raise UserError(
-                self.place, problem="adapter_config.json in it", remedy="merge the adapter first"
+                self.place,
+                problem="holds adapter_config.json, an adapter",
+                remedy="merge the adapter into the model",
             )
         self.settings.only("quantization_config")
         return PlainCheckpoint(self.folder, kind, self.place, ", ".join(sorted(known)))

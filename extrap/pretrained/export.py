@@ -47,7 +47,7 @@ def export(model: GPT, folder: Path, **entries: Any) -> None:
         raise UserError(
             "export",
             problem=f"{kind.__name__} has no equal in transformers",
-            remedy=f"{known} have one, by themselves",
+            remedy=f"train one of {known}, without other parts",
         )
     layered = isinstance(model.norm, nn.LayerNorm) and model.blocks[0].gate is None
     config, weights = (neox if kind is RoPE and layered else SCHEMES[kind]).exported(model)

@@ -57,7 +57,7 @@ def unpacked(path: Path, cache: Path) -> Path:
     """
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise UserError(path, problem="does not begin as a GGUF file does")
+            raise UserError(path, problem="not a GGUF file")
         file.seek(0)
         name = hashlib.file_digest(file, "sha256").hexdigest()
     folder = cache / f"{name[:16]}-{VERSION}"

@@ -38,7 +38,7 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
     )
     if not words or "tokenizer.ggml.merges" not in fields:
         raise UserError(
-            path, problem="no tokenizer in it", remedy="tokenizer.ggml.tokens or merges is missing"
+            path, problem="holds no tokenizer", remedy="tokenizer.ggml.tokens or merges is missing"
         )
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
     if bad := [merge for merge, pair in zip(merges, pairs, strict=True) if len(pair) != 2]:

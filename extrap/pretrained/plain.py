@@ -143,10 +143,10 @@ class PlainCheckpoint:
             raise UserError(
                 self.place,
                 problem=(
-                    f"model_type={self.kind} sees tokens that follow, so its losses are none of a "
+                    f"model_type={self.kind} sees later tokens, so its losses are not those of a "
                     "language model"
                 ),
-                remedy="a checkpoint of a causal model is needed",
+                remedy="give the checkpoint of a causal model",
             )
 
     def _auto(self) -> Any:

@@ -176,9 +176,7 @@ def parameters(settings: Settings) -> dict[str, Any]:
             raise UserError(
                 settings.place,
                 problem=f"rope_type={found['rope_type']} without rope_theta",
-                remedy=(
-                    "transformers would take 10000 and say nothing; write the base into the config"
-                ),
+                remedy=("transformers would take 10000 silently; write the base into the config"),
             )
         found["rope_theta"] = 10000.0
     for name in NEEDED[found["rope_type"]]:

@@ -26,11 +26,11 @@ class PublishedVocabulary(Vocabulary):
         if not (folder / "tokenizer.json").is_file():
             raise UserError(
                 place,
-                problem="no tokenizer.json in it, which text is read with",
+                problem="holds no tokenizer.json to read text with",
                 remedy="put it there",
             )
         if type(bos) is not int or not 0 <= bos < size:
-            raise UserError("model.bos", bos, f"an id from 0 to {size - 1}")
+            raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         made = encoder(str(folder), f"{place}: its tokenizer.json")
         if made.ids > size:
             raise UserError(place, problem=f"a tokenizer of {made.ids} ids, a model of {size}")
@@ -69,8 +69,8 @@ class PublishedVocabulary(Vocabulary):
         raise UserError(
             "task",
             problem=(
-                "asks for keys and values that have ids of their own, which a published "
-                "checkpoint was not trained on"
+                "needs keys and values with ids of their own, on which a published "
+                "checkpoint was not trained"
             ),
             remedy=(
                 "ask for task=[nll,gap,kv,haystack,multidoc,nth,lost-in-the-middle], or "

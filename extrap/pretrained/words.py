@@ -72,7 +72,7 @@ class WordVocabulary(Vocabulary):
                 return RecordLayout(tuple(between), tuple(behind))
         raise UserError(
             place,
-            problem="its tokenizer does not read records word by word",
+            problem="its tokenizer merges the words of records",
             remedy="ask for task=[nll,gap,lost-in-the-middle]",
         )
 

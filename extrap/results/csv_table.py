@@ -137,7 +137,7 @@ def _record(cells: list[str], schema) -> dict:
 
 def _parse(cell: str, name: str, kind):
     if not cell.isprintable():
-        raise Damaged(f"{name}: {cell!r:.60} holds characters that cannot be printed")
+        raise Damaged(f"{name}: {cell!r:.60} holds unprintable characters")
     if kind is TEXT or cell == "":
         return cell if kind is TEXT else None
     try:

@@ -200,7 +200,7 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
         raise UserError(
             "corpus",
             named,
-            "rows of different corpora cannot share a figure or a table",
+            "a figure or a table cannot mix rows of different corpora",
             "give each corpus a study of its own",
         )
     asked = rows[["run", "seed", "extension", "factor", "task", "config"]].drop_duplicates()

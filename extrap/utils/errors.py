@@ -1,5 +1,5 @@
-"""What is shown to people as a line instead of a traceback: mistakes, and disks that take or give
-nothing.
+"""Errors that a person sees as one line instead of a traceback: mistakes, and disks that are full
+or broken.
 """
 
 import errno
@@ -85,14 +85,14 @@ def shown(value: object) -> str:
 
 
 def printable(line: str) -> str:
-    """A line for a terminal: names of files may hold characters that would move the cursor, or none
-    at all that can be written. A word longer than any path of a person's is cut.
+    """Returns a line for a terminal, with unprintable characters escaped: names of files may hold
+    characters that move the cursor. Words longer than any path are cut.
     """
     return LONG_WORD.sub(lambda word: f"{word[0][:SHOWN]}...", escaped(line))
 
 
 def escaped(line: str) -> str:
-    """A line for a terminal, whole: what cannot be printed is written as Python would."""
+    """Returns a whole line for a terminal, with unprintable characters escaped as in Python."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
@@ -131,7 +131,7 @@ GONE = "the folder that you work in has been removed; go into one that is there"
 
 
 def disk_fault(error: BaseException) -> str | None:
-    """The line about a full, read-only, foreign or broken disk, or about what lies in the way,
+    """Returns the line about a full, read-only, foreign or broken disk, or about a file in the way,
     naming the file; None for every other error.
     """
     if not isinstance(error, OSError):
@@ -144,7 +144,7 @@ def disk_fault(error: BaseException) -> str | None:
 
 
 def _here() -> bool:
-    """Whether the folder that this process works in is still there."""
+    """True if the working folder of this process still exists."""
     try:
         return os.path.isdir(os.getcwd())
     except FileNotFoundError:

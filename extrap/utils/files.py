@@ -75,7 +75,7 @@ def make_folder(folder: Path) -> None:
             if not folder.is_absolute():
                 raise
             raise UserError(
-                folder, problem="no folder can be made there", remedy="name another place"
+                folder, problem="extrap cannot make a folder there", remedy="name another place"
             ) from None
         sync_folder(folder.parent)
 
@@ -114,8 +114,8 @@ def _refuse(paths: Iterable[Path]) -> None:
     if (link := next((path for path in paths if path.is_symlink()), None)) is not None:
         raise UserError(
             link,
-            problem="a link, and nothing is written through one",
-            remedy="put what it points to in its place, or remove it",
+            problem="a link, and extrap does not write through links",
+            remedy="replace it by the file or folder itself, or remove it",
         )
 
 

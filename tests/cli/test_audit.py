@@ -59,14 +59,14 @@ def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
         ),
         (
             ["--demo", "radix", "--run", "a"],
-            "extrap-audit: --run a: the demonstration radix speaks of no trained model",
+            "extrap-audit: --run=a: the demonstration radix takes no trained model",
         ),
         (
             ["--demo", "addition", "--run", "a"],
-            "extrap-audit: --run a: no trained run of that name in runs; there are none yet",
+            "extrap-audit: --run=a: no trained run in runs; there are none yet",
         ),
-        (["--run", "a"], "extrap-audit: --run a: goes with --demo NAME"),
-        (["rope", "--demo", "radix"], "extrap-audit: --demo radix: takes no schemes"),
+        (["--run", "a"], "extrap-audit: --run=a: goes with --demo NAME"),
+        (["rope", "--demo", "radix"], "extrap-audit: --demo=radix: takes no schemes"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, words, line):

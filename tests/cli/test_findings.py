@@ -39,7 +39,7 @@ def test_the_density_limits_follow_where_they_were_asked(capsys):
     assert "Greatest k within L that costs less than" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words, said", [(["none"], "STUDY=none"), ([], "STUDY is missing")])
+@pytest.mark.parametrize("words, said", [(["none"], "STUDY=none"), ([], "STUDY: missing")])
 def test_a_mistake_is_one_line_that_lists_the_studies(words, said, capsys):
     with pytest.raises(SystemExit, match="2"):
         findings.main([*words, "--results", str(RESULTS)])

@@ -150,7 +150,7 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
             if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
                 raise UserError(
                     path,
-                    problem=f"not the items of its rows ({cell})",
+                    problem=f"does not belong to the rows beside it ({cell})",
                     remedy="delete both files and evaluate the run again",
                 )
             out.setdefault(cell, {})[int(seed)] = scores

@@ -114,8 +114,8 @@ def _place(text: str, sentence: str, folder: Path) -> re.Match[str]:
     if len(found) != 1:
         raise UserError(
             folder / FILE,
-            problem=f"{sentence}: stands {len(found)} times in README.md",
-            remedy="once is needed",
+            problem=f"{sentence}: stands {len(found)} times in README.md, not once",
+            remedy="write each sentence once",
         )
     return found[0]
 

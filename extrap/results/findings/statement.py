@@ -95,11 +95,11 @@ def read(study: Path) -> list[Statement]:
     path = study / FILE
     if not path.is_file():
         raise UserError(
-            path, problem="no statements here", remedy="declare some before the study is run"
+            path, problem="holds no statements", remedy="declare statements before the study runs"
         )
     parsed = read_yaml(path)
     if not isinstance(parsed, dict) or not isinstance(parsed.get("statements"), list):
-        raise UserError(path, problem="statements: a list is needed")
+        raise UserError(path, problem="statements: expected a list")
     common = parsed.get("common") or {}
     found = [
         statement(path, number, entry, common) for number, entry in enumerate(parsed["statements"])
@@ -108,7 +108,7 @@ def read(study: Path) -> list[Statement]:
     for name in ids:
         if ids.count(name) > 1:
             raise UserError(
-                path, problem=f"id={name}: stands there twice", remedy="give each statement its own"
+                path, problem=f"id={name}: used twice", remedy="give each statement its own"
             )
     return found
 
@@ -117,22 +117,24 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     """One entry of the list as a Statement. Raises UserError naming the entry and the field."""
     where = f"{path}: statement {number + 1}"
     if not isinstance(entry, dict):
-        raise UserError(where, problem="a mapping with id, says, source, rows and above or below")
+        raise UserError(
+            where, problem="expected a mapping with id, says, source, rows and above or below"
+        )
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
     for name in ("id", "says", "source"):
         if not isinstance(entry.get(name), str) or not entry[name].strip():
-            raise UserError(where, problem=f"{name}: text is needed")
+            raise UserError(where, problem=f"{name}: expected text")
         if not "".join(entry[name].split()).isprintable():
-            raise UserError(where, problem=f"{name}: holds characters that cannot be printed")
+            raise UserError(where, problem=f"{name}: holds unprintable characters")
     if not isinstance(entry.get("learned", False), bool):
-        raise UserError(where, problem="learned: true or false")
+        raise UserError(where, problem="learned: expected true or false")
     for name in sorted({*entry} - FIELDS, key=str):
         raise UserError(
             where, problem=f"{name}: no such field", remedy=f"there are {', '.join(sorted(FIELDS))}"
         )
     bounds = [name for name in ("above", "below") if name in entry]
     if len(bounds) != 1 or not _number(entry[bounds[0]]):
-        raise UserError(where, problem="one of above and below, a number")
+        raise UserError(where, problem="expected a number for either above or below")
     statistic = entry.get("statistic", SUM)
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
     if statistic not in known:
@@ -143,11 +145,11 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
         *COLUMNS,
         "size",
     }:
-        raise UserError(where, problem=f"over: a column, of {', '.join(OVER)} alone")
+        raise UserError(where, problem=f"over: expected a column, and only with {', '.join(OVER)}")
     if (statistic == "rank") != isinstance(entry.get("of"), str):
-        raise UserError(where, problem="of: the value that is ranked, of rank alone")
+        raise UserError(where, problem="of: expected the ranked value, and only with rank")
     if entry.get("across", "mean") not in ("mean", "median"):
-        raise UserError(where, problem=f"across={entry['across']}: mean or median")
+        raise UserError(where, problem=f"across={entry['across']}: expected mean or median")
     declared = {name: value for name, value in entry.items() if name not in REMARKS}
     plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
     return Statement(
@@ -172,33 +174,35 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
 def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
     given = entry.get("contrasts", [entry["terms"]] if "terms" in entry else [[{}]])
     if ("contrasts" in entry) != (statistic in OF_CONTRASTS):
-        raise UserError(where, problem=f"contrasts: of {' and '.join(OF_CONTRASTS)} alone")
+        raise UserError(
+            where, problem=f"contrasts: expected only with {' and '.join(OF_CONTRASTS)}"
+        )
     if "terms" in entry and statistic not in OF_TERMS:
-        raise UserError(where, problem=f"terms: of a sum or of {OF_TERMS[1]} alone")
+        raise UserError(where, problem=f"terms: expected only with a sum or {OF_TERMS[1]}")
     if not isinstance(given, list) or not all(isinstance(terms, list) and terms for terms in given):
-        raise UserError(where, problem="terms: a list of selections")
+        raise UserError(where, problem="terms: expected a list of selections")
     if statistic == OF_TERMS[1] and len(given[0]) != 2:
-        raise UserError(where, problem="terms: two selections, whose orders are compared")
+        raise UserError(where, problem="terms: expected the two selections to compare")
     return tuple(tuple(_term(where, term) for term in terms) for terms in given)
 
 
 def _term(where: str, term: Any) -> Term:
     if not isinstance(term, dict) or not _number(term.get("times", 1)):
-        raise UserError(where, problem="terms: each a selection, and times a number")
+        raise UserError(where, problem="terms: expected selections, each with a number for times")
     rows = {name: value for name, value in term.items() if name != "times"}
     return Term(_selection(where, rows), float(term.get("times", 1)))
 
 
 def _selection(where: str, given: Any) -> Selection:
     if not isinstance(given, dict | None):
-        raise UserError(where, problem="rows: columns and their values")
+        raise UserError(where, problem="rows: expected columns and their values")
     for name, value in (given or {}).items():
         values = value if isinstance(value, list) else [value]
         if len(values) > MOST or not all(isinstance(one, str | int | float) for one in values):
-            raise UserError(where, problem=f"{name}: a value or a list of values")
+            raise UserError(where, problem=f"{name}: expected a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED, key=str):
         raise UserError(
-            where, problem=f"{name}: no column to select by", remedy=", ".join(sorted(SELECTED))
+            where, problem=f"{name}: not a column to select by", remedy=", ".join(sorted(SELECTED))
         )
     return dict(given or {})
 
