@@ -59,6 +59,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "extrap", "schemes, extensions, tasks, figures of a package of your own"
     )
     group.addoption("--config-dir", type=Path, metavar="DIR", help="its configuration files")
+    group.addoption(
+        "--write-messages", action="store_true", help="write tests/faults/messages.txt (no -n)"
+    )
     group.addoption("--plug-in", metavar="NAME", help="the package; it must be importable")
     group.addoption("--all", action="store_true", help="every case in place of a sample")
     group.addoption("--fast", action="store_true", help="one case of each test without processes")

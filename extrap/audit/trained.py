@@ -13,7 +13,7 @@ from extrap.runs.training.devices import DTYPES, precision
 from extrap.utils.errors import UserError
 
 
-def trained(name: str, option: str = "--run ") -> GPT:
+def trained(name: str, option: str = "--run") -> GPT:
     """The model of a finished run, float64, in evaluation mode. option: where it was named. Raises
     UserError where there is none of that name or it is damaged.
     """
@@ -21,15 +21,14 @@ def trained(name: str, option: str = "--run ") -> GPT:
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
         raise UserError(
-            f"{option}{name}: no trained run of that name in {RUNS}; there are "
-            f"{', '.join(known) or 'none yet'}"
+            option, name, f"no trained run in {RUNS}", f"there are {', '.join(known) or 'none yet'}"
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:
         model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
         shape = shape_of(model, identity["data"]["length"], vocab)
     except (Damaged, KeyError, TypeError) as error:
-        raise UserError(f"{run.folder}: does not describe a model ({error})") from None
+        raise UserError(run.folder, problem=f"does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
     config = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")
     found = GPT(scheme, vocab, config)

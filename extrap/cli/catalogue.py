@@ -108,7 +108,7 @@ def _table(
     for file in sorted((path / group).glob("*.yaml"), key=lambda p: p.stem):
         found.append({group: file.stem} | row(read_yaml(file), read_text(file), plugins))
     if not found:
-        raise UserError(f"--config-dir={path}: no YAML in its folder {group}")
+        raise UserError("--config-dir", path, f"no YAML in its folder {group}")
     return pd.DataFrame(found)
 
 
@@ -139,7 +139,7 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
     try:
         cards = [card(part) for part in single]
     except ValueError as error:  # of a plug-in
-        raise UserError(f"{node['_target_']}: {error}") from None
+        raise UserError(node["_target_"], problem=error) from None
 
     def of_parts(field: str) -> str:
         """What the cards of the parts say, each text once. Parts without a position are left out

@@ -82,7 +82,7 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     """
     known = scanned(folder(results, study))
     if not known:
-        raise UserError(no_rows(study))
+        raise no_rows(study)
     chosen = opened(place(results, study), choose(known, names))
     _check_declared(chosen, declared)
     scores, lacking = zip(*(items(place(results, study), s) for s in chosen), strict=True)
@@ -165,22 +165,24 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     spelled = [(s.label.replace(" ", ""), s) for s in known]
     listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
     if len(names) < 2 or len(set(names)) < len(names):
-        raise UserError(
-            f"SERIES={','.join(names)}: two or more different ones are compared; {listed}"
-        )
+        raise UserError("SERIES", ",".join(names), "expected two or more different series", listed)
     found = []
     for name in names:
         short = name.replace(" ", "")
         fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
         if len({label for label, _ in fitting}) != 1:
             raise UserError(
-                f"SERIES={name}: "
-                f"{'several factors have this name' if fitting else 'no such series'}; {listed}"
+                "SERIES",
+                name,
+                "several factors fit this name" if fitting else "no such series",
+                listed,
             )
         if len(fitting) != 1:
             raise UserError(
-                f"SERIES={name}: {len(fitting)} series have this name; give each a study of its "
-                "own, or label=... to the runs of one"
+                "SERIES",
+                name,
+                f"{len(fitting)} series have this name",
+                "give each a study of its own, or label=... to the runs of one",
             )
         found.append(fitting[0][1])
     return found

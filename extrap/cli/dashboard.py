@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> None:
     args = command.parse_args(argv)
     with reported(command.prog):
         if not args.project:
-            raise UserError("--project=: needs a name")
+            raise UserError("--project", "", "needs a name")
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
         plugins = named_plugins(args)
         available(plugins=plugins)  # a mistake in one of theirs comes before any page
@@ -90,7 +90,7 @@ def show(
         found |= {files[task]: some for task, some in own.items()}
     if not found:
         raise UserError(
-            f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
+            "STUDY", study, "no rows yet", f"`extrap-status {study}` tells what is left to run"
         )
     records = [row for some in found.values() for row in some]
     text = report.text(RESULTS, study, images=False)
@@ -111,8 +111,9 @@ def taken() -> Iterator[None]:
         raise
     except Exception as error:  # of a library that is not ours, in any way it likes
         raise UserError(
-            f"W&B: {reason(error)}; the rows are as they were, and extrap-report shows them "
-            "without it"
+            "W&B",
+            problem=reason(error),
+            remedy="the rows are unchanged; extrap-report shows them without W&B",
         ) from None
 
 

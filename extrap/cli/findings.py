@@ -39,7 +39,9 @@ def judged(results: Path, study: str) -> list[Finding]:
     """Of a study by name; without rows nothing is measured. Raises UserError for an unknown one."""
     if study not in declared(results):
         listed = ", ".join(declared(results)) or "none yet"
-        raise UserError(f"STUDY={study}: no {FILE} of it in {results}; studies with one: {listed}")
+        raise UserError(
+            "STUDY", study, f"no {FILE} of it in {results}", f"studies with one: {listed}"
+        )
     folder = place(results, study)
     return findings(folder, table.read(folder) if study in table.studies(results) else None)
 
@@ -81,7 +83,7 @@ def written(results: Path) -> str:
     path = results / README
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
     if BEGIN not in old or END not in old:
-        raise UserError(f"{path}: the lines {BEGIN} and {END} are missing; put them in")
+        raise UserError(path, problem=f"lacks the lines {BEGIN} and {END}", remedy="add both lines")
     return old[: old.index(BEGIN)] + f"{BEGIN}\n{markdown(results)}{old[old.index(END) :]}"
 
 
@@ -93,7 +95,9 @@ def texts(results: Path) -> dict[Path, str]:
     for folder in having(results, numbers.FILE):
         file, path = folder / numbers.FILE, folder / README
         if not path.is_file():
-            raise UserError(f"{file}: {README}, whose numbers it declares, is missing; write it")
+            raise UserError(
+                file, problem=f"{README}, whose numbers it declares, is missing", remedy="write it"
+            )
         text = path.read_text(encoding="utf-8")
         found[path] = numbers.filled(text, file.parent, table.read(file.parent))
     return found
@@ -138,7 +142,7 @@ def main(argv: list[str] | None = None) -> None:
             return
         if args.study is None:
             listed = ", ".join(declared(args.results)) or "none yet"
-            raise UserError(f"STUDY is missing; studies with statements: {listed}")
+            raise UserError("STUDY", problem="missing", remedy=f"studies with statements: {listed}")
         choice = (args.results, args.study)
         print(as_json(values(*choice)) if args.json else text(*choice))
 

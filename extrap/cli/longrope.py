@@ -39,8 +39,9 @@ class Search:
         validate.check(job)
         if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
             raise UserError(
-                f"extension={job.choices['extension']}: give extension=longrope and an "
-                "extension.factor above 1 to search for"
+                "extension",
+                job.choices["extension"],
+                "give extension=longrope and an extension.factor above 1 to search for",
             )
         if not job.run.trained:
             remedy = "train it with `extrap stage=train` and the same options"

@@ -14,7 +14,7 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
-from extrap.cli.plot_hints import hints, lacking_line, options
+from extrap.cli.plot_hints import hints, lacking, options
 from extrap.results.places import place
 from extrap.results.rows import open_study
 from extrap.results.series import series
@@ -104,7 +104,10 @@ def inches(size: str | None) -> float | None:
     wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
     if not 2 <= wide <= 40:
         raise UserError(
-            f"--width={size}: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"
+            "--width",
+            size,
+            "expected 2in to 40in",
+            "give a number with in, cm or mm, such as 3.3in",
         )
     return wide
 
@@ -122,7 +125,7 @@ def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
         fitting = [s for label, s in labels.items() if name in (label, s.scheme)]
         if not fitting:
             raise UserError(
-                f"--series={name}: no such series; series of this study: {', '.join(labels)}"
+                "--series", name, "no such series", f"series of this study: {', '.join(labels)}"
             )
         keep += [index for s in fitting for index in s.rows.index]
     return rows[rows.index.isin(keep)]
@@ -170,7 +173,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     rows = chosen(open_study(results, study), form.series)
     folder = place(results, study)
     check_links(folder)
-    drawn, lacking, bugs = [], [], []
+    drawn, without, bugs = [], [], []
     for name in names or known:
         try:
             whole = figures.with_beside(known[name], rows, partial(_other, results))
@@ -185,14 +188,16 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             drawn += figures.save(contents, folder.joinpath(*form.folder, name))
         elif names:
             own = options(known[name], rows) or ""
-            raise UserError(lacking_line(name, known[name], study, own))
+            raise lacking(name, known[name], study, own)
         else:
-            lacking.append(name)
+            without.append(name)
     if bugs:
         raise bugs[0]
     if not drawn:
-        raise UserError(f"STUDY={study}: its rows serve no figure; figures are {', '.join(known)}")
-    for line in hints(known, lacking, rows):
+        raise UserError(
+            "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
+        )
+    for line in hints(known, without, rows):
         print(f"extrap-plot: {line}", file=sys.stderr)
     return drawn
 

@@ -44,18 +44,21 @@ def job(cfg: DictConfig):
     if not plain.get("task") and "~task" not in typed_here:
         if plain["stage"] != "train":
             raise UserError(
-                "task=[]: nothing to measure; name tasks, as in task=[nll,kv], or give stage=train"
+                "task",
+                "[]",
+                "nothing to measure",
+                "name tasks, as in task=[nll,kv], or give stage=train",
             )
         plain["task"] = {}
     known = [option.name for option in fields(config.Config)]
     for name in plain.keys() - set(known):
-        raise UserError(f"+{name}: no such option; {choose(name, known)}")
+        raise UserError(f"+{name}", problem="no such option", remedy=choose(name, known))
     for name in known:
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
-            raise UserError(f"{name}: removed from the configuration; drop ~{name}")
+            raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
-            raise UserError(f"{name}: a file gives a list of choices; it takes one, {name}: NAME")
+            raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
     del plain["sweep"]  # no part of what a run is
     _check_read(plain, typed_here)
     return make(plain, choices, opened)
@@ -72,8 +75,10 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
     unread = ["scheme", "data.vocabulary"]
     if not plain["finetune"] and plain["seed"] != 0:
         raise UserError(
-            f"seed={plain['seed']}: a published checkpoint is read, not drawn, and its rows "
-            "would be the same; drop it"
+            "seed",
+            plain["seed"],
+            "a published checkpoint has no seed: every seed gives the same rows",
+            "drop it",
         )
     if not plain["finetune"]:
         unread += ["train", *(f"data.{name}" for name in UNREAD)]
@@ -85,7 +90,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
             for group, own in (("scheme", "positions"), ("data.vocabulary", "tokens")):
                 if option.startswith(group):
                     why = f"has {own} of its own"
-            raise UserError(f"{override}: a published checkpoint {why}; drop it")
+            raise UserError(override, problem=f"a published checkpoint {why}", remedy="drop it")
 
 
 def opened(source: Any) -> Any:

@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> None:
     with reported(command.prog):
         study = need_study(args)
         if args.output is not None and args.output.exists() and not args.output.is_file():
-            raise UserError(f"--output={args.output}: not a file; give the name of one")
+            raise UserError("--output", args.output, "not a file", "give the name of one")
         content = text(args.results, study, plugins=named_plugins(args))
         folder = place(args.results, study)
         path = args.output or folder / NAME
@@ -58,7 +58,7 @@ def main(argv: list[str] | None = None) -> None:
         try:
             atomic.replace(path, content.encode())
         except FileNotFoundError as error:  # /proc, which takes no new files
-            raise UserError(f"--output={path}: {error.strerror}; give another file") from None
+            raise UserError("--output", path, error.strerror, "give another file") from None
         print(path)
 
 

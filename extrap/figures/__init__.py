@@ -56,16 +56,22 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
     for package in dict.fromkeys([*own, *plugins]):
         option = f"plugins={package}"
         if imported(package, option) is None:
-            raise UserError(f"{option}: no such package here")
+            raise UserError(option, problem="no such package here")
         read = partial(imported, option=option)
         folder = read(f"{package}.figures")
         if folder is not None and not hasattr(folder, "__path__"):
-            raise UserError(f"{option}: {folder.__name__}: a file; figures lie in a folder")
+            raise UserError(
+                option, problem=f"{folder.__name__}: a file", remedy="put figures into a folder"
+            )
         for name, figure in ({} if folder is None else _of(folder, read)).items():
             if name in known:
-                raise UserError(f"{option}: {figure.__name__}: the name is taken; give another one")
+                raise UserError(
+                    option,
+                    problem=f"{figure.__name__}: the name is taken",
+                    remedy="give another one",
+                )
             if not caption(figure) or not _needs(figure):
-                raise UserError(f"{option}: {figure.__name__}: lacks its caption or NEEDS")
+                raise UserError(option, problem=f"{figure.__name__}: has no caption or no NEEDS")
             known[name] = figure
     return {name: known[name] for name in sorted(known) if bool(known[name].NEEDS) != formulas}
 

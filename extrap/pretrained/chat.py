@@ -45,8 +45,9 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
     before, *behind = _rendered(template, config, place).split(MARK)
     if len(behind) != 1:
         raise UserError(
-            f"{place}: the chat template holds the text of a user {len(behind)} times, not once; "
-            "give model.chat=false"
+            place,
+            problem=f"the chat template holds the text of a user {len(behind)} times, not once",
+            remedy="give model.chat=false",
         )
 
     def ids(text: str) -> tuple[int, ...]:
@@ -54,7 +55,9 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
 
     if not (first := ids(before)):
         raise UserError(
-            f"{place}: the chat template has nothing in front of a text; give model.chat=false"
+            place,
+            problem="the chat template has nothing in front of a text",
+            remedy="give model.chat=false",
         )
     return Turns(first, ids(behind[0]))
 
@@ -75,7 +78,9 @@ def _template(folder: Path, config: dict[str, Any], place: str) -> str:
         found = named.get("default")
     if not isinstance(found, str):
         raise UserError(
-            f"{place}: no chat template in it ({' or '.join(FILES)}); give model.chat=false"
+            place,
+            problem=f"no chat template in it ({' or '.join(FILES)})",
+            remedy="give model.chat=false",
         )
     return found
 
@@ -85,8 +90,9 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
         from transformers.utils.chat_template_utils import render_jinja_template
     except ImportError:
         raise UserError(
-            f"{place}: model.chat=true needs the package transformers; "
-            "pip install 'extrap[pretrained]'"
+            place,
+            problem="model.chat=true needs the package transformers",
+            remedy="pip install 'extrap[pretrained]'",
         ) from None
     if CLOCK in template:
         template = _clock() + template
@@ -105,7 +111,9 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
     except Exception as error:  # of jinja, and whatever an operation inside raises
         why = " ".join(str(error).split()) or type(error).__name__
         raise UserError(
-            f"{place}: its chat template cannot be rendered ({why:.100}); give model.chat=false"
+            place,
+            problem=f"its chat template cannot be rendered ({why:.100})",
+            remedy="give model.chat=false",
         ) from None
     return text
 

@@ -57,7 +57,7 @@ def unpacked(path: Path, cache: Path) -> Path:
     """
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise UserError(f"{path}: does not begin as a GGUF file does")
+            raise UserError(path, problem="not a GGUF file")
         file.seek(0)
         name = hashlib.file_digest(file, "sha256").hexdigest()
     folder = cache / f"{name[:16]}-{VERSION}"
@@ -96,14 +96,16 @@ def _unpack(path: Path, folder: Path) -> None:
         from safetensors.torch import save_file
     except ImportError:
         raise UserError(
-            f"{path}: needs the packages gguf and safetensors; pip install 'extrap[pretrained]'"
+            path,
+            problem="needs the packages gguf and safetensors",
+            remedy="pip install 'extrap[pretrained]'",
         ) from None
     try:
         reader = GGUFReader(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
     except (ValueError, IndexError, KeyError, OSError, NotImplementedError, TypeError) as error:
-        raise UserError(f"{path}: cut short or damaged ({str(error)[:80]})") from None
+        raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
     config = _config(path, fields, tensors)
     divisors = tensors.pop(DIVISORS, None)
     if divisors is not None:
@@ -129,7 +131,7 @@ def _named(path: Path, name: str) -> str:
         return f"{TENSORS[stem]}.{part}"
     inside = re.fullmatch(r"blk\.(\d+)\.(\w+)", stem)
     if inside is None or inside[2] not in IN_LAYER:
-        raise UserError(f"{path}: tensor {name} is not one of a {', '.join(LAYOUTS)}")
+        raise UserError(path, problem=f"tensor {name} is not one of a {', '.join(LAYOUTS)}")
     return f"model.layers.{inside[1]}.{IN_LAYER[inside[2]]}.{part}"
 
 
@@ -148,7 +150,7 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
     def number(key: str, default: float | None = None, whole: bool = False) -> float:
         found = fields.get(f"{kind}.{key}", default)
         if found is None:
-            raise UserError(f"{path}: {kind}.{key} is missing, which the model needs")
+            raise UserError(path, problem=f"{kind}.{key} is missing, which the model needs")
         known = isinstance(found, int if whole else int | float) and not isinstance(found, bool)
         if not known or not 0 < found < math.inf:
             expected = f"a {'whole ' * whole}number above 0"
@@ -164,11 +166,11 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
     head_dim = size("attention.key_length", dim // heads)
     scaled = fields.get(f"{kind}.rope.scaling.type", "none")
     if scaled not in [*SCALINGS]:  # it may be a list
-        raise UserError(f"{path}: {kind}.rope.scaling.type={scaled!s:.40} is not supported")
+        raise UserError(path, problem=f"{kind}.rope.scaling.type={scaled!s:.40} is not supported")
     turned = size("rope.dimension_count", head_dim)
     if turned != head_dim:
         raise UserError(
-            f"{path}: {kind}.rope.dimension_count={turned} of {head_dim} is not supported"
+            path, problem=f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
         )
     rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(number("rope.freq_base", 10000.0))}
     if scaled != "none":

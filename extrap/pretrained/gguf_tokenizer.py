@@ -24,18 +24,22 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
         from tokenizers import AddedToken, Tokenizer, decoders, models
     except ImportError:
         raise UserError(
-            f"{path}: needs the package tokenizers; pip install 'extrap[pretrained]'"
+            path, problem="needs the package tokenizers", remedy="pip install 'extrap[pretrained]'"
         ) from None
     kind = fields.get("tokenizer.ggml.model")
     if kind != "gpt2":
         raise UserError(
-            f"{path}: tokenizer.ggml.model={kind!s:.40} is not supported; gpt2, byte-level BPE, is"
+            path,
+            problem=f"tokenizer.ggml.model={kind!s:.40} is not supported",
+            remedy="gpt2, byte-level BPE, is",
         )
     words, merges, kinds = (
         _list(path, fields, name) for name in ("tokens", "merges", "token_type")
     )
     if not words or "tokenizer.ggml.merges" not in fields:
-        raise UserError(f"{path}: no tokenizer in it; tokenizer.ggml.tokens or merges is missing")
+        raise UserError(
+            path, problem="holds no tokenizer", remedy="tokenizer.ggml.tokens or merges is missing"
+        )
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
     if bad := [merge for merge, pair in zip(merges, pairs, strict=True) if len(pair) != 2]:
         problem = f"tokenizer.ggml.merges holds {bad[0]!r:.40}: expected two parts, a space between"
@@ -96,6 +100,8 @@ def _cut(path: Path, pre: str | None) -> Any:
     }
     if pre not in [*known]:
         raise UserError(
-            f"{path}: tokenizer.ggml.pre={pre!s:.40} is not supported; one of {', '.join(known)} is"
+            path,
+            problem=f"tokenizer.ggml.pre={pre!s:.40} is not supported",
+            remedy=f"one of {', '.join(known)} is",
         )
     return known[pre]

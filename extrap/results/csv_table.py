@@ -80,12 +80,12 @@ def read(
     write; `again` says what to do.
     """
     if not file.is_file():  # a pipe or a device would be read for ever
-        raise UserError(f"{file}: not a file; {again}")
+        raise UserError(file, problem="not a file", remedy=again)
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
-            f"{file}: cannot be read as text ({type(error).__name__}); {again}"
+            file, problem=f"cannot be read as text ({type(error).__name__})", remedy=again
         ) from None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -105,7 +105,7 @@ def read(
         if not text.endswith("\n"):
             raise Damaged("the last line is cut off")
     except (Damaged, csv.Error) as error:
-        raise UserError(f"{file}:{max(reader.line_num, 1)}: {error}; {again}") from None
+        raise UserError(f"{file}:{max(reader.line_num, 1)}", problem=error, remedy=again) from None
 
 
 def frame(records: list[dict], schema: Mapping) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def _record(cells: list[str], schema) -> dict:
 
 def _parse(cell: str, name: str, kind):
     if not cell.isprintable():
-        raise Damaged(f"{name}: {cell!r:.60} holds characters that cannot be printed")
+        raise Damaged(f"{name}: {cell!r:.60} holds unprintable characters")
     if kind is TEXT or cell == "":
         return cell if kind is TEXT else None
     try:

@@ -111,7 +111,9 @@ def files(study: Path | str) -> list[Path]:
     found = sorted((Path(study) / "rows").glob("*.csv"))
     if not found:
         raise UserError(
-            f"{study}: no rows here (no rows/*.csv); evaluate a run of this study first"
+            study,
+            problem="no rows here (no rows/*.csv)",
+            remedy="evaluate a run of this study first",
         )
     schema.check_rows(Path(study))
     return found
@@ -127,8 +129,9 @@ def read_files(files: Iterable[Path]) -> pd.DataFrame:
             key = tuple(record[name] for name in KEY)
             if key in places:
                 raise UserError(
-                    f"{file}:{line}: the same coordinates and metric as {places[key]}; delete the "
-                    "file that is out of date"
+                    f"{file}:{line}",
+                    problem=f"the same coordinates and metric as {places[key]}",
+                    remedy="delete the file that is out of date",
                 )
             places[key] = f"{file}:{line}"
             records.append(record)
@@ -175,7 +178,7 @@ def open_study(results: Path | str, study: str) -> pd.DataFrame:
     """
     rows = read(folder(results, study))
     if rows.empty:
-        raise UserError(no_rows(study))
+        raise no_rows(study)
     return rows
 
 
@@ -188,12 +191,14 @@ def folder(results: Path | str, study: str) -> Path:
             if known
             else "none is there yet; train and evaluate one with `extrap`"
         )
-        raise UserError(f"STUDY={escaped(study)}: no such study in {results}; {listed}")
+        raise UserError("STUDY", escaped(study), f"no such study in {results}", listed)
     return place(Path(results), study)
 
 
-def no_rows(study: str) -> str:
-    return f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
+def no_rows(study: str) -> UserError:
+    """Returns the error about a study that nothing was measured of."""
+    remedy = f"`extrap-status {study}` tells what is left to run"
+    return UserError("STUDY", study, "no rows yet", remedy)
 
 
 def comparable(rows: pd.DataFrame) -> pd.DataFrame:
@@ -204,8 +209,10 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     if len(runs) > 1:
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
         raise UserError(
-            f"corpus={named}: rows of different corpora cannot share a figure or a table; give "
-            "each corpus a study of its own"
+            "corpus",
+            named,
+            "a figure or a table cannot mix rows of different corpora",
+            "give each corpus a study of its own",
         )
     asked = rows[["run", "seed", "extension", "factor", "task", "config"]].drop_duplicates()
     names = zip(asked["run"], asked["seed"], strict=True)
@@ -216,8 +223,9 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
         own = part.groupby("run")["config"].agg(set)
         if others := [run for run in own.index if own.iloc[0].isdisjoint(own[run])]:
             raise UserError(
-                f"task.{task}: {own.index[0]} and {others[0]} were measured with different options "
-                "of it; evaluate both with the same ones, or give one a study of its own"
+                f"task.{task}",
+                problem=f"{own.index[0]} and {others[0]} were measured with different options",
+                remedy="evaluate both with the same ones, or give one a study of its own",
             )
     return rows
 

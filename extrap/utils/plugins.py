@@ -21,12 +21,12 @@ def check_plugins(names: Iterable[object]) -> list[str]:
     """
     found = list(names)
     if not all(isinstance(name, str) and name.isidentifier() for name in found):
-        raise UserError(f"plugins={found}: names of packages, such as plugins=[my_package]")
+        raise UserError("plugins", found, "names of packages, such as plugins=[my_package]")
     if found and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     for name in found:
         if find_spec(str(name)) is None:
-            raise UserError(f"plugins={name}: no such package here")
+            raise UserError("plugins", name, "no such package here")
     return [str(name) for name in found]
 
 
@@ -57,4 +57,4 @@ def fault(error: Exception, option: str) -> UserError:
         frame = theirs[-1] if theirs else frames[-1]
         place = f"{frame.filename}, line {frame.lineno}"
     message = " ".join(str(error).split())
-    return UserError(f"{option}: {type(error).__name__} in {place}: {message}")
+    return UserError(option, problem=f"{type(error).__name__} in {place}: {message}")

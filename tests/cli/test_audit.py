@@ -50,7 +50,7 @@ def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope, "),
+        (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope? "),
         (
             ["rope", "qqqq"],
             "extrap-audit: SCHEME=qqqq: no such scheme; choose one of abacus-rope, ",

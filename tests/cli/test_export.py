@@ -105,13 +105,16 @@ def test_a_package_that_is_not_installed_is_one_line(package, this, capsys, monk
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"run": "nothing"}, "RUN=nothing: no trained run of that name in runs; there are rope-"),
-        ({"run": "../rope"}, "no trained run of that name in runs"),
-        ({"folder": "text"}, "FOLDER=text: there already; give another name"),
+        ({"run": "nothing"}, "RUN=nothing: no trained run in runs; there are rope-"),
+        ({"run": "../rope"}, "no trained run in runs"),
+        ({"folder": "text"}, "FOLDER=text: exists already; give another name"),
         ({"folder": "text/0.txt/out"}, "FOLDER=text/0.txt/out: "),
         ({"identity": {"parent": {}}}, "is a tuned run, whose extension the folder would not hold"),
         ({"identity": {"checkpoint": "0"}}, "is a published checkpoint, which is such a folder"),
-        ({"scheme": "extrap.schemes.nope.NoPE"}, "export: NoPE has no equal in transformers; RoPE"),
+        (
+            {"scheme": "extrap.schemes.nope.NoPE"},
+            "export: NoPE has no equal in transformers; train one of RoPE",
+        ),
     ],
 )
 def test_what_cannot_be_exported_is_one_line(change, expected, this, capsys, elsewhere):

@@ -176,15 +176,15 @@ BAD = {
     "it needs no task": (
         "mine",
         '"""K."""\nNEEDS = {"metric": "nll"}\n\ndef draw(rows): ...\n',
-        "or NEEDS",
+        "or no NEEDS",
     ),
     "it needs a column that is none": (
         "mine",
         '"""K."""\nNEEDS = {"task": "nll", "colour": 1}\n\ndef draw(rows): ...\n',
-        "or NEEDS",
+        "or no NEEDS",
     ),
-    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "lacks its caption"),
-    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "lacks its caption or NEEDS"),
+    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "has no caption"),
+    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "has no caption or no NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
 }
 
@@ -225,7 +225,7 @@ def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:
     Path("lone/figures.py").touch()
     sys.path.append(str(mine))
     with pytest.raises(
-        UserError, match=r"^plugins=lone: lone\.figures: a file; figures lie in a f"
+        UserError, match=r"^plugins=lone: lone\.figures: a file; put figures into a f"
     ):
         figures.available(plugins=["lone"])
 

@@ -273,7 +273,9 @@ def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(outside / ".theirs.tmp" if "." in name[1:] or name == ".lock" else outside)
     with (
-        pytest.raises(UserError, match=rf"^{link}: a link, and nothing is written through one"),
+        pytest.raises(
+            UserError, match=rf"^{link}: a link, and extrap does not write through links"
+        ),
         run.alone(),
     ):
         pass
@@ -339,7 +341,9 @@ def test_nothing_is_written_through_a_link_to_a_folder(
     outside.mkdir()
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     Path(place).symlink_to(outside)
-    with pytest.raises(UserError, match=rf"^{place}: a link, and nothing is written through one"):
+    with pytest.raises(
+        UserError, match=rf"^{place}: a link, and extrap does not write through links"
+    ):
         call()
     assert list(outside.iterdir()) == []
 

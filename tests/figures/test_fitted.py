@@ -103,11 +103,11 @@ def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
         ),
         (
             ["--width", "3"],
-            "--width=3: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in",
+            "--width=3: expected 2in to 40in; give a number with in, cm or mm, such as 3.3in",
         ),
         (
             ["--width", "1in"],
-            "--width=1in: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in",
+            "--width=1in: expected 2in to 40in; give a number with in, cm or mm, such as 3.3in",
         ),
         (["--width", "nanin"], "--width=nanin: a width is"),
     ],

@@ -222,5 +222,5 @@ def test_a_template_that_is_no_text_is_one_line(tmp_path):
 
 @pytest.mark.parametrize("bos", ["<s>", 1.0, True, None, [1]])
 def test_a_first_id_that_is_none_is_one_line(bos, folder):
-    with pytest.raises(UserError, match=r"^model\.bos=.*: an id from 0 to 999$"):
+    with pytest.raises(UserError, match=r"^model\.bos=.*: expected an id from 0 to 999$"):
         PublishedVocabulary(folder, 1000, bos, "here")

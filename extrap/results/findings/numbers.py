@@ -59,7 +59,9 @@ def declared(folder: Path) -> dict[str, Any]:
     for part, needed in NEEDED.items():
         for entry in found[part] if isinstance(found[part], list) else [found[part]]:
             if not isinstance(entry, dict) or not needed <= {*entry}:
-                raise UserError(f"{path}: {part}: a list, each with {' and '.join(sorted(needed))}")
+                raise UserError(
+                    path, problem=f"{part}: a list, each with {' and '.join(sorted(needed))}"
+                )
     return found
 
 
@@ -74,7 +76,9 @@ def filled(text: str, folder: Path, rows: pd.DataFrame) -> str:
         common = {k: v for k, v in entry.items() if k not in ("text", "each")}
         values = [_value(sentences["common"] | common | one, rows, folder) for one in entry["each"]]
         if len(values) != len(found.groups()):
-            raise UserError(f"{folder / FILE}: {entry['text']}: not one entry of each a number")
+            raise UserError(
+                folder / FILE, problem=f"{entry['text']}: not one entry of each a number"
+            )
         for group, value in reversed([*enumerate(values, 1)]):
             text = _put(text, found.span(group), value)
     return text
@@ -109,7 +113,9 @@ def _place(text: str, sentence: str, folder: Path) -> re.Match[str]:
     found = [*re.finditer(_pattern(sentence), text)]
     if len(found) != 1:
         raise UserError(
-            f"{folder / FILE}: {sentence}: stands {len(found)} times in README.md; once is needed"
+            folder / FILE,
+            problem=f"{sentence}: stands {len(found)} times in README.md, not once",
+            remedy="write each sentence once",
         )
     return found[0]
 
@@ -121,10 +127,10 @@ def _value(entry: dict[str, Any], rows: pd.DataFrame, folder: Path) -> float:
     plain = {"id": FILE, "says": "-", "source": "-", "above": 0, "rows": columns} | fields
     finding = judge(statement(folder / FILE, 0, plain, {}), rows)
     if take not in TAKES:
-        raise UserError(f"{folder / FILE}: take={take}: one of {', '.join(TAKES)}")
+        raise UserError(folder / FILE, problem=f"take={take}: one of {', '.join(TAKES)}")
     value = finding.effect if take == "exp" else getattr(finding, take)
     if np.isnan(value):
-        raise UserError(f"{folder / FILE}: {columns}: {finding.reason or 'no number'}")
+        raise UserError(folder / FILE, problem=f"{columns}: {finding.reason or 'no number'}")
     return float(np.exp(value)) if take == "exp" else float(value)
 
 

@@ -110,19 +110,22 @@ def read(study: Path) -> list[Statement]:
     """
     path = study / FILE
     if not path.is_file():
-        raise UserError(f"{path}: no statements here; declare some before the study is run")
+        raise UserError(
+            path, problem="holds no statements", remedy="declare statements before the study runs"
+        )
     given = parsed(path)
     if not isinstance(given.get("statements"), list):
-        raise UserError(f"{path}: statements: a list is needed")
+        raise UserError(path, problem="statements: expected a list")
     entries = enumerate(given["statements"])
     found = [statement(path, number, one, given.get("common") or {}) for number, one in entries]
     ids = [one.id for one in found]
     for name in ids:
         if ids.count(name) > 1:
-            raise UserError(f"{path}: id={name}: stands there twice; give each statement its own")
+            remedy = "give each statement its own"
+            raise UserError(path, problem=f"id={name}: used twice", remedy=remedy)
     for one in found:
         if one.twin and one.twin not in ids:
-            raise UserError(f"{path}: {one.id}: twin={one.twin}: no such statement")
+            raise UserError(path, problem=f"{one.id}: twin={one.twin}: no such statement")
     return found
 
 
@@ -130,12 +133,14 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     """Returns one entry of the list as a Statement. Raises UserError naming entry and field."""
     where = f"{path}: statement {number + 1}"
     if not isinstance(entry, dict):
-        raise UserError(f"{where}: a mapping with id, says, source, rows and above or below")
+        raise UserError(
+            where, problem="expected a mapping with id, says, source, rows and above or below"
+        )
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
 
     def need(met: bool, problem: str) -> None:
         if not met:
-            raise UserError(f"{where}: {problem}")
+            raise UserError(where, problem=problem)
 
     for name in ("id", "says", "source"):
         text = entry.get(name)
@@ -182,32 +187,36 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
 def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
     given = entry.get("contrasts", [entry["terms"]] if "terms" in entry else [[{}]])
     if ("contrasts" in entry) != (statistic in OF_CONTRASTS):
-        raise UserError(f"{where}: contrasts: of {' and '.join(OF_CONTRASTS)} alone")
+        raise UserError(
+            where, problem=f"contrasts: expected only with {' and '.join(OF_CONTRASTS)}"
+        )
     if "terms" in entry and statistic not in OF_TERMS:
-        raise UserError(f"{where}: terms: of a sum or of {OF_TERMS[1]} alone")
+        raise UserError(where, problem=f"terms: expected only with a sum or {OF_TERMS[1]}")
     if not isinstance(given, list) or not all(isinstance(terms, list) and terms for terms in given):
-        raise UserError(f"{where}: terms: a list of selections")
+        raise UserError(where, problem="terms: expected a list of selections")
     if statistic == OF_TERMS[1] and len(given[0]) != 2:
-        raise UserError(f"{where}: terms: two selections, whose orders are compared")
+        raise UserError(where, problem="terms: expected the two selections to compare")
     return tuple(tuple(_term(where, term) for term in terms) for terms in given)
 
 
 def _term(where: str, term: Any) -> Term:
     if not isinstance(term, dict) or not _number(term.get("times", 1)):
-        raise UserError(f"{where}: terms: each a selection, and times a number")
+        raise UserError(where, problem="terms: expected selections, each with a number for times")
     rows = {name: value for name, value in term.items() if name != "times"}
     return Term(_selection(where, rows), float(term.get("times", 1)))
 
 
 def _selection(where: str, given: Any) -> Selection:
     if not isinstance(given, dict | None):
-        raise UserError(f"{where}: rows: columns and their values")
+        raise UserError(where, problem="rows: expected columns and their values")
     for name, value in (given or {}).items():
         values = value if isinstance(value, list) else [value]
         if len(values) > MOST or not all(isinstance(one, str | int | float) for one in values):
-            raise UserError(f"{where}: {name}: a value or a list of values")
+            raise UserError(where, problem=f"{name}: expected a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED, key=str):
-        raise UserError(f"{where}: {name}: no column to select by; {', '.join(sorted(SELECTED))}")
+        raise UserError(
+            where, problem=f"{name}: not a column to select by", remedy=", ".join(sorted(SELECTED))
+        )
     return dict(given or {})
 
 

@@ -60,8 +60,10 @@ def check(model: GPT, run: str | None) -> None:
         or not torch.allclose(scheme.embed(x, at) - zero, x)
     ):
         raise UserError(
-            f"--run {run}: {describe(model)} does not only add positions to tokens; take a run of "
-            "sinusoidal or learned"
+            "--run",
+            run,
+            f"{describe(model)} does not only add positions to tokens",
+            "take a run of sinusoidal or learned",
         )
 
 
