@@ -15,8 +15,8 @@ from hydra.errors import HydraException
 OPTION = re.compile(r"(\+{0,2}(?:[\w@/.-]*\.)?(?:path|tokenizer|checkpoint))=(.*)", re.DOTALL)
 """Options that name a file or a folder, by the last of their names."""
 
-NAME = re.compile(r"(study|label)=([^\[\]{}()]*)")
-"""Options that hold a name. Hydra itself reads lists and choices of names."""
+NAME = re.compile(r"(study|label)=([^\[\]{}()\x00-\x1f]*)")
+"""Options that hold a name of one line. Hydra itself reads lists and choices of names."""
 
 ASIS = re.compile(r"""['"].*|null|\?\?\?||.*\$\{.*""", re.DOTALL)
 """Values that are none: quoted by whoever typed them, absent, references."""

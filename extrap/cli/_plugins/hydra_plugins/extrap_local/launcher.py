@@ -32,6 +32,7 @@ class LocalLauncher(Launcher):
 
     def __init__(self, n_jobs: int | None, timeout_min: float | None = None) -> None:
         self.n_jobs, self.timeout_min = n_jobs, timeout_min
+        self.jobs: int | None = None
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
