@@ -3,7 +3,8 @@ weights. Both are data.
 """
 
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme
 from extrap.runs.build import build
 from extrap.runs.checkpoint import Damaged, load, trained_weights
 from extrap.runs.folder import Named, read_json

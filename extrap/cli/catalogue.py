@@ -11,7 +11,8 @@ import pandas as pd
 
 from extrap.audit.subject import DEFAULT_SHAPE
 from extrap.model.card import card, kind
-from extrap.model.scheme import HOOKS, Scheme, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build, find

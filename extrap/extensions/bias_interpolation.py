@@ -10,7 +10,8 @@ Colour: magenta
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.interpolation import Squeezed, divided
 from extrap.extensions.probe import moves_with_coordinates
-from extrap.model.scheme import Scheme, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme
 
 
 class BiasInterpolation(SchemeExtension):

@@ -7,7 +7,8 @@ because the method has no factor.
 """
 
 from extrap.extensions.base import SchemeExtension, replace_parts
-from extrap.model.scheme import Scheme, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme
 from extrap.model.spectrum import still, turns_pairs
 from extrap.schemes.nope import NoPE
 

@@ -19,7 +19,8 @@ from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.extensions.ntk import bloc97
-from extrap.model.scheme import Scheme, Where, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, Where
 from extrap.model.spectrum import Pairs, turns_pairs
 from extrap.model.wrapper import Rescored
 

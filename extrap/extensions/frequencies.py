@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
-from extrap.model.scheme import Scheme, Shape, Where, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.spectrum import Pairs, pairs, respectrum, still, turning_layers, turns_pairs
 
 

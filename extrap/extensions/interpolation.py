@@ -15,7 +15,8 @@ from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.effect import check_distances
 from extrap.extensions.probe import reads_coordinates
 from extrap.model.distance_maps import Divided
-from extrap.model.scheme import Scheme, Shape, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import turns_pairs
 
 

@@ -10,7 +10,8 @@ Colour: magenta
 from typing import Literal
 
 from extrap.extensions.base import SchemeExtension, replace_parts
-from extrap.model.scheme import Scheme, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme
 from extrap.schemes.learned import Learned, Policy
 
 

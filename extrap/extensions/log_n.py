@@ -10,7 +10,8 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, parts, place
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, place
 from extrap.schemes.chunked import StepHeat
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.log_n import LogN

@@ -17,8 +17,9 @@ from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, replace_parts
 from extrap.extensions.dynamic_ntk import ByRow
+from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, phase, turn
-from extrap.model.scheme import Scheme, Where, parts
+from extrap.model.scheme import Scheme, Where
 
 Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 """(queries, keys before rotation, place) -> r (B, H)."""

@@ -29,7 +29,8 @@ from torch import Tensor
 
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
-from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, check_causal, wide
+from extrap.model.parts import check_causal
+from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
 
 ROWS = 256
 """Query rows of a block, at most."""

@@ -4,7 +4,8 @@ schemes.
 
 import inspect
 
-from extrap.model.scheme import Scheme, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme
 from extrap.utils.docs import docstring
 
 FIELDS = ("Kind", "Used by", "Past L", "Source")

@@ -1,8 +1,9 @@
-"""Arithmetic that schemes share: sinusoids, buckets, and reading or writing by distance without
-anything of size (T, T, D).
+"""Arithmetic that schemes share: softmax, sinusoids, buckets, and reading or writing by distance
+without anything of size (T, T, D).
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import log
 
 import torch
@@ -10,6 +11,32 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from extrap.model.where import Where
+
+
+def wide(x: Tensor) -> Tensor:
+    """Returns x in float32 at least."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def product(q: Tensor, k: Tensor) -> Tensor:
+    """Returns q k^T in float32 at least, inside autocast as well."""
+    device = q.device.type
+    off = torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else None
+    with off or nullcontext():
+        return wide(q) @ wide(k).transpose(-1, -2)
+
+
+def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
+    """Returns exp(s_j) / (exp(sink) + sum exp(s)) over the last axis, in float32 at least; without
+    a sink the plain softmax.
+
+    sink = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html.
+    """
+    s = wide(s)
+    if sink is None:
+        return s.softmax(-1)
+    nowhere = sink.to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)
+    return torch.cat([nowhere, s], -1).softmax(-1)[..., 1:]
 
 
 def frequencies(n: int, base: float = 10000.0) -> Tensor:

@@ -9,7 +9,8 @@ from torch.nn import functional as F
 from extrap.model.block import Block, again, norm_of
 from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.scheme import OutOfRange, Scheme, Where, parts, place, wide
+from extrap.model.parts import parts
+from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""

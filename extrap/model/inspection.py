@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, Where, attention_weights, check_causal
+from extrap.model.parts import check_causal
+from extrap.model.scheme import Scheme, Where, attention_weights
 from extrap.model.wrapper import Wrapper
 
 Seen = TypeVar("Seen", bound="Around")

@@ -17,7 +17,6 @@ from __future__ import annotations  # shapes are text for people and tests, neve
 import operator
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,8 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor, nn
 
+from extrap.model.functional import product, softmax, wide
 from extrap.model.shape import Shape, Size
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
+from extrap.utils.words import one_edit_apart
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64
@@ -42,13 +43,9 @@ __all__ = [
     "attend_rows",
     "attention_weights",
     "centred_bias",
-    "check_causal",
     "even_spacing",
-    "has",
     "layer_of",
     "logits",
-    "one_edit_apart",
-    "parts",
     "place",
     "product",
     "softmax",
@@ -261,38 +258,9 @@ class Scheme(nn.Module):
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
 
 
-def one_edit_apart(a: str, b: str) -> bool:
-    """True if one letter more, less or changed, or two neighbours swapped, makes b of a."""
-    if a == b or abs(len(a) - len(b)) > 1:
-        return False
-    first = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    if first is None:
-        return True
-    x, y = a[first:], b[first:]
-    swapped = len(x) > 1 and x[1::-1] + x[2:] == y
-    return x[1:] == y[1:] or x[1:] == y or x == y[1:] or swapped
-
-
 def place(scheme: Scheme, t: Tensor, **more: Any) -> Where:
     """Returns the context of a whole forward at coordinates t (T,), with the mask of the scheme."""
     return Where.whole(t, scheme.scale, sees=scheme.sees if scheme.uses("sees") else None, **more)
-
-
-def parts(scheme: Scheme, layer: int | None = None) -> list[Scheme]:
-    """Returns the single parts of a scheme: those that act in one layer, or anywhere."""
-    inner = [] if scheme.sealed else scheme.inner(layer)
-    return [part for one in inner for part in parts(one, layer)] or [scheme]
-
-
-def has(scheme: Scheme, flag: str, layer: int | None = None) -> bool:
-    """True if some part of a scheme, sealed ones included, sets a flag of the class."""
-    return getattr(scheme, flag) or any(has(one, flag, layer) for one in scheme.inner(layer))
-
-
-def check_causal(scheme: Scheme, layer: int | None = None) -> None:
-    """Raises ValueError if a part has no form without the causal mask."""
-    if found := [p for p in parts(scheme, layer) if p.causal_only]:
-        raise ValueError(f"{type(found[0]).__name__} has no form without the causal mask")
 
 
 def layer_of(*args: Any) -> int | None:
@@ -347,29 +315,3 @@ def centred_bias(scheme: Scheme, d: Tensor, layer: int) -> Tensor | None:
         return b
     zero = scheme.distance_bias(d.new_zeros(1), layer)
     return b if zero is None else wide(b) - wide(zero).view(-1, *[1] * d.dim())
-
-
-def wide(x: Tensor) -> Tensor:
-    """Returns x in float32 at least."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-def product(q: Tensor, k: Tensor) -> Tensor:
-    """Returns q k^T in float32 at least, inside autocast as well."""
-    device = q.device.type
-    off = torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else None
-    with off or nullcontext():
-        return wide(q) @ wide(k).transpose(-1, -2)
-
-
-def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
-    """Returns exp(s_j) / (exp(sink) + sum exp(s)) over the last axis, in float32 at least; without
-    a sink the plain softmax.
-
-    sink = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html.
-    """
-    s = wide(s)
-    if sink is None:
-        return s.softmax(-1)
-    nowhere = sink.to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)
-    return torch.cat([nowhere, s], -1).softmax(-1)[..., 1:]

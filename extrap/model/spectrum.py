@@ -15,7 +15,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, even_spacing, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, even_spacing
 
 
 @dataclass(frozen=True)

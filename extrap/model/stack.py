@@ -9,7 +9,8 @@ from typing import Any, cast
 from torch import nn
 
 from extrap.model.card import describe_parts
-from extrap.model.scheme import HOOKS, Hook, Scheme, Shape, has, layer_of
+from extrap.model.parts import has
+from extrap.model.scheme import HOOKS, Hook, Scheme, Shape, layer_of
 from extrap.model.wrapper import Wrapper
 
 INSIDE = tuple(name for name, hook in HOOKS.items() if hook.inside)

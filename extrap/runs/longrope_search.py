@@ -21,7 +21,7 @@ from extrap.extensions.by_parts import YaRN
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import bloc97
 from extrap.model.gpt import GPT
-from extrap.model.scheme import parts
+from extrap.model.parts import parts
 from extrap.model.spectrum import Pairs, pairs, turns_pairs
 from extrap.runs.folder import Run, read_json, write_json
 from extrap.runs.job import Job

@@ -102,16 +102,21 @@ def _pair(job: Job) -> None:
             f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
             "windows of one; leave one of the two out"
         )
-    inner = [name for name, task in job.tasks.items() if task.inner]
-    if inner and isinstance(extended, GPT) and _looks_ahead(extended):
-        raise NotApplicable(
-            f"task={inner[0]}: scores tokens inside a text, and under extension={name} they depend "
-            "on later ones; leave the task out"
-        )
+    if isinstance(extended, GPT) and _looks_ahead(extended):
+        _scores_the_last_alone(job, name)
 
 
 def _looks_ahead(model: GPT) -> bool:
     return any(isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules())
+
+
+def _scores_the_last_alone(job: "Job", extension: str) -> None:
+    """Raises NotApplicable for a task, or a tuning, on tokens inside a text."""
+    why = f"tokens inside a text, and under extension={extension} they depend on later ones"
+    if inner := [name for name, task in job.tasks.items() if task.inner]:
+        raise NotApplicable(f"task={inner[0]}: scores {why}; leave the task out")
+    if job.tuned is not None:
+        raise NotApplicable(f"finetune={job.choices['finetune']}: trains on {why}; leave it out")
 
 
 def _mistaken(options: Iterable[str], error: NotApplicable) -> str:

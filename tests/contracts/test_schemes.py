@@ -13,7 +13,8 @@ from extrap.model import attention as kernels
 from extrap.model.card import kind
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Scheme, Where, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
 from tests.support.exceptions import EXCUSED

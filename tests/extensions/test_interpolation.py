@@ -10,7 +10,8 @@ from extrap.extensions.probe import reads_coordinates
 from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape, Where, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.utils.errors import NotApplicable
 from tests.support.discover import names, scheme

@@ -91,3 +91,5 @@ def test_tasks_that_score_tokens_inside_a_text_are_refused():
     check(job("extension=ms-poe", "task=[kv]", tiny=("logger=none",)))
     with pytest.raises(NotApplicable, match=r"^task=nll: scores tokens inside a text, and under"):
         check(job("extension=ms-poe"))
+    with pytest.raises(NotApplicable, match=r"^finetune=full: trains on tokens inside a text"):
+        check(job("extension=ms-poe", "task=[kv]", "finetune=full", tiny=("logger=none",)))

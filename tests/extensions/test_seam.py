@@ -20,7 +20,8 @@ from extrap.extensions.rerope import ReRoPE
 from extrap.model.card import describe_parts
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, Shape, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
 from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN

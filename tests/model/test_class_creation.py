@@ -3,7 +3,8 @@
 import pytest
 from torch import Tensor
 
-from extrap.model.scheme import HOOKS, Scheme, one_edit_apart
+from extrap.model.scheme import HOOKS, Scheme
+from extrap.utils.words import one_edit_apart
 
 
 @pytest.mark.parametrize("name", ["bais", "bia", "biass", "distance_bais", "rotat", "embd", "mixx"])

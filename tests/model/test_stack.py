@@ -10,7 +10,8 @@ from extrap.model.decoder import Decoder
 from extrap.model.distance_maps import Constant
 from extrap.model.gpt import GPT
 from extrap.model.inspection import Defined
-from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows, has, parts
+from extrap.model.parts import has, parts
+from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
 from extrap.model.stack import Only, Stack
 from extrap.model.wrapper import Wrapper
 from extrap.schemes.alibi import ALiBi

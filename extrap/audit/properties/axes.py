@@ -11,7 +11,8 @@ from torch import Tensor
 from extrap.audit.column import Column, yes
 from extrap.audit.subject import SHAPE, Subject, draw, last_logits, moved, place, projected, words
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, parts
+from extrap.model.parts import parts
+from extrap.model.scheme import OutOfRange
 
 TOKENS, BACK = 24, 5
 DIFFERENT = 1e-9
