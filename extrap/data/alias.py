@@ -2,12 +2,12 @@
 
     BOS  [text]  k v  k v ... k v    ? k v   ? a v   ? b v    = b a   = a k
 
-Every name k has an alias a, and every alias one of its own, b. Which belongs to which is nowhere in
-a context: a run learns it from training alone, where `= b a` states it and `? a` asks for the value
-of a record by its alias. Half of the names are never asked for by b in training, so that a test of
-these needs two facts and the record together. Source: NoLiMa, arXiv 2502.05167, in miniature. One
-sequence of 24 tokens, 2 records, `_` a blank, k0 the mark ?, k1 the mark =; k158 is the alias of
-k71, k133 that of k33, k221 that of k158:
+Every name k has an alias a, and every alias one of its own, b. No context says which belongs to
+which: a run learns it from training alone, where `= b a` states it and `? a` asks for the value of
+a record by its alias. Training never asks for half of the names by b, so that a test of these needs
+two facts and the record together. Source: NoLiMa, arXiv 2502.05167, in miniature. One sequence of
+24 tokens, 2 records, `_` a blank, k0 the mark ?, k1 the mark =; k158 is the alias of k71, k133 that
+of k33, k221 that of k158:
 
     <bos> _ f k71 v18 k33 v55 k0 k158 v18 k0 k71 v18 k1 k133 k33 k0 k33 v55 k1 k221 k158 k1 k221
 """

@@ -2,12 +2,12 @@
 
     BOS  [text]  a 5  b 2  a 7  b 9  a 1   +2 a  7   -1 b  9
 
-Marks count from the start or the end. Every key of a scene stands several times, each time with
-another value. A mark says which of its records is asked for: +1 the first, +2 the second ..., -1
-the last, -2 the one before ... Who finds the key alone has to guess among its records. MRCR
-(OpenAI, huggingface.co/datasets/openai/mrcr; arXiv 2409.12640) in miniature: several needles that
-are alike, the i-th of which is wanted. One sequence of 24 tokens, 2 keys of 3 records each, `_` a
-blank, k0, k1, .. the marks +1, +2, .. and k15, k14, .. the marks -1, -2, ..:
+Every key of a scene has several records, each with another value. A mark chooses one of them, from
+the start or from the end: +1 the first, +2 the second ..., -1 the last, -2 the one before ... A
+model that finds the key alone has to guess among its records. MRCR (OpenAI,
+huggingface.co/datasets/openai/mrcr; arXiv 2409.12640) in miniature: several similar needles, the
+i-th of which is wanted. One sequence of 24 tokens, 2 keys of 3 records each, `_` a blank, k0, k1,
+.. the marks +1, +2, .. and k15, k14, .. the marks -1, -2, ..:
 
     <bos> _ f k190 v40 k157 v47 k157 v31 k190 v62 k157 v58 k190 v19 k1 k157 v31 k13 k157 v47 k15
     k190 v19

@@ -1,16 +1,16 @@
-"""Lists of items that are recalled, as a whole or from their end: as training data and as a test.
+"""Lists of items, recalled as a whole or from their end: as training data and as a test.
 
     BOS  [text]  a f c k b    R c  R a  R b ...    S k  S b  S b ...
 
-    recall   R    any item of the list, all of them alike: a uniform demand
+    recall   R    any item of the list, all alike: a uniform demand
     span     S    any of the last `span` items: a demand for the end
 
-Items are key ids, no two of a list alike; R and S are key ids of their own. Every answer is one of
-those that are wanted, drawn at random, so that the best a model can do is to give all of them the
-same probability: the most likely tokens are then what it recalls, told in one forward pass. Which
-demand a model is trained for bends what it recalls: a demand for the end makes recency, a uniform
-one primacy. Source: free recall and running span of arXiv 2510.10276, whose models speak the list
-item by item. One sequence of 18 tokens, 9 items, span 3, k0 the mark R, k1 the mark S:
+Items are key ids, all different; R and S are key ids of their own. Every answer is a random one of
+the wanted items. The best a model can do is to give all of them the same probability: the most
+likely tokens are then its recall, read off in one forward pass. The trained demand shapes the
+recall: a demand for the end makes recency, a uniform one primacy. Source: free recall and running
+span of arXiv 2510.10276, whose models speak the list item by item. One sequence of 18 tokens, 9
+items, span 3, k0 the mark R, k1 the mark S:
 
     <bos> o f k114 k119 k70 k254 k184 k31 k135 k125 k253 k0 k184 k1 k135 k0 k119
 """

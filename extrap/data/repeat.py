@@ -3,9 +3,9 @@
     BOS  x[0] ... x[u-1]  x[0] ... x[u-1]  x[0] ...        only tokens from the second copy on are
          scored
 
-What stands there can be told by looking u tokens back, and running text alone hardly teaches a tiny
-model to. The periods u are uniform among `shortest` ... length // 2, so that the distance itself is
-of no use. Source: https://kexue.fm/archives/9708 (as a test).
+A look u tokens back predicts these tokens; running text alone hardly teaches a tiny model to look.
+The periods u are uniform among `shortest` ... length // 2, so that the distance itself is of no
+use. Source: https://kexue.fm/archives/9708 (as a test).
 """
 
 from dataclasses import dataclass

@@ -3,11 +3,11 @@
     BOS  [text]  b a ;  a 7 ;  d c ;  c 2 ;   b 7  a 7  d 2 ...     b is a, a is 7: so b is 7, in
          one hop
 
-A record `a 7 ;` gives a key its value, `b a ;` gives it that of another key; a question is a key,
-its answer the value at the end of the chain. Records stand in any order, so that a chain is
-followed from the question on, hop by hop. The semicolon tells a key that is given a value from one
-that is named. Source: variable tracking of RULER, arXiv 2404.06654. One sequence of 26 tokens, 5
-records, `_` a blank:
+A record `a 7 ;` gives a key its value, `b a ;` gives it the value of another key; a question is a
+key, its answer the value at the end of the chain. Records stand in any order, so that a model
+follows a chain from the question on, hop by hop. The semicolon marks the end of a record, and so
+which key of two gets a value. Source: variable tracking of RULER, arXiv 2404.06654. One sequence of
+26 tokens, 5 records, `_` a blank:
 
     <bos> _ f k170 k75 ; k248 v17 ; k75 v51 ; k126 k248 ; k102 k170 ; k126 v17 k126 v17 k248 v17
     k248 v17

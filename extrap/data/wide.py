@@ -1,12 +1,13 @@
 """Key-value retrieval with keys and values of several tokens: as training data and as a test.
 
-    BOS  text   k k v v  k k v v ...   k k v v  k k v v ...      w = 2; after the records keys are
-         asked, the v after them are scored
+    BOS  text   k k v v  k k v v ...   k k v v  k k v v ...      w = 2; queries follow the records,
+                                                                 the v of the queries are scored
 
-Keys are w key ids out of a small pool, so that records share tokens: who matches the last token of
-a key alone, which a small model learns first, has to guess among the records that end alike. The
-answer is all w tokens of the value. A UUID of Lost in the Middle (arXiv 2307.03172) is such a key;
-one id for each is what makes retrieval easy to learn. One sequence of 24 tokens, 3 records, w = 2:
+Keys are w key ids out of a small pool, so that records share tokens. A model that matches the last
+token of a key alone, which a small model learns first, has to guess among the records with the same
+end. The answer is all w tokens of the value. A UUID of Lost in the Middle (arXiv 2307.03172) is
+such a key; one id for each makes retrieval easy to learn. One sequence of 24 tokens, 3 records, w =
+2:
 
     <bos> k5 k13 v40 v5 k7 k2 v11 v47 k9 k0 v3 v43 k7 k2 v11 v47 k9 k0 v3 v43 k9 k0 v3
 """

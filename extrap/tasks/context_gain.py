@@ -1,18 +1,18 @@
-"""What more context is worth: the loss of the same last tokens of a text with a growing context,
-less that with the least.
+"""The worth of more context: the loss of the same last tokens of a text with a growing context,
+less their loss with the least context.
 
 The last L/2 tokens before x[e] are scored, L the training length, e the longest context. With a
 context of c tokens the model reads BOS, x[e-c], ..., x[e-2]; c = L/2 is the least.
 
     full      one window of c tokens
-    crop      one window of min(c, L) tokens: what is further back is thrown away
+    crop      one window of min(c, L) tokens: text further back is thrown away
     window    every token from the last L slots before it: windows of L tokens that advance by
               stride * L; from c = 1.5 L on, where the text reaches back far enough for all of them
 
-gain = nll(c) - nll(L/2), so less is better. It must lie below 0 at c = L: a model that does not
-gain from a context that it was trained on ignores its context, and its curve says nothing about
-length. Past L the baselines tell what can be had without reading further: full below both gains
-from far text. Sources: arXiv 2305.19466 (same last tokens), arXiv 2108.12409 (windows).
+gain = nll(c) - nll(L/2), so less is better. It must lie below 0 at c = L: a model that gains
+nothing from a context of its training length ignores its context, and its curve says nothing about
+length. Past L the baselines show the gain without a longer window: if full is below both, the model
+gains from distant text. Sources: arXiv 2305.19466 (same last tokens), arXiv 2108.12409 (windows).
 """
 
 from dataclasses import dataclass

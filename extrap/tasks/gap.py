@@ -1,17 +1,17 @@
-"""A gap in the coordinates: to which distance can a model be trusted, asked with a short text?
+"""A gap in the coordinates: which distances a model can handle, measured with a short text.
 
-Text of 2 n tokens, n = share * L, L the training length. Between the halves the coordinates jump,
-such that the second half begins at m L in place of n. What is scored are the n predictions of the
-second half:
+The text has 2 n tokens, n = share * L, L the training length. Between the halves the coordinates
+jump, so that the second half begins at m L in place of n. The n predictions of the second half are
+scored:
 
     jump     the second half at m L, the first where it was: every distance between the halves is
              one that a text of m L + n tokens has, without the text in between
     none     no jump: m L = n
-    alone    the second half after BOS, without the first: what no context costs
+    alone    the second half after BOS, without the first: the cost of having no context
 
-The cost is that of texts of 2 n tokens at every distance, where a long text costs its length or its
-square. It moves coordinates alone: windows and sinks count tokens and see no gap, and what follows
-the length of the text (dynamic NTK) sees 2 n tokens.
+Every distance costs a text of 2 n tokens, where a long text costs its length or its square. The
+jump moves coordinates alone: windows and sinks count tokens and see no gap, and an extension that
+depends on the length of the text (dynamic NTK) sees 2 n tokens.
 """
 
 from dataclasses import dataclass

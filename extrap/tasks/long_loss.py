@@ -1,19 +1,19 @@
-"""Loss on the tokens that a long context helps, beside the loss on all of them.
+"""Loss on the tokens that a long context helps, next to the loss on all tokens.
 
 The last L/2 tokens before x[e] are scored, L the training length, e the longest context, in windows
-of c tokens that end there (c = L/2 is the least, as in extrap.tasks.context_gain). Most of them can
-be told from a few words; what a long context is worth shows on the others alone:
+of c tokens that end there (c = L/2 is the least, as in extrap.tasks.context_gain). A few words
+predict most tokens; the worth of a long context shows on the others alone:
 
     all      every scored token
-    match    those that a reader by hand tells from far away: what followed the last time the
-             `match` tokens before it stood in the text, more than L tokens back and not since.
-             The same tokens for every run of a study, so that runs are compared on them
-    own      those that the run itself tells better within L: its loss falls by `gain` nats from c =
-             L/2 to c = L, and ends below `loss` nats. Tokens of a run's own: they show whether it
-             keeps past L what a long context gave it, and compare no two runs
+    match    tokens that a distant copy predicts: the last time the `match` tokens before such a
+             token occurred, more than L tokens back and not since, the same token followed. These
+             are the same tokens for every run of a study, so that runs are compared on them
+    own      tokens that the run itself predicts better within L: the loss falls by `gain` nats from
+             c = L/2 to c = L, and ends below `loss` nats. Every run has its own: they show whether
+             a run keeps past L what a long context gave it, and compare no two runs
 
 Source: LongPPL, arXiv 2410.23771, where one strong model chooses the tokens for all by the rule of
-`own` with gain 2 and loss 2, of words; here the hand-made reader takes its place.
+`own` with gain 2 and loss 2, of words; here `match` takes the place of that model.
 """
 
 from dataclasses import dataclass

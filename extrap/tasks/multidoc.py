@@ -3,14 +3,14 @@ end of the context.
 
     ordered, shuffled    a context full of documents, the gold one moved through it; hard
                          distractors first, or in no order
-    oracle, closed_book  the gold document alone, and no document: what a reader gets at best, and
-                         what can be guessed
+    oracle, closed_book  the gold document alone, and no document: the best possible accuracy, and
+                         the accuracy of a guess
     retrieved            the first K documents of a weak retriever, which may miss the gold one:
-                         does a reader gain from more?
+                         does a model gain from more documents?
 
-Documents, questions and test contexts: extrap.data.facts, extrap.data.multidoc. Source:
-arXiv 2307.03172, whose documents are passages of an encyclopedia; these are facts (subject,
-relation, object) in a template, which a small model can be trained for.
+Documents, questions and test contexts: extrap.data.facts, extrap.data.multidoc. Source: arXiv
+2307.03172. The documents there are passages of an encyclopedia; here they are facts (subject,
+relation, object) in a template, which a small model can learn.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Loss by position in one long window, beside that of the same tokens read through windows of the
+"""Loss by position in one long window, compared with the same tokens read through windows of the
 training length.
 
 A window of n tokens reads BOS, x[0], ..., x[n-2] and predicts x[0], ..., x[n-1]; the prediction of
@@ -9,9 +9,9 @@ x[p-1] has p slots to read, and p is its position.
                 `full`, the others from windows of L tokens that advance by stride * L, only their
                 newest predictions scored
 
-Where `full` lies below `windowed` the model gains from text further back than it was trained to
-read; where it lies above, it loses. Positions are pooled into bins whose borders grow by
-2^(1/bins), with a border at L. Source: arXiv 2205.09921 (figure 5).
+If `full` is below `windowed`, the model gains from text further back than the training length; if
+it is above, that text costs loss. Positions are pooled into bins whose borders grow by 2^(1/bins),
+with a border at L. Source: arXiv 2205.09921 (figure 5).
 """
 
 from dataclasses import dataclass

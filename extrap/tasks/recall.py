@@ -1,11 +1,11 @@
-"""Recall of lists: which items of a list does a model name, by their places in it?
+"""Recall of lists: the items of a list that a model names, by their places in it.
 
     recall   all items of the list are wanted: free recall
     span     the last `span` items are wanted: running span
 
-A model trained for both recalls a list in a U: the end for the demand of span, the start for the
-uniform demand of recall. What is recalled are the most likely tokens after the list and the mark of
-the demand, as many as items are wanted. Sequences: extrap.data.recall. Source: arXiv 2510.10276.
+A model trained for both recalls a list in a U: span demands the end, recall demands all items alike
+and brings up the start. A model recalls the most likely tokens after the list and the mark of the
+demand, as many as items are wanted. Sequences: extrap.data.recall. Source: arXiv 2510.10276.
 """
 
 from dataclasses import dataclass
