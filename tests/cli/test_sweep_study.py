@@ -6,6 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
 from tests.support.worker import Worker, until
@@ -62,6 +64,7 @@ def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
     assert worker("-m", "act=once").returncode == 0
 
 
+@pytest.mark.turns
 def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -> None:
     """The name of a file does not say with which options a task was asked."""
     words = ["-m", "study=q", *TINY, "task.kv.pairs=2,4"]
@@ -82,6 +85,7 @@ def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -
     assert not (tmp_path / "results").exists() and not [*tmp_path.glob("runs/rope*")]
 
 
+@pytest.mark.turns
 def test_a_job_whose_text_has_changed_since_the_check_is_another_and_fails(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("".join(f"line {i} of the text\n" for i in range(4000)))

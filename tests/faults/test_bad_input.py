@@ -114,6 +114,7 @@ def check(
     assert tree(here.parent) == before
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("words", cases_whole.CASES)
 def test_the_program_as_it_is_started(
     words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
@@ -153,6 +154,7 @@ SMALL = ["task.nll.multiples=[1,2]", "task.nll.documents=4"]
 CORPORA = cases_files.CORPORA | ({} if os.geteuid() == 0 else cases_files.READ_ONLY_TO_ROOT)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", CORPORA)
 def test_text(name: str, here: Path, base: list[str], capsys) -> None:
     files, words, expected = CORPORA[name]

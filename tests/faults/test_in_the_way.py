@@ -286,6 +286,7 @@ def outcome(call: Callable, words: list[str]) -> object:
     return 0
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_what_lies_in_the_way_is_one_line(name: str, here: Path, capsys) -> None:
     call, words, prepare, expected = MISTAKES[name]
@@ -389,6 +390,7 @@ PRINTING: dict[str, tuple[Callable, list[str]]] = {
 FULL = "a temporary file, or what is printed: the disk is full"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", PRINTING)
 @pytest.mark.parametrize(
     ("make", "code", "line"),

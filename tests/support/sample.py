@@ -1,8 +1,9 @@
 """The part of a large set of cases that a run tries. The part changes with the commit; `--all`
 tries every case, `--fast` one case of each test that starts no process.
 
-A test marked `sample(n)` keeps n of its parameter sets. A test marked `whole` runs under `--all`
-alone. A test that loops over cases in its body asks `some`. Every run tries the cases named like a
+A test marked `sample(n)` keeps n of its parameter sets. A test marked `turns`, which takes seconds,
+runs at one commit in three. A test marked `whole` runs under `--all` alone. A test that loops over
+cases in its body asks `some`. Every run tries the cases named like a
 file or a study that the branch changed (`changed`).
 """
 
@@ -78,7 +79,7 @@ def _draw(cases: list, n: int, key: str, needed: list, new: list) -> list:
 
 def choose(config: pytest.Config, items: list[pytest.Item], always: Collection[str]) -> None:
     """Deselects the items that this run does not try. always: parameters that every run tries."""
-    if PARTS["all"]:
+    if PARTS["all"] or any("::" in word for word in config.args):  # a person named it
         return
     tests: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -93,12 +94,18 @@ def _part(test: str, cases: list[pytest.Item], always: Collection[str]) -> list[
         cases = [case for case in cases if not {"slow", "subprocess"} & {*_marks(case)}]
         return _draw(cases, 1, test, [case for case in cases if _named(case, always)], [])
     cases = [c for c in cases if "whole" not in _marks(c) or _named(c, {*always, *changed()})]
+    if any("turns" in _marks(case) and not _on_turn(case) for case in cases):
+        return []
     marker = cases[0].get_closest_marker("sample") if cases else None
     if marker is None:
         return cases
     needed = [case for case in cases if _named(case, always)]
     new = [case for case in cases if _named(case, changed()) and case not in needed]
     return _draw(cases, marker.args[0], test, needed, new)
+
+
+def _on_turn(item: pytest.Item) -> bool:
+    return item.path.stem in changed() or not random.Random(f"{seed()} {item.nodeid}").randrange(3)
 
 
 def _marks(item: pytest.Item) -> list[str]:

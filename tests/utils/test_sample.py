@@ -2,6 +2,7 @@
 asked.
 """
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +29,7 @@ def items(test: str, n: int, *marks: pytest.MarkDecorator) -> list:
     return [
         Item(
             nodeid=f"{test}[{i}]",
+            path=Path("tests/test_it.py"),
             callspec=SimpleNamespace(params={"name": str(i)}),
             iter_markers=by_name.values,
             get_closest_marker=by_name.get,
@@ -43,7 +45,7 @@ def chosen(cases: list, always: tuple[str, ...] = ()) -> list[str]:
         left_out.extend(items)
 
     hook = SimpleNamespace(pytest_deselected=deselected)
-    sample.choose(SimpleNamespace(hook=hook), kept, always)
+    sample.choose(SimpleNamespace(hook=hook, args=["tests"]), kept, always)
     assert len(kept) + len(left_out) == len(cases)
     return [case.nodeid for case in kept]
 
@@ -83,6 +85,16 @@ def test_a_clone_without_history_has_changed_nothing(tmp_path, monkeypatch) -> N
     assert sample.changed() == frozenset()
     monkeypatch.delenv(sample.SEED)
     assert sample.seed() == "0"
+
+
+def test_a_test_that_takes_turns_runs_at_some_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    for commit in range(60):
+        monkeypatch.setenv(sample.SEED, str(commit))
+        ran += chosen(items("a", 1, pytest.mark.turns))
+    assert 10 < len(ran) < 30
+    monkeypatch.setattr(sample, "changed", lambda: frozenset({"test_it"}))
+    assert chosen(items("a", 1, pytest.mark.turns))
 
 
 def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -> None:
