@@ -10,6 +10,7 @@ from extrap.cli import findings
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
+@pytest.mark.turns
 def test_the_table_of_findings_is_that_of_the_rows():
     """Written by `make tables`."""
     assert findings.written(RESULTS) == (RESULTS / "README.md").read_text()

@@ -253,6 +253,7 @@ def test_a_package_that_is_not_there_is_one_line(words, line, mine: Path, capsys
     assert capsys.readouterr().err == f"extrap-plot: {line}\n"
 
 
+@pytest.mark.turns
 def test_under_contract(mine: Path) -> None:
     """All of it holds, and it is found: one check that each of the four would be missed in."""
     files = ["schemes", "shapes", "extensions", "tasks", "figures", "hints"]

@@ -117,6 +117,7 @@ def check(here: Path, capsys: pytest.CaptureFixture[str], messages: Messages) ->
     return checked
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("words", cases_whole.CASES)
 def test_the_program_as_it_is_started(
     words: str, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
@@ -162,6 +163,7 @@ SMALL = ["task.nll.multiples=[1,2]", "task.nll.documents=4"]
 CORPORA = cases_files.CORPORA | ({} if os.geteuid() == 0 else cases_files.READ_ONLY_TO_ROOT)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", CORPORA)
 def test_text(name: str, here: Path, base: list[str], check: Check) -> None:
     files, words, *option = CORPORA[name]

@@ -59,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_mistake_in_a_command(command: str, folder: Path, messages: Messages) -> None:
     before = seen(folder)

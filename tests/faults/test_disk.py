@@ -148,6 +148,7 @@ cp -r results ..
 """
 
 
+@pytest.mark.turns
 def test_a_small_disk_that_fills_grows_and_is_closed(tmp_path: Path) -> None:
     """As a person meets it: a real file system, the real command."""
     (tmp_path / "work").mkdir()

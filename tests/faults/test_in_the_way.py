@@ -202,6 +202,7 @@ def outcome(call: Callable, words: list[str]) -> object:
     return 0
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_what_lies_in_the_way_is_one_line(
     name: str, here: Path, capsys, messages: Messages
@@ -305,6 +306,7 @@ PRINTING: dict[str, tuple[Callable, list[str]]] = {
 FULL = "a temporary file, or what is printed: the disk is full"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", PRINTING)
 @pytest.mark.parametrize(
     ("make", "code", "line"),

@@ -164,12 +164,14 @@ def test_phases():
     assert found["coverage"][-1] == pytest.approx(63 / 255)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ALL)
 def test_redrawing_gives_the_same_bytes(name):
     first = figures.image(ALL[name].draw)
     assert figures.image(ALL[name].draw) == first
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ALL)
 def test_no_text_is_unread_tex(name):
     r"""Log axes write $\mathdefault{10^2}$ by default, and text of figures is never TeX."""

@@ -35,6 +35,7 @@ def test_figures_of_a_study_are_those_of_its_rows(study):
     assert not changed, f"draw them again with extrap-plot {study} {' '.join(changed)}"
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("study", [folder.name for folder in having(RESULTS, "report.html")])
 def test_the_page_of_a_study_is_that_of_its_rows(study):
     """Written again by `make report`."""

@@ -216,6 +216,7 @@ def test_findings_stand_with_their_verdicts(tmp_path):
     assert "RoPE finds &lt;most&gt;." in said and "✓ holds" in said
 
 
+@pytest.mark.turns
 @pytest.mark.slow
 def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
     some = frame(run_rows("rope"))

@@ -79,6 +79,7 @@ def test_every_hook_of_a_scheme_is_in_the_one_list():
         assert all(getattr(cls, name) is not getattr(Scheme, name) for name in HOOKS)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", names("scheme"))
 def test_laws_of_a_stack(name):
     """Stack([s]) = Stack([s, NoPE]) = Stack([NoPE, s]) = s, in all that it uses as well."""
@@ -94,6 +95,7 @@ def test_an_empty_stack_is_nope():
     assert torch.equal(logits(Stack(SHAPE, [])), logits(NoPE(SHAPE)))
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", names("scheme"))
 def test_in_all_layers_a_part_is_itself_and_in_none_it_is_nope(name):
     s = moved(scheme(name, SHAPE))

@@ -73,6 +73,7 @@ def label(value) -> str:
     return value if isinstance(value, str) else json.dumps(value)[:60]
 
 
+@pytest.mark.sample(25)
 @torch.no_grad()
 @pytest.mark.parametrize(("kind", "options"), ROPE + OTHERS, ids=label)
 def test_logits_are_those_of_transformers(kind, options, tmp_path):

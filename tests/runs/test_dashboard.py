@@ -120,6 +120,7 @@ def test_rows_as_history_summary_and_tables() -> None:
     assert view.by_length("nll", [nll[0] | {"value": None}]) == []
 
 
+@pytest.mark.turns
 def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
     command.main(["demo", "--figures"])
     assert capsys.readouterr().out == f"rope-cafe0123-s0 direct: {len(study)} rows\n"

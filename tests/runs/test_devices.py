@@ -95,6 +95,7 @@ def test_a_sweep_over_several_devices_is_refused_in_one_line(
     assert not list(Path("runs").glob("[!.]*"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_processes_train_what_one_does_and_one_of_them_writes(
     elsewhere: Path, strategy: str
@@ -164,6 +165,7 @@ def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> N
         torch.testing.assert_close(sum(mean) / n, expected, atol=1e-8, rtol=1e-6)
 
 
+@pytest.mark.turns
 def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere: Path) -> None:
     """Inside an allocation of several tasks, or with ranks left in the environment."""
     words = [sys.executable, "-m", "extrap", *TINY, "study=alone"]

@@ -37,6 +37,7 @@ def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None
         stage.train(job(*words))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("precision", devices.DTYPES)
 def test_every_precision_trains_goes_on_and_is_evaluated(
     precision: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
@@ -91,6 +92,7 @@ def test_gradients_are_clipped_by_their_norm(monkeypatch: pytest.MonkeyPatch) ->
     assert min(seen) >= 0.0099
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", names("trainer"))
 def test_every_trainer_file_trains_in_the_numbers_it_says(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -67,6 +67,7 @@ def test_the_first_seeds_of_the_headline_are_runs_of_the_zoo():
 CHECKED = [(tier, words) for tier in TIERS for words in first_jobs(CONF / f"{tier}.yaml")]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("tier, words", CHECKED, ids=[" ".join((t, *w)) for t, w in CHECKED])
 def test_every_grid_of_every_tier_is_a_configuration_without_mistakes(tier, words):
     this = job(f"experiment=reference/{tier}", *words, *here(tier), tiny=())

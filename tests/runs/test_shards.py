@@ -98,6 +98,7 @@ def on_two_processes(*words: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.turns
 def test_two_processes_go_on_from_the_checkpoint_of_one(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_two_processes_go_on_from_the_checkpoint_of_one(
     same(torch.load(this.run.weights, weights_only=True), expected)
 
 
+@pytest.mark.turns
 def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere: Path) -> None:
     this = job(*LONGER)
     this.run.folder.mkdir(parents=True)

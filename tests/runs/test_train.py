@@ -118,6 +118,7 @@ def switch(run) -> dict[str, int]:
     return next(state["decided"] for state in callbacks.values() if "decided" in state)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("phase", ["easy", "decided", "ramp", "hard"])
 def test_resumed_equals_uninterrupted_in_every_phase_of_the_curriculum(
     elsewhere, monkeypatch, phase

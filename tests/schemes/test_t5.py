@@ -52,6 +52,7 @@ def test_buckets_equal_transformers(buckets, farthest):
     assert torch.equal(bucket(n, buckets, farthest), theirs)
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("half", range(1, 65))
 def test_boundaries_are_those_of_whole_numbers(half):
     """floor(ln(n / e) / ln(m / e) e) >= k  iff  n**e >= m**k e**(e - k), in whole numbers."""

@@ -2,6 +2,7 @@
 asked.
 """
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +29,7 @@ def items(test: str, n: int, *marks: pytest.MarkDecorator) -> list:
     return [
         Item(
             nodeid=f"{test}[{i}]",
+            path=Path("tests/test_it.py"),
             callspec=SimpleNamespace(params={"name": str(i)}),
             iter_markers=by_name.values,
             get_closest_marker=by_name.get,
@@ -43,7 +45,7 @@ def chosen(cases: list, always: tuple[str, ...] = ()) -> list[str]:
         left_out.extend(items)
 
     hook = SimpleNamespace(pytest_deselected=deselected)
-    sample.choose(SimpleNamespace(hook=hook), kept, always)
+    sample.choose(SimpleNamespace(hook=hook, args=["tests"]), kept, always)
     assert len(kept) + len(left_out) == len(cases)
     return [case.nodeid for case in kept]
 
@@ -85,6 +87,16 @@ def test_a_clone_without_history_has_changed_nothing(tmp_path, monkeypatch) -> N
     assert sample.seed() == "0"
 
 
+def test_a_test_that_takes_turns_runs_at_some_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+    for commit in range(60):
+        monkeypatch.setenv(sample.SEED, str(commit))
+        ran += chosen(items("a", 1, pytest.mark.turns))
+    assert 10 < len(ran) < 30
+    monkeypatch.setattr(sample, "changed", lambda: frozenset({"test_it"}))
+    assert chosen(items("a", 1, pytest.mark.turns))
+
+
 def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = [*items("a", 9, pytest.mark.sample(2)), *items("b", 1, pytest.mark.whole)]
     assert len(chosen(cases)) == 2
@@ -93,7 +105,11 @@ def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -
     assert sample.some(range(9), 1, "key") == list(range(9))
 
 
-def test_fast_is_one_case_of_each_test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_is_one_case_of_a_third_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sample.PARTS, "fast", True)
-    cases = [*items("a", 9), *items("b", 3, pytest.mark.subprocess), *items("c", 1)]
-    assert [name[0] for name in chosen(cases)] == ["a", "c"]
+    cases = [case for i in range(60) for case in items(f"test{i}", 4)]
+    slow = [*items("a", 9, pytest.mark.turns), *items("b", 3, pytest.mark.subprocess)]
+    ran = [name.partition("[")[0] for name in chosen([*cases, *slow])]
+    assert 10 < len(ran) == len(set(ran)) < 30
+    monkeypatch.setattr(sample, "changed", lambda: frozenset({"test_it"}))
+    assert len(chosen([*cases, *slow])) == 60
