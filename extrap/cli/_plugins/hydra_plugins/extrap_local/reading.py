@@ -20,7 +20,7 @@ from extrap.cli.app import Work
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.varied import Varied
+from extrap.cli.sweep.varied import Varied, sharing
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
@@ -180,14 +180,16 @@ class Reader:
             if (line := explain(error, overrides, self.program.conf)) is None:
                 raise
             raise UserError(line) from None
-        before = HydraConfig.instance().cfg
-        HydraConfig.instance().set_config(cfg)
+        instance = HydraConfig.instance()
+        before, instance.cfg = instance.cfg, cfg
+        job = sharing(cfg)
+        cfg.hydra._set_parent(cfg)
         try:
-            with read_write(cfg), open_dict(cfg):
-                del cfg["hydra"]
-            yield cfg
+            with read_write(job), open_dict(job):
+                del job["hydra"]
+            yield job
         finally:
-            HydraConfig.instance().cfg = before
+            instance.cfg = before
 
 
 def _check_rows(
