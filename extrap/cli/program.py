@@ -28,6 +28,10 @@ itself it has none at all.
 """
 
 
+_CHECKED: dict[tuple[str, bool], UserError | None] = {}
+"""The result of the check for each kind of job of this process's sweep."""
+
+
 def job(cfg: DictConfig):
     """The Job of a composed configuration. Imports torch, which --help and --cfg job must not wait
     for.
@@ -114,6 +118,22 @@ class Experiment:
         return done(self.job)
 
     def check(self) -> None:
+        """In a sweep the first job of each kind stands for the others. Raises UserError."""
+        from extrap.runs import validate
+
+        if not self.in_sweep:
+            return self._check()
+        validate.check_own(self.job)
+        kind = validate.kind(self.job), self.job.run.trained
+        if kind not in _CHECKED:
+            try:
+                _CHECKED[kind] = self._check()
+            except UserError as error:
+                _CHECKED[kind] = error.with_traceback(None)
+        if (error := _CHECKED[kind]) is not None:
+            raise error
+
+    def _check(self) -> None:
         from extrap.runs import validate
 
         validate.check(self.job)

@@ -28,6 +28,9 @@ STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
 # being written has a longer name
 LONGEST = 220
 TOKENS, CLOSE = 48, 1e-6  # of the text that a scheme is tried on; two results within it agree
+EACH = ("seed", "study", "label", "threads", "train", "logger")
+"""Options that `check_own` or the making of a Job checks; the others make the kind of a job."""
+
 _PROBED: set[str] = set()  # fingerprints of the schemes that this process has tried
 
 
@@ -35,7 +38,7 @@ def check(job: Job) -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
     source = job.source
     source.check()
-    _names(job)
+    check_own(job)
     _pair(job)
     for training in job.trainings:
         training.check()
@@ -46,6 +49,20 @@ def check(job: Job) -> None:
         warnings.warn(f"task=[{','.join(job.task_names)}]: {left}", UserWarning, stacklevel=1)
     for error in job.refused.values():
         warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
+
+
+def check_own(job: Job) -> None:
+    """Raises UserError for options in which jobs of one kind differ."""
+    _ = job.linear, [training.optim for training in job.trainings]
+    _names(job)
+
+
+def kind(job: Job) -> str:
+    """Equal for jobs that differ in seed, study, label and options of the optimiser alone. One
+    model, one trainer and one set of tasks tell whether all of them can work.
+    """
+    options = {name: value for name, value in job.config.items() if name not in EACH}
+    return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
 
 
 def _probe(job: Job, once: str) -> None:

@@ -21,7 +21,7 @@ from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.varied import Varied
+from extrap.cli.sweep.varied import Varied, sharing
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
@@ -181,14 +181,16 @@ class Reader:
                 f"{' '.join(overrides)}: has a grid of its own, which a job of a sweep cannot "
                 "sweep; start it by itself, or give sweep.grid=null"
             )
-        before = HydraConfig.instance().cfg
-        HydraConfig.instance().set_config(cfg)
+        instance = HydraConfig.instance()
+        before, instance.cfg = instance.cfg, cfg
+        job = sharing(cfg)
+        cfg.hydra._set_parent(cfg)
         try:
-            with read_write(cfg), open_dict(cfg):
-                del cfg["hydra"]
-            yield cfg
+            with read_write(job), open_dict(job):
+                del job["hydra"]
+            yield job
         finally:
-            HydraConfig.instance().cfg = before
+            instance.cfg = before
 
 
 def _check_rows(
