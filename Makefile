@@ -19,8 +19,8 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print its table
 	$(BIN)/extrap experiment=demo
-	$(BIN)/extrap-plot demo
-	$(BIN)/extrap-table demo
+	$(BIN)/extrap plot demo
+	$(BIN)/extrap table demo
 
 # A study and its parts (folders in it with rows): the experiments that name it, then the figures,
 # the page and the findings that it has. Finished rows are never made again.
@@ -31,10 +31,10 @@ study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge 
 	    (set -x; $(BIN)/extrap experiment=$$name); \
 	  done; \
 	  drawn=$$(cd $$folder && ls figures/*.svg 2>/dev/null | sed 's,figures/,,; s,\.svg$$,,'); \
-	  [ -z "$$drawn" ] || (set -x; $(BIN)/extrap-plot $$study $$drawn); \
-	  (set -x; $(BIN)/extrap-table $$study); \
-	  [ ! -f $$folder/findings.yaml ] || (set -x; $(BIN)/extrap-findings $$study); \
-	  [ ! -f $$folder/report.html ] || (set -x; $(BIN)/extrap-report $$study); \
+	  [ -z "$$drawn" ] || (set -x; $(BIN)/extrap plot $$study $$drawn); \
+	  (set -x; $(BIN)/extrap table $$study); \
+	  [ ! -f $$folder/findings.yaml ] || (set -x; $(BIN)/extrap findings $$study); \
+	  [ ! -f $$folder/report.html ] || (set -x; $(BIN)/extrap report $$study); \
 	done
 
 pretrained: $(STAMP)  ## fetch SmolLM2-135M, then make study STUDY=pretrained
@@ -42,17 +42,17 @@ pretrained: $(STAMP)  ## fetch SmolLM2-135M, then make study STUDY=pretrained
 	$(MAKE) study STUDY=pretrained
 
 report: $(STAMP)  ## write a study as one page of HTML: make report STUDY=demo
-	$(BIN)/extrap-report $(STUDY)
+	$(BIN)/extrap report $(STUDY)
 
 analytic: $(STAMP)  ## draw the figures that follow from formulas alone
-	$(BIN)/extrap-plot --analytic
+	$(BIN)/extrap plot --analytic
 
 audit: $(STAMP)  ## measure the properties of every scheme
-	$(BIN)/extrap-audit
+	$(BIN)/extrap audit
 
 tables: $(STAMP)  ## write the tables of schemes, extensions, tasks and findings into their READMEs
-	$(BIN)/extrap-schemes --write
-	$(BIN)/extrap-findings --write
+	$(BIN)/extrap schemes --write
+	$(BIN)/extrap findings --write
 
 bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables into results/bench
 	$(BIN)/python -m benchmarks.kernels

@@ -1,7 +1,7 @@
 import os
 import sys
 
-from extrap.cli.program import main
+from extrap.cli.commands import main
 
 if __name__ == "__main__":
     main()

@@ -1,3 +1,3 @@
-"""What positional schemes do, measured through their hooks: `extrap-audit`. Nothing here asks a
+"""What positional schemes do, measured through their hooks: `extrap audit`. Nothing here asks a
 scheme for its name or kind.
 """

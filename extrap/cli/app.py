@@ -86,13 +86,13 @@ class Program:
 
     prepare   from a composed configuration to its work; imports torch itself, so that `--help`
               need not
-    module    `python -m module` is the program; each job of a sweep is started so
+    command   words behind `python -m` that start the program, as they start each job of a sweep
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     head      what `--help` begins with
     """
 
     prepare: Callable[[DictConfig], Work]
-    module: str = "extrap"
+    command: tuple[str, ...] = ("extrap",)
     conf: str = field(default_factory=conf_dir)
     head: str = help.HEAD
 
@@ -143,7 +143,7 @@ def main(program: Program) -> None:
         if args.experimental_rerun is not None:
             raise UserError(
                 f"--experimental-rerun={args.experimental_rerun}: would run code out of a file; "
-                "`extrap-status` prints the commands of a study"
+                "`extrap status` prints the commands of a study"
             )
         overrides += args.overrides
         if args.help:

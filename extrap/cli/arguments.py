@@ -34,7 +34,7 @@ def parser(
             "study",
             metavar="STUDY",
             nargs=None if study == "required" else "?",
-            help="name of a study, a folder in results; `extrap-status` lists those with runs",
+            help="name of a study, a folder in results; `extrap status` lists those with runs",
         )
     if results:
         made.add_argument(

@@ -1,4 +1,4 @@
-"""`extrap-audit [SCHEME ...]`: measures the properties of positional schemes."""
+"""`extrap audit [SCHEME ...]`: measures the properties of positional schemes."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from extrap.utils.paths import conf_dir
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-audit",
+        "extrap audit",
         "Measure the properties of positional schemes. All of them are also written to "
         "results/audit.",
         results=True,
@@ -39,7 +39,3 @@ def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> 
     whole = not names and conf == Path(conf_dir())
     written = table.write(frame, zoo.columns(), results / "audit") if whole else []
     return "\n".join([table.text(frame, zoo.columns()), *map(str, written)])
-
-
-if __name__ == "__main__":
-    main()

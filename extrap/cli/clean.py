@@ -1,4 +1,4 @@
-"""`extrap-clean STUDY --runs --rows`: removes run folders and rows of a study; names what it would
+"""`extrap clean STUDY --runs --rows`: removes run folders and rows of a study; names what it would
 remove, and asks first.
 """
 
@@ -28,7 +28,7 @@ def main(argv: list[str] | None = None) -> None:
     yes.
     """
     command = parser(
-        "extrap-clean",
+        "extrap clean",
         "Remove run folders or rows of a study. Names them and asks first.",
         study="required",
     )
@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> None:
         metavar="RUN",
         nargs="*",
         default=[],
-        help="runs that are meant, as `extrap-status` names them; all where none is named",
+        help="runs that are meant, as `extrap status` names them; all where none is named",
     )
     command.add_argument(
         "--runs", action="store_true", help="remove run folders: weights, checkpoints, logs"
@@ -230,8 +230,4 @@ def _remove(path: Path) -> None:
 
 
 def _tell(line: str) -> None:
-    print(f"extrap-clean: {line}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+    print(f"extrap clean: {line}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`extrap-compare STUDY A B [C ...]`: paired differences A - B, A - C, ... on the same documents,
+"""`extrap compare STUDY A B [C ...]`: paired differences A - B, A - C, ... on the same documents,
 trials and seeds, with 95 % intervals.
 """
 
@@ -50,7 +50,7 @@ LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-compare",
+        "extrap compare",
         "Paired differences between schemes of a study, with 95 % intervals.",
         study="optional",
         results=True,
@@ -87,13 +87,13 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     _check_declared(chosen, declared)
     scores, lacking = zip(*(items(place(results, study), s) for s in chosen), strict=True)
     if tasks := sorted(set(chain(*lacking))):
-        print(f"extrap-compare: {_missing(study, tasks)}", file=sys.stderr)
+        print(f"extrap compare: {_missing(study, tasks)}", file=sys.stderr)
     pairs = [
         contrasts(chosen[0], other, scores[0], theirs)
         for other, theirs in zip(chosen[1:], scores[1:], strict=True)
     ]
     if tasks := sorted({c.cell.task for c in chain(*pairs) if c.unlike}):
-        print(f"extrap-compare: {_unlike(tasks)}", file=sys.stderr)
+        print(f"extrap compare: {_unlike(tasks)}", file=sys.stderr)
     pairs = adjusted(_declared(pairs, declared), together=bool(declared))
     return chosen, pairs
 
@@ -275,7 +275,3 @@ def _table(pair: list[Contrast]) -> list[str]:
 
 def _number(x: float | None, digits: int = 4) -> str:
     return "-" if x is None else f"{x:.{digits}f}"
-
-
-if __name__ == "__main__":
-    main()

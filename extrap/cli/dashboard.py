@@ -1,4 +1,4 @@
-"""`extrap-dashboard STUDY`: shows a study in W&B from the rows on this disk, whenever and wherever
+"""`extrap dashboard STUDY`: shows a study in W&B from the rows on this disk, whenever and wherever
 they were made.
 """
 
@@ -27,7 +27,7 @@ from extrap.utils.errors import UserError
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-dashboard",
+        "extrap dashboard",
         "Show a study in Weights & Biases from its rows.",
         study="required",
         plugins=True,
@@ -64,7 +64,7 @@ def show(
     board: WandB, study: str, figures: bool = False, plugins: Sequence[str] = ()
 ) -> list[dict]:
     """A page for each job that has rows, then one for the study with its figures and the page of
-    extrap-report, figures apart, as a panel; returns all rows.
+    extrap report, figures apart, as a panel; returns all rows.
     figures: on every page; plugins: packages with figures of their own.
 
     Raises UserError without rows, and where W&B takes no page. A figure or panel that fails is left
@@ -90,7 +90,7 @@ def show(
         found |= {files[task]: some for task, some in own.items()}
     if not found:
         raise UserError(
-            "STUDY", study, "no rows yet", f"`extrap-status {study}` tells what is left to run"
+            "STUDY", study, "no rows yet", f"`extrap status {study}` tells what is left to run"
         )
     records = [row for some in found.values() for row in some]
     text = report.text(RESULTS, study, images=False)
@@ -113,7 +113,7 @@ def taken() -> Iterator[None]:
         raise UserError(
             "W&B",
             problem=reason(error),
-            remedy="the rows are unchanged; extrap-report shows them without W&B",
+            remedy="the rows are unchanged; extrap report shows them without W&B",
         ) from None
 
 
@@ -130,7 +130,7 @@ class Extra:
             if not self.warned:
                 self.warned = True
                 print(
-                    f"extrap-dashboard: {reason(error)}; figures or panels are left out",
+                    f"extrap dashboard: {reason(error)}; figures or panels are left out",
                     file=sys.stderr,
                 )
 
@@ -173,7 +173,3 @@ def _workspace(board: WandB, study: str, records: list[dict]) -> str:
         return str(path)
     entity = board.entity or library.wandb().Api().default_entity
     return str(workspace.build(study, board.project, entity, records).save().url)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""`extrap-export RUN FOLDER`: a trained run, with its tokenizer, as a folder of transformers."""
+"""`extrap export RUN FOLDER`: a trained run, with its tokenizer, as a folder of transformers."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from extrap.utils.errors import UserError
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    command = parser("extrap-export", "Write a trained run as a folder that transformers reads.")
+    command = parser("extrap export", "Write a trained run as a folder that transformers reads.")
     command.add_argument("run", metavar="RUN", help="name of a run, a folder in runs")
     command.add_argument("folder", metavar="FOLDER", type=Path, help="to make; not there yet")
     args = command.parse_args(argv)
@@ -69,7 +69,7 @@ def _read(name: str) -> Callable[[Path], None]:
         def write_model(folder: Path) -> None:
             written(model, folder)
             print(
-                "extrap-export: the run read text with a tokenizer of its own; put its "
+                "extrap export: the run read text with a tokenizer of its own; put its "
                 "tokenizer.json into the folder",
                 file=sys.stderr,
             )
@@ -82,7 +82,3 @@ def _read(name: str) -> Callable[[Path], None]:
         byte_tokenizer.write(vocabulary, model.scheme.shape.length, folder)
 
     return write
-
-
-if __name__ == "__main__":
-    main()

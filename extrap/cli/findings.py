@@ -1,7 +1,7 @@
-"""`extrap-findings STUDY`: what was declared of a study before it ran, and what its rows say.
+"""`extrap findings STUDY`: what was declared of a study before it ran, and what its rows say.
 
-    extrap-findings extension           every statement with its verdict, effect, interval and seeds
-    extrap-findings --write             the tables of all studies, into results/README.md, and the
+    extrap findings extension           every statement with its verdict, effect, interval and seeds
+    extrap findings --write             the tables of all studies, into results/README.md, and the
                                         numbers in their texts (extrap.results.findings.numbers)
 
 Statements stand in `results/<study>/findings.yaml` (extrap.results.findings.statement); how they
@@ -121,7 +121,7 @@ def values(results: Path, study: str) -> dict:
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-findings",
+        "extrap findings",
         "Compare a study with what was declared before it ran.",
         study="optional",
         results=True,
@@ -182,7 +182,3 @@ def _markdown(found: list[Finding]) -> str:
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    main()

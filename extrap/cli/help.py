@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from extrap.cli.commands import COMMANDS
 from extrap.cli.hydra_errors import groups
 from extrap.cli.schema import Config
 from extrap.runs.training.optim import Optim
@@ -21,9 +22,9 @@ Runs are kept in runs/, rows of results in results/<study>/rows/.
 """  # noqa: E501
 
 LONGROPE = """\
-extrap-longrope: a factor per pair for the extension longrope, searched for a trained run.
+extrap longrope: a factor per pair for the extension longrope, searched for a trained run.
 
-Takes the choices and options of `extrap`: extrap-longrope scheme=rope extension=longrope extension.factor=8
+Takes the choices and options of `extrap`: extrap longrope scheme=rope extension=longrope extension.factor=8
 """  # noqa: E501
 
 OPTIONS = {
@@ -57,23 +58,6 @@ EXAMPLES = {
     "extrap scheme=t5 --cfg job": "every option of this choice",
 }
 
-COMMANDS = {
-    "extrap-status": "the state of studies, what is left, why a job failed",
-    "extrap-plot": "draw the figures that the rows of a study serve",
-    "extrap-table": "a study's summary in the terminal",
-    "extrap-compare": "differences on the same documents, trials and seeds",
-    "extrap-report": "a study as one page of HTML",
-    "extrap-findings": "what was declared of a study, and what its rows say",
-    "extrap-dashboard": "show a study in W&B, from its rows",
-    "extrap-clean": "remove runs or rows by name and state",
-    "extrap-thin": "leave out rows that are not to be committed",
-    "extrap-schemes": "list every scheme",
-    "extrap-audit": "properties of schemes by themselves",
-    "extrap-export": "a trained run as a folder that transformers reads",
-    "extrap-longrope": "search LongRoPE's factors for a trained run",
-}
-"""The other programs of this package; each has a --help of its own."""
-
 
 def text(head: str, folders: Iterable[str]) -> str:
     """The whole of it; folders: those that choices are read from."""
@@ -92,8 +76,8 @@ def text(head: str, folders: Iterable[str]) -> str:
         *_aligned(FLAGS),
         "\nExamples:\n",
         *_aligned(EXAMPLES),
-        "\nOther commands (each with --help):\n",
-        *_aligned(COMMANDS),
+        "\nCommands (extrap COMMAND --help):\n",
+        *_aligned({f"extrap {name}": says for name, says in COMMANDS.items()}),
     ]
     return "\n".join(parts)
 

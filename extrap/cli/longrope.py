@@ -1,6 +1,6 @@
-"""`extrap-longrope`: a factor per pair for the extension longrope, searched for a trained run.
+"""`extrap longrope`: a factor per pair for the extension longrope, searched for a trained run.
 
-extrap-longrope scheme=rope seed=0 extension=longrope extension.factor=8
+extrap longrope scheme=rope seed=0 extension=longrope extension.factor=8
 
 It prints the command that evaluates what it found, with the factors written out: no configuration
 is ever read from a run folder. They are kept there as data, and printed again by the same command.
@@ -18,7 +18,7 @@ from extrap.utils.errors import UserError
 
 
 class Search:
-    """The work of `extrap-longrope` for one trained run."""
+    """The work of `extrap longrope` for one trained run."""
 
     def __init__(self, job):
         self.job = job
@@ -82,8 +82,4 @@ def prepare(cfg: DictConfig) -> Search:
 
 def main() -> None:
     config.register()
-    cli.main(cli.Program(prepare, module="extrap.cli.longrope", head=help.LONGROPE))
-
-
-if __name__ == "__main__":
-    main()
+    cli.main(cli.Program(prepare, command=("extrap", "longrope"), head=help.LONGROPE))

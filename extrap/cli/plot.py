@@ -1,4 +1,4 @@
-"""`extrap-plot STUDY [FIGURE ...]`: draw the figures of a study from its rows, as SVG and PNG;
+"""`extrap plot STUDY [FIGURE ...]`: draw the figures of a study from its rows, as SVG and PNG;
 `--list` tells which there are, `--series`, `--width` and `--pdf` make one for a paper.
 """
 
@@ -27,7 +27,7 @@ UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 def main(argv: list[str] | None = None) -> None:
     """The command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-plot",
+        "extrap plot",
         "Draw the figures of a study from its rows, as SVG and PNG.",
         study="optional",
         results=True,
@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> None:
         "--series",
         metavar="NAMES",
         help=(
-            "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap-table has them"
+            "draw these alone, such as rope,alibi+yarn: schemes, or series as extrap table has them"
         ),
     )
     command.add_argument(
@@ -182,7 +182,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             raise
         except Exception as error:  # the others are drawn before it is shown
             bugs.append(error)
-            print(f"extrap-plot: {name}: not drawn, by a bug: {error}", file=sys.stderr)
+            print(f"extrap plot: {name}: not drawn, by a bug: {error}", file=sys.stderr)
             continue
         if contents is not None:
             drawn += figures.save(contents, folder.joinpath(*form.folder, name))
@@ -198,7 +198,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
         )
     for line in hints(known, without, rows):
-        print(f"extrap-plot: {line}", file=sys.stderr)
+        print(f"extrap plot: {line}", file=sys.stderr)
     return drawn
 
 
@@ -210,7 +210,3 @@ def _other(results: Path, study: str) -> pd.DataFrame | None:
 def _check_names(names: list[str], known: dict) -> None:
     if unknown := [name for name in names if name not in known]:
         raise UserError("FIGURE", unknown[0], "no such figure", choose(unknown[0], known))
-
-
-if __name__ == "__main__":
-    main()

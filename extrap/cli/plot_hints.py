@@ -1,4 +1,4 @@
-"""What `extrap-plot` says of figures that it cannot draw: which rows they lack, and the command
+"""What `extrap plot` says of figures that it cannot draw: which rows they lack, and the command
 that makes them for this study.
 """
 

@@ -218,8 +218,8 @@ def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
-        f"figures: extrap-plot {entry.study}",
-        f"next: extrap-table {entry.study}; the same with {another}, say, to compare",
+        f"figures: extrap plot {entry.study}",
+        f"next: extrap table {entry.study}; the same with {another}, say, to compare",
     ]
 
 

@@ -1,4 +1,4 @@
-"""`extrap-report STUDY`: the study as one page of HTML, from its rows alone.
+"""`extrap report STUDY`: the study as one page of HTML, from its rows alone.
 
 Leaderboard, curves, heat-maps, findings and figures in one file below 2 MB that needs no network;
 the same rows are the same bytes.
@@ -33,7 +33,7 @@ def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] 
 def main(argv: list[str] | None = None) -> None:
     """The command. Prints the file; a mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-report",
+        "extrap report",
         "Write a study as one page of HTML, from its rows alone.",
         study="optional",
         results=True,
@@ -60,7 +60,3 @@ def main(argv: list[str] | None = None) -> None:
         except FileNotFoundError as error:  # /proc, which takes no new files
             raise UserError("--output", path, error.strerror, "give another file") from None
         print(path)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""`extrap-schemes`: every scheme of conf/scheme in one table; with --write, the READMEs of conf."""
+"""`extrap schemes`: every scheme of conf/scheme in one table; with --write, the READMEs of conf."""
 
 from extrap.cli import catalogue
 from extrap.cli.arguments import config_folder, named_plugins, parser
@@ -7,7 +7,7 @@ from extrap.cli.exits import reported
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
-    command = parser("extrap-schemes", "List every positional scheme.", plugins=True, conf=True)
+    command = parser("extrap schemes", "List every positional scheme.", plugins=True, conf=True)
     command.add_argument(
         "--write",
         action="store_true",
@@ -23,7 +23,3 @@ def main(argv: list[str] | None = None) -> None:
         else:
             frame = catalogue.schemes(folder).drop(columns="source")
             print(frame.to_string(index=False, max_colwidth=50))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""`extrap-status [STUDY]`: the state of every job of a study, how long it took, and what is left to
+"""`extrap status [STUDY]`: the state of every job of a study, how long it took, and what is left to
 run.
 """
 
@@ -16,7 +16,7 @@ from extrap.utils.progress import clock, words
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-status",
+        "extrap status",
         "Tell the state of every job of a study, and what is left to run; of all studies, a line "
         "for each, where none is named.",
         study="optional",
@@ -141,7 +141,3 @@ def _commands(jobs: list[Standing]) -> list[list[str]]:
         if split[:1] == ["extrap"]:
             found.append(split)
     return found
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""`extrap-table STUDY`: the perplexities, retrieval accuracies and gates of a study in the
+"""`extrap table STUDY`: the perplexities, retrieval accuracies and gates of a study in the
 terminal.
 """
 
@@ -31,7 +31,7 @@ SHOWN = [f"kv records {multiple}x" for multiple in ("0.5", "1", "2", "4")]
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap-table",
+        "extrap table",
         "Print the perplexities, retrieval accuracies and gates of a study.",
         study="optional",
         results=True,
@@ -222,7 +222,3 @@ def _effective(length: Effective) -> str:
     if np.isnan(length.low):
         return str(length)
     return f"{length} [{length.low:.0f}, {'-' if np.isinf(length.high) else f'{length.high:.0f}'}]"
-
-
-if __name__ == "__main__":
-    main()

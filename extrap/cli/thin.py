@@ -1,4 +1,4 @@
-"""`extrap-thin STUDY`: the rows of a study without those that its `left_out.yaml` names, so that
+"""`extrap thin STUDY`: the rows of a study without those that its `left_out.yaml` names, so that
 what is committed stays small. A run writes all of them again.
 """
 
@@ -12,7 +12,7 @@ from extrap.utils.errors import UserError
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2; then no file is changed."""
     command = parser(
-        "extrap-thin",
+        "extrap thin",
         "Remove the rows of a study that its left_out.yaml names, before they are committed.",
         study="required",
         results=True,
@@ -28,7 +28,3 @@ def main(argv: list[str] | None = None) -> None:
             )
         table.read(study)
         print(f"{args.study}: {left_out.thin(study)} rows left out")
-
-
-if __name__ == "__main__":
-    main()

@@ -197,7 +197,7 @@ def folder(results: Path | str, study: str) -> Path:
 
 def no_rows(study: str) -> UserError:
     """Returns the error about a study that nothing was measured of."""
-    remedy = f"`extrap-status {study}` tells what is left to run"
+    remedy = f"`extrap status {study}` tells what is left to run"
     return UserError("STUDY", study, "no rows yet", remedy)
 
 

@@ -157,7 +157,7 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
     One seed keeps the interval of its rows (documents or trials); from three on it is Student's
     over the seeds and speaks about these documents and trials; two support none. Rows hold no
-    items, so that the error of items, which extrap-compare adds, is not to be had here.
+    items, so that the error of items, which extrap compare adds, is not to be had here.
     """
     table = seeds(rows, by)
     if table.shape[1] == 1:

@@ -70,7 +70,7 @@ def of_rows(path: Path) -> ResultFile | None:
 
 def of_note(path: Path) -> ResultFile | None:
     """What the name of a note in a run folder says; None where it says nothing, and in a folder
-    that is about to go (extrap-clean).
+    that is about to go (extrap clean).
     """
     match path.stem.rsplit("__", 2):
         case [study, extension, task] if SAFE.fullmatch(run := path.parent.parent.name):

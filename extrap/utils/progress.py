@@ -1,5 +1,5 @@
 """How far the work is: a bar on a terminal, a line a minute and one per phase elsewhere, and a
-small file for the sweep that started this process and for `extrap-status`.
+small file for the sweep that started this process and for `extrap status`.
 
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")

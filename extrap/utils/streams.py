@@ -8,7 +8,7 @@ from typing import TextIO
 
 
 def settle() -> None:
-    """Puts a stream that leads nowhere in place of a closed one (`extrap-table demo >&-`): the next
+    """Puts a stream that leads nowhere in place of a closed one (`extrap table demo >&-`): the next
     file that is opened would get its number. What the encoding of a terminal lacks is written as
     Python escapes it.
     """

@@ -2,33 +2,33 @@
 
 import importlib
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 
+from extrap.cli.commands import COMMANDS
+
 ROOT = Path(__file__).parents[2]
-SCRIPTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
-SMALL = sorted({*SCRIPTS} - {"extrap", "extrap-longrope"})
+SMALL = sorted({*COMMANDS} - {"longrope"})
 SHARED = re.compile(r'add_argument\(\s*"(study|--results|--json)"|argparse.ArgumentParser\(')
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_help_says_what_it_does_and_how_it_ends(name: str, capsys) -> None:
-    module = importlib.import_module(SCRIPTS[name].partition(":")[0])
+    module = importlib.import_module(f"extrap.cli.{name}")
     with pytest.raises(SystemExit, match="0"):
         module.main(["--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    assert shown.startswith(f"usage: {name} ") and "Exit codes: 0 done; 2 a mistake" in shown
+    assert shown.startswith(f"usage: extrap {name} ") and "Exit codes: 0 done; 2 a mistake" in shown
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_an_unknown_flag_is_one_line(name: str, capsys) -> None:
-    module = importlib.import_module(SCRIPTS[name].partition(":")[0])
+    module = importlib.import_module(f"extrap.cli.{name}")
     with pytest.raises(SystemExit, match="2"):
         module.main(["--no-such-flag"])
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"{name}: ") and line.endswith(f"; see {name} --help")
+    assert line.startswith(f"extrap {name}: ") and line.endswith(f"; see extrap {name} --help")
 
 
 def test_shared_arguments_are_said_once() -> None:
@@ -39,18 +39,18 @@ def test_shared_arguments_are_said_once() -> None:
 
 def test_options_may_stand_between_names(capsys) -> None:
     for name, words in {
-        "extrap-plot": ["mine", "--width", "3.3in", "kv_depth"],
-        "extrap-clean": ["mine", "--runs", "rope-1-s0"],
-        "extrap-compare": ["mine", "--cell", "kv", "rope", "alibi"],
+        "plot": ["mine", "--width", "3.3in", "kv_depth"],
+        "clean": ["mine", "--runs", "rope-1-s0"],
+        "compare": ["mine", "--cell", "kv", "rope", "alibi"],
     }.items():
-        module = importlib.import_module(SCRIPTS[name].partition(":")[0])
+        module = importlib.import_module(f"extrap.cli.{name}")
         with pytest.raises(SystemExit, match="2"):
             module.main(words)
         assert "STUDY=mine: no such study" in capsys.readouterr().err
 
 
 def test_a_run_is_optional(capsys) -> None:
-    module = importlib.import_module(SCRIPTS["extrap-clean"].partition(":")[0])
+    module = importlib.import_module("extrap.cli.clean")
     with pytest.raises(SystemExit, match="2"):
         module.main(["--runs"])
     assert "required: STUDY;" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`extrap-audit`: what it prints and writes, and one line for a mistake."""
+"""`extrap audit`: what it prints and writes, and one line for a mistake."""
 
 import json
 
@@ -50,10 +50,10 @@ def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope? "),
+        (["ropee"], "extrap audit: SCHEME=ropee: no such scheme; did you mean rope? "),
         (
             ["rope", "qqqq"],
-            "extrap-audit: SCHEME=qqqq: no such scheme; choose one of abacus-rope, ",
+            "extrap audit: SCHEME=qqqq: no such scheme; choose one of abacus-rope, ",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""`extrap-clean` removes what it names, after a yes, and nothing else."""
+"""`extrap clean` removes what it names, after a yes, and nothing else."""
 
 import errno
 import shutil
@@ -49,7 +49,7 @@ def test_it_asks_first(
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == "  runs/rope-1-s0  0.0 MB"
     assert said.out.rstrip("\n").endswith("remove these 1? [y/N] ")
-    assert said.err == ("extrap-clean: 1 removed\n" if gone else "extrap-clean: nothing removed\n")
+    assert said.err == ("extrap clean: 1 removed\n" if gone else "extrap clean: nothing removed\n")
     assert files() == (
         {path for path in before if not path.startswith("runs/rope-1-s0")} if gone else before
     )
@@ -105,8 +105,8 @@ def test_what_other_jobs_of_a_run_still_use_stays(capsys) -> None:
     failed.fail("why")
     clean.main(["s", "--runs", "--rows", "--state", "failed", "--yes"])
     assert capsys.readouterr().err == (
-        "extrap-clean: rope-1-s0: left alone, its jobs direct are not meant\n"
-        "extrap-clean: 2 removed\n"
+        "extrap clean: rope-1-s0: left alone, its jobs direct are not meant\n"
+        "extrap clean: 2 removed\n"
     )
     assert told(plain)[0] is State.DONE
     assert [job.extension for job in entries("s")] == ["direct"]
@@ -120,10 +120,10 @@ def test_what_runs_and_what_another_study_uses_is_left_alone(capsys) -> None:
     with lock.alone(running.folder.folder):
         clean.main(["s", "--runs", "--yes"])
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("extrap-clean: rope-1-s0: left alone, process ")
+    assert said[0].startswith("extrap clean: rope-1-s0: left alone, process ")
     assert said[1:] == [
-        "extrap-clean: t5-1-s0: left alone, study b uses it",
-        "extrap-clean: nothing to remove",
+        "extrap clean: t5-1-s0: left alone, study b uses it",
+        "extrap clean: nothing to remove",
     ]
     assert shared.folder.folder.exists()
 
@@ -144,7 +144,7 @@ def test_a_removal_that_was_cut_short_is_no_job_and_is_finished_by_the_next(
     monkeypatch.chdir(here)
     (left,) = Path("runs").glob(".rope*")
     assert capsys.readouterr().err == (
-        f"extrap-clean: {left}: not all of it can be removed (Input/output error); the same "
+        f"extrap clean: {left}: not all of it can be removed (Input/output error); the same "
         "command removes the rest\n"
     )
     assert {job.run for job in entries("s")} == {entry.run, other.run}
@@ -166,7 +166,7 @@ def test_a_run_that_is_evaluated_is_left_alone(capsys) -> None:
     with entry.folder.alone_at("s__pi"):
         clean.main(["s", "--runs", "--yes"])
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("extrap-clean: rope-1-s0: left alone, process ")
+    assert said[0].startswith("extrap clean: rope-1-s0: left alone, process ")
     assert entry.folder.folder.exists()
     clean.main(["s", "--runs", "--yes"])
     assert not entry.folder.folder.exists()
@@ -183,7 +183,7 @@ def test_nobody_makes_the_rows_that_it_asks_about(monkeypatch: pytest.MonkeyPatc
     with entry.folder.alone_at(entry.work):
         clean.main(["s", "--rows"])
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("extrap-clean: rope-1-s0: left alone, process ") and not holders
+    assert said[0].startswith("extrap clean: rope-1-s0: left alone, process ") and not holders
     for words in (["--rows"], ["--rows", "--runs"]):
         finished("rope-1-s0")
         clean.main(["s", *words])
@@ -205,7 +205,7 @@ def test_mistakes_are_one_line(words: list[str], line: str, capsys) -> None:
     finished("rope-1-s0")
     with pytest.raises(SystemExit, match="2"):
         clean.main([*words, "--yes"])
-    assert capsys.readouterr().err == f"extrap-clean: {line}\n"
+    assert capsys.readouterr().err == f"extrap clean: {line}\n"
 
 
 @pytest.mark.parametrize(
@@ -228,5 +228,5 @@ def test_a_link_is_not_followed(place: str, asked: str, tmp_path: Path, capsys) 
     with pytest.raises(SystemExit, match="2"):
         clean.main(["s", asked, "--yes"])
     said = capsys.readouterr().err
-    assert said.startswith(f"extrap-clean: {place}: a link, and extrap does not"), said
+    assert said.startswith(f"extrap clean: {place}: a link, and extrap does not"), said
     assert sorted(path for path in outside.rglob("*")) == before

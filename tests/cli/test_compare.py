@@ -1,4 +1,4 @@
-"""`extrap-compare`: differences of rows and of the items behind them, by pair, by seed, and one
+"""`extrap compare`: differences of rows and of the items behind them, by pair, by seed, and one
 line for a mistake.
 """
 
@@ -218,7 +218,7 @@ def test_what_was_asked_other_questions_is_not_paired_by_item_and_said_so(
     assert all((columns[3] == "-") == (cell[0] in unlike) for cell, columns in table.items())
     said = capsys.readouterr().err
     start = (
-        f"extrap-compare: not paired by item: {', '.join(unlike)}; the runs were asked different "
+        f"extrap compare: not paired by item: {', '.join(unlike)}; the runs were asked different "
         "questions"
     )
     assert said.count("\n") == bool(unlike) and said.startswith(start if unlike else "")
@@ -237,7 +237,7 @@ def test_one_seed_without_items_has_no_interval(tmp_path, capsys):
     )
     assert table[RECORDS][3:] == ["-", "-", "1", "-", "-"]
     assert capsys.readouterr().err.startswith(
-        "extrap-compare: scores of single items (kv, nll) are not committed and not here"
+        "extrap compare: scores of single items (kv, nll) are not committed and not here"
     )
 
 
@@ -450,7 +450,7 @@ def test_a_mistake_is_one_line_before_any_interval(tmp_path, capsys, monkeypatch
     with pytest.raises(SystemExit, match="2"):
         compare.main([*words, "--results", str(results)])
     said = capsys.readouterr().err
-    assert said.startswith(f"extrap-compare: {line.format(results)}")
+    assert said.startswith(f"extrap compare: {line.format(results)}")
     assert said.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""`extrap-export`: a run of our own, read by transformers and asked by us again as a checkpoint."""
+"""`extrap export`: a run of our own, read by transformers and asked by us again as a checkpoint."""
 
 import json
 import sys
@@ -99,7 +99,7 @@ def test_a_package_that_is_not_installed_is_one_line(package, this, capsys, monk
     with pytest.raises(SystemExit, match="2"):
         command.main([this.run.name, "out"])
     line = f"export: needs the package {package}; pip install 'extrap[pretrained]'"
-    assert capsys.readouterr().err == f"extrap-export: {line}\n"
+    assert capsys.readouterr().err == f"extrap export: {line}\n"
 
 
 @pytest.mark.parametrize(
@@ -129,6 +129,6 @@ def test_what_cannot_be_exported_is_one_line(change, expected, this, capsys, els
         command.main([change.get("run", this.run.name), change.get("folder", "out")])
     lines = capsys.readouterr().err.splitlines()
     assert ended.value.code == 2 and len(lines) == 1 and expected in lines[0]
-    assert lines[0].startswith("extrap-export: ")
+    assert lines[0].startswith("extrap export: ")
     assert sorted(p.name for p in elsewhere.iterdir()) == before
     assert Named(this.run.name).trained

@@ -1,4 +1,4 @@
-"""`extrap-findings`: verdicts in the terminal, in JSON and in results/README.md."""
+"""`extrap findings`: verdicts in the terminal, in JSON and in results/README.md."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_mistake_is_one_line_that_lists_the_studies(words, said, capsys):
     with pytest.raises(SystemExit, match="2"):
         findings.main([*words, "--results", str(RESULTS)])
     told = capsys.readouterr().err
-    assert told.startswith(f"extrap-findings: {said}") and "extension" in told
+    assert told.startswith(f"extrap findings: {said}") and "extension" in told
     assert told.count("\n") == 1
 
 

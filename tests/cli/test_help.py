@@ -3,13 +3,13 @@
 import shlex
 import subprocess
 import sys
-import tomllib
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from extrap.cli import help
+from extrap.cli.commands import COMMANDS
 from extrap.cli.schema import Config
 from extrap.runs.training.optim import Optim
 
@@ -17,7 +17,7 @@ HEAVY = ["torch", "lightning", "wandb", "datasets", "matplotlib", "pandas"]
 
 SCRIPT = f"""
 import sys
-from extrap.cli.program import main
+from extrap.cli.commands import main
 try:
     main()
 except SystemExit as end:
@@ -62,6 +62,32 @@ def test_a_mistake_is_told_without_torch(tmp_path: Path) -> None:
     assert err.endswith("\n2 []")
 
 
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("plo", "plo: no such command; did you mean plot? choose one of audit, clean, "),
+        ("scheme", "scheme: no such command; did you mean schemes? choose one of audit, "),
+    ],
+)
+def test_a_mistyped_command_is_told_at_once(tmp_path: Path, word: str, line: str) -> None:
+    out, err = ask(tmp_path, word, "mine")
+    assert out == "" and err.startswith(f"extrap: {line}") and err.endswith("\n2 []")
+
+
+def test_a_command_imports_no_more_than_it_needs(tmp_path: Path) -> None:
+    script = SCRIPT.replace(str(HEAVY), str(["torch", "hydra", "lightning", "wandb"]))
+    for words in (["status"], ["plot", "--list"], ["table", "--help"], ["compare", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert done.stdout and done.stderr == "0 []"
+
+
 def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
     out, _ = ask(tmp_path, "--help")
     conf = Path(__file__).parents[2] / "conf"
@@ -94,11 +120,9 @@ def test_help_names_every_option_and_every_other_command() -> None:
     for one in fields(Config):
         assert one.name in groups or f"\n  {one.name}=" in text
     assert all(f" {one.name}={one.default}" in " ".join(text.split()) for one in fields(Optim))
-    project = tomllib.loads((top / "pyproject.toml").read_text())["project"]
-    assert set(project["scripts"]) - {"extrap"} == set(help.COMMANDS)
     table = (top / "extrap/cli/README.md").read_text()
-    assert all(f"\n| `{name}` | " in table for name in help.COMMANDS)
-    assert all(f"\n  {name} " in text for name in help.COMMANDS)
+    assert all(f"\n| `extrap {name}` | " in table for name in COMMANDS)
+    assert all(f"\n  extrap {name} " in text for name in COMMANDS)
 
 
 def test_help_lists_choices_of_ones_own(tmp_path: Path) -> None:

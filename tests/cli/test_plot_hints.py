@@ -1,4 +1,4 @@
-"""Hints of `extrap-plot` for studies of many kinds: right for the study, few, and composable."""
+"""Hints of `extrap plot` for studies of many kinds: right for the study, few, and composable."""
 
 import shlex
 

@@ -1,4 +1,4 @@
-"""`extrap-plot` and `extrap-table`: what they print and write, and one line for a mistake."""
+"""`extrap plot` and `extrap table`: what they print and write, and one line for a mistake."""
 
 import subprocess
 import sys
@@ -76,29 +76,29 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
     ):
         with pytest.raises(SystemExit, match="2"):
             plot.main(["demo", name, "--results", str(results)])
-        assert capsys.readouterr().err == f"extrap-plot: {name}: {line}\n"
+        assert capsys.readouterr().err == f"extrap plot: {name}: {line}\n"
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["demi"], "extrap-plot: STUDY=demi: no such study in {}; studies there: demo"),
+        (["demi"], "extrap plot: STUDY=demi: no such study in {}; studies there: demo"),
         (
             ["demo", "loss"],
             (
-                "extrap-plot: FIGURE=loss: no such figure; did you mean long_loss? choose one of "
+                "extrap plot: FIGURE=loss: no such figure; did you mean long_loss? choose one of "
                 f"{', '.join(figures.available())}"
             ),
         ),
         (
             ["demo", "kv_dept"],
-            "extrap-plot: FIGURE=kv_dept: no such figure; did you mean kv_depth? choose one of "
+            "extrap plot: FIGURE=kv_dept: no such figure; did you mean kv_depth? choose one of "
             f"{', '.join(figures.available())}",
         ),
-        ([], "extrap-plot: STUDY: missing; studies in {}: demo"),
+        ([], "extrap plot: STUDY: missing; studies in {}: demo"),
         (
             ["empty", "kv_depth"],
-            "extrap-plot: STUDY=empty: no such study in {}; studies there: demo",
+            "extrap plot: STUDY=empty: no such study in {}; studies there: demo",
         ),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_figure_that_was_asked_for_and_lacks_rows_is_a_mistake(results, capsys
     )
     with pytest.raises(SystemExit, match="2"):
         plot.main(["demo", "kv_depth", "--results", str(results)])
-    assert capsys.readouterr().err.startswith("extrap-plot: kv_depth: no rows")
+    assert capsys.readouterr().err.startswith("extrap plot: kv_depth: no rows")
     rows.write(
         results / "demo" / "rows" / "a.csv",
         [row for row in run_rows("rope") if row["metric"] == "steps_to_90"],
@@ -250,7 +250,7 @@ def test_the_table_fits_a_terminal(tmp_path, capsys):
         table.main(["demi", "--results", str(tmp_path)])
     assert (
         capsys.readouterr().err
-        == f"extrap-table: STUDY=demi: no such study in {tmp_path}; studies there: demo\n"
+        == f"extrap table: STUDY=demi: no such study in {tmp_path}; studies there: demo\n"
     )
 
 
@@ -264,7 +264,7 @@ def test_a_study_that_is_still_being_trained_has_no_rows_yet(tmp_path, capsys, c
     said = capsys.readouterr().err
     assert (
         said.endswith(
-            ": STUDY=early: no rows yet; `extrap-status early` tells what is left to run\n"
+            ": STUDY=early: no rows yet; `extrap status early` tells what is left to run\n"
         )
         and said.count("\n") == 1
     )

@@ -207,7 +207,7 @@ def test_a_figure_that_cannot_draw_is_one_line(mine: Path, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         plot.main(["own", "mine", "--plugins", "my_package,my_package"])
     err = capsys.readouterr().err
-    assert err.startswith("extrap-plot: plugins=my_package: ZeroDivisionError in ")
+    assert err.startswith("extrap plot: plugins=my_package: ZeroDivisionError in ")
     assert err.endswith("mine.py, line 6: division by zero\n") and err.count("\n") == 1
 
 
@@ -250,7 +250,7 @@ def test_a_caption_is_there_where_python_drops_docstrings(
 def test_a_package_that_is_not_there_is_one_line(words, line, mine: Path, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         plot.main(["--list", *words])
-    assert capsys.readouterr().err == f"extrap-plot: {line}\n"
+    assert capsys.readouterr().err == f"extrap plot: {line}\n"
 
 
 @pytest.mark.turns

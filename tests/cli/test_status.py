@@ -106,7 +106,7 @@ def test_a_sweep_ends_with_what_shows_its_rows(tmp_path: Path) -> None:
     jobs = [job(tmp_path, name, State.DONE) for name in "abc"]
     entries = [Entry("s", "rope-1-s0", "direct", {"kv": "x"}), None, Entry("t", "r", "direct", {})]
     assert summary(jobs, 60, entries).splitlines() == [
-        "rows: results/s/rows; extrap-plot s draws, extrap-table s prints",
+        "rows: results/s/rows; extrap plot s draws, extrap table s prints",
         "3 jobs in 1:00: 3 done, 0 skipped, 0 failed",
     ]
 

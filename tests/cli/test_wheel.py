@@ -78,7 +78,7 @@ def test_extrap_composes_from_an_empty_folder(installed: Path, tmp_path: Path) -
 
 def test_console_script(installed: Path, tmp_path: Path) -> None:
     script = (installed / "bin" / "extrap").read_text(encoding="utf-8")
-    assert "from extrap.cli.program import main" in script
-    assert "Choices (group=option)" in run(
-        installed, tmp_path, str(installed / "bin" / "extrap"), "--help"
-    )
+    assert "from extrap.cli.commands import main" in script
+    program = str(installed / "bin" / "extrap")
+    assert "Choices (group=option)" in run(installed, tmp_path, program, "--help")
+    assert "no study here yet" in run(installed, tmp_path, program, "status")

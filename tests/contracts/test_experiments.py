@@ -62,5 +62,5 @@ def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)
 def test_an_experiment_names_its_study_itself(file):
-    """Where it were taken over from another, `extrap-report` would not name the experiment."""
+    """Where it were taken over from another, `extrap report` would not name the experiment."""
     assert yaml.safe_load(file.read_text()).get("study")

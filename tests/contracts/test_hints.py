@@ -1,4 +1,4 @@
-"""Hints of extrap-plot: each command that it gives composes, with every value of its lists."""
+"""Hints of extrap plot: each command that it gives composes, with every value of its lists."""
 
 import itertools
 import shlex

@@ -216,7 +216,7 @@ def test_tokenizers(name: str, here: Path, base: list[str], check: Check) -> Non
 @pytest.mark.parametrize("name", cases_runs.ROWS)
 def test_rows(name: str, here: Path, check: Check) -> None:
     put(here / "results/s/rows/a.csv", cases_runs.ROWS[name](cases_runs.sheet()))
-    check(lambda: table.main(["s"]), f"rows: {name}", "results/s/rows/a.csv", "extrap-table")
+    check(lambda: table.main(["s"]), f"rows: {name}", "results/s/rows/a.csv", "extrap table")
 
 
 @pytest.mark.parametrize("content", NO_FILES.values(), ids=NO_FILES)
@@ -226,14 +226,14 @@ def test_rows_that_are_no_file(content, here: Path, check: Check) -> None:
     case, option = "rows: not a file", "results/s/rows/a.csv"
     if content is None:
         case, option = "rows: none", "STUDY"
-    check(lambda: table.main(["s"]), case, option, "extrap-table")
+    check(lambda: table.main(["s"]), case, option, "extrap table")
 
 
 @pytest.mark.parametrize("name", cases_runs.VERSIONS)
 def test_versions_of_rows(name: str, here: Path, check: Check) -> None:
     put(here / "results/s/rows/a.csv", cases_runs.sheet())
     put(here / "results/s/schema.json", cases_runs.VERSIONS[name])
-    check(lambda: table.main(["s"]), f"schema: {name}", "results/s/schema.json", "extrap-table")
+    check(lambda: table.main(["s"]), f"schema: {name}", "results/s/schema.json", "extrap table")
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ def test_rows_are_text_and_numbers(canary: Path, column: str, capsys) -> None:
             with pytest.raises(SystemExit, match="2"):
                 plot(["s", "training_curves"])
             said = capsys.readouterr().err.splitlines()
-            assert len(said) == 1 and said[0].startswith(f"extrap-plot: {path}:2: {column}: ")
+            assert len(said) == 1 and said[0].startswith(f"extrap plot: {path}:2: {column}: ")
     else:
         path.write_text(in_column(path, column, " ".join(planted.words(canary))))
         plot(["s", "training_curves"])

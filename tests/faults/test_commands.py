@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from extrap.cli.commands import COMMANDS as NAMES
 from extrap.results import rows
 from tests.faults.cases_runs import row
 from tests.faults.golden import Messages, table
@@ -24,21 +25,22 @@ extrap task=[nll,kw] -> task
 extrap seed=1.5 -> seed
 extrap data/corpus=files -> data.corpus.path
 extrap scheme=rope,alibi -> scheme
+extrap plo good -> plo
 extrap --sheme -> unrecognized arguments
 extrap data/corpus=files data.corpus.path=none.txt -> data.corpus.path
 extrap data/corpus=files data.corpus.path=deep.jsonl logger=none -> data.corpus.path
 extrap -m seed=0,1 data/corpus=files data.corpus.path=loop -> data.corpus.path
-extrap.cli.plot broken -> results/broken/rows/a.csv
-extrap.cli.plot good nll_curv -> FIGURE
-extrap.cli.table nowhere -> STUDY
-extrap.cli.table later -> results/later/schema.json
-extrap.cli.table good --beside rop -> --beside
-extrap.cli.compare good rope -> SERIES
-extrap.cli.compare good rope ropee -> SERIES
-extrap.cli.status nowhere -> STUDY
-extrap.cli.clean good -> nothing to remove
-extrap.cli.clean good nothing --rows --yes -> RUN
-extrap.cli.clean good --rows -> cannot ask for confirmation
+extrap plot broken -> results/broken/rows/a.csv
+extrap plot good nll_curv -> FIGURE
+extrap table nowhere -> STUDY
+extrap table later -> results/later/schema.json
+extrap table good --beside rop -> --beside
+extrap compare good rope -> SERIES
+extrap compare good rope ropee -> SERIES
+extrap status nowhere -> STUDY
+extrap clean good -> nothing to remove
+extrap clean good nothing --rows --yes -> RUN
+extrap clean good --rows -> cannot ask for confirmation
 """)
 
 
@@ -63,12 +65,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_mistake_in_a_command(command: str, folder: Path, messages: Messages) -> None:
     before = seen(folder)
-    module, *words = command.split()
+    words = command.split()[1:]
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("EXTRAP_", "HYDRA_"))
     } | {"PYTHONPATH": str(REPOSITORY)}
     done = subprocess.run(
-        [sys.executable, "-m", module, *words],
+        [sys.executable, "-m", "extrap", *words],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -80,7 +82,7 @@ def test_a_mistake_in_a_command(command: str, folder: Path, messages: Messages) 
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (2, 1), done.stderr
     program, _, line = lines[0].partition(": ")
-    assert program == module.replace(".cli.", "-")
+    assert program == " ".join(["extrap", *[w for w in words[:1] if w in NAMES]])
     messages.check(command, COMMANDS[command], line)
     assert seen(folder) == before
 

@@ -81,7 +81,7 @@ def test_figures_that_cannot_be_written_are_one_line(
         plot(["s", "training_curves"])
     assert (
         capsys.readouterr().err
-        == f"extrap-plot: results/s/figures/training_curves.svg: {errors.FAULTS[errno.ENOSPC]}\n"
+        == f"extrap plot: results/s/figures/training_curves.svg: {errors.FAULTS[errno.ENOSPC]}\n"
     )
     assert list(Path("results/s/figures").iterdir()) == []
 

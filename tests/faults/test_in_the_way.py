@@ -385,7 +385,7 @@ def test_an_interruption_is_one_line(here: Path, monkeypatch, capsys) -> None:
 
     monkeypatch.setattr(table, "text", stopped)
     assert outcome(table.main, ["s"]) == 130
-    assert capsys.readouterr().err == "extrap-table: interrupted\n"
+    assert capsys.readouterr().err == "extrap table: interrupted\n"
 
 
 @pytest.mark.parametrize("call", [plot.main, table.main, status.main, report.main])

@@ -97,7 +97,7 @@ def test_rows_of_another_version_are_refused_by_name(text: str, line: str, capsy
     kept = {file.name: file.read_bytes() for file in path.parent.rglob("*") if file.is_file()}
     with pytest.raises(SystemExit, match="2"):
         plot(["s"])
-    assert capsys.readouterr().err.startswith(f"extrap-plot: {path}: {line}")
+    assert capsys.readouterr().err.startswith(f"extrap plot: {path}: {line}")
     this = job("scheme=rope", "study=s")
     this.run.folder.mkdir(parents=True)
     this.run.weights.touch()

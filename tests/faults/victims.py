@@ -77,7 +77,7 @@ class Sweep:
 
     def attempt(self, folder: Path, after: float | None, at: int | None) -> int | None:
         words = [sys.executable, "-m", "extrap", "-m", f"scheme={','.join(SCHEMES)}", *OPTIONS]
-        draw = [sys.executable, "-m", "extrap.cli.plot", "torture", *FIGURES]
+        draw = [sys.executable, "-m", "extrap", "plot", "torture", *FIGURES]
         script = f"{shlex.join(words)} && {shlex.join(draw)}"
         environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
         with open(folder / "log", "ab") as log:

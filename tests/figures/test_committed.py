@@ -32,7 +32,7 @@ def test_figures_of_a_study_are_those_of_its_rows(study):
         return figures.render(known[name], whole, kinds=("svg",))["svg"]
 
     changed = [file.stem for file in committed(study) if drawn(file.stem) != file.read_bytes()]
-    assert not changed, f"draw them again with extrap-plot {study} {' '.join(changed)}"
+    assert not changed, f"draw them again with extrap plot {study} {' '.join(changed)}"
 
 
 @pytest.mark.whole
@@ -51,4 +51,4 @@ def test_figures_of_formulas_are_those_of_the_formulas():
         for file in files
         if figures.image(known[file.stem].draw, kinds=("svg",))["svg"] != file.read_bytes()
     ]
-    assert not changed, "draw them again with extrap-plot --analytic"
+    assert not changed, "draw them again with extrap plot --analytic"

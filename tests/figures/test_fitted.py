@@ -1,5 +1,5 @@
 """Figures for a page: as wide as asked, text as large as ever, nothing cut off; and what
-extrap-plot makes of `--series`, `--width` and `--pdf`.
+extrap plot makes of `--series`, `--width` and `--pdf`.
 """
 
 import re
@@ -116,7 +116,7 @@ def test_a_mistake_is_one_line(results, capsys, words, line):
     with pytest.raises(SystemExit, match="2"):
         plot.main(["demo", *words, "--results", str(results)])
     said = capsys.readouterr().err
-    assert said.startswith(f"extrap-plot: {line}") and said.count("\n") == 1
+    assert said.startswith(f"extrap plot: {line}") and said.count("\n") == 1
 
 
 def test_hints_are_at_most_three_and_of_tasks_that_the_study_has(results, capsys):

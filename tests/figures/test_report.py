@@ -230,7 +230,7 @@ def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
     assert len(small.encode()) < page.LARGEST
     kept = re.findall(r'<figure id="figure-(\w+)">', small)
     assert 0 < len(kept) < len(names)
-    left = re.search(r"extrap-plot demo ([\w ]+)</code>", small).group(1).split()
+    left = re.search(r"extrap plot demo ([\w ]+)</code>", small).group(1).split()
     assert sorted([*kept, *left]) == names
 
 
@@ -258,4 +258,4 @@ def test_the_command_writes_one_file_and_a_mistake_is_one_line(tmp_path, capsys,
     assert (tmp_path / "mine.html").read_text() == "<p>page"
     with pytest.raises(SystemExit, match="2"):
         report.main(["none", "--results", str(tmp_path)])
-    assert capsys.readouterr().err.startswith("extrap-report: STUDY=none: no such study")
+    assert capsys.readouterr().err.startswith("extrap report: STUDY=none: no such study")

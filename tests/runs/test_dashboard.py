@@ -191,7 +191,7 @@ def test_a_study_without_rows_is_one_line(
         command.main(["demo"])
     assert (
         capsys.readouterr().err
-        == "extrap-dashboard: STUDY=demo: no such study; none is here yet; `extrap` makes one\n"
+        == "extrap dashboard: STUDY=demo: no such study; none is here yet; `extrap` makes one\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""`extrap-dashboard` where W&B will not: one line and exit code 2; a figure that cannot be shown
+"""`extrap dashboard` where W&B will not: one line and exit code 2; a figure that cannot be shown
 costs a warning and nothing else.
 """
 
@@ -17,7 +17,7 @@ from extrap.runs.dashboard import WandB
 from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
-END = "; the rows are unchanged; extrap-report shows them without W&B\n"
+END = "; the rows are unchanged; extrap report shows them without W&B\n"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_w_and_b_that_takes_no_page_is_one_line(
         command.main(["demo", *words])
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(f"extrap-dashboard: {line}") and err.endswith(END)
+    assert err.startswith(f"extrap dashboard: {line}") and err.endswith(END)
     assert err.count("\n") == 1
     assert {path: path.read_bytes() for path in Path("results").rglob("*.csv")} == kept
 
@@ -74,13 +74,13 @@ def test_w_and_b_that_takes_no_page_is_one_line(
 def test_a_project_without_a_name_is_one_line(study: Path, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--project", ""])
-    assert capsys.readouterr().err == "extrap-dashboard: --project=: needs a name\n"
+    assert capsys.readouterr().err == "extrap dashboard: --project=: needs a name\n"
 
 
 def test_a_package_that_is_not_there_is_told_before_any_page(study: Path, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--plugins", "no_package"])
-    line = "extrap-dashboard: plugins=no_package: no such package here\n"
+    line = "extrap dashboard: plugins=no_package: no such package here\n"
     assert capsys.readouterr() == ("", line) and not Path("wandb").exists()
 
 
@@ -118,7 +118,7 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     own = ["nll", *["figures"] * figures]
     assert [page[1:] for page in board.pages] == [own, own, ["figures", "page"]]
     err = capsys.readouterr().err
-    assert err == "extrap-dashboard: MemoryError; figures or panels are left out\n"
+    assert err == "extrap dashboard: MemoryError; figures or panels are left out\n"
 
 
 ALONE = """

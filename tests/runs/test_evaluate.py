@@ -118,8 +118,8 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["extrap", "scheme=nope"])
     shown = [
         "rows: results/main/rows/nope-*__direct__*.csv",
-        "figures: extrap-plot main",
-        "next: extrap-table main; the same with scheme=alibi, say, to compare",
+        "figures: extrap plot main",
+        "next: extrap table main; the same with scheme=alibi, say, to compare",
     ]
     for stage, lines in (("train", shown[:0]), ("all", shown), ("all", shown)):
         program.Experiment(job("scheme=nope", f"stage={stage}"), in_sweep=False).run()
@@ -144,7 +144,7 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
 )
 def test_a_run_is_never_compared_with_itself(choices, published, other):
     last = program.closing(Entry("s", "run", "direct", {"kv": ""}), choices, published)[-1]
-    assert last == f"next: extrap-table s; the same with {other}, say, to compare"
+    assert last == f"next: extrap table s; the same with {other}, say, to compare"
 
 
 def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():

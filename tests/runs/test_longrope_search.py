@@ -89,7 +89,7 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
     assert search.text_loss(LongRoPE(2.0, factors)(model), held_out) <= min(plain)
     search.write(search.kept(j.run, 2.0), 2.0, factors)
     monkeypatch.setattr(search, "find_factors", None)  # what was found is not searched again
-    monkeypatch.setattr(names, "TYPED", ["extrap-longrope", "label=a b", "extension.factor=2.0"])
+    monkeypatch.setattr(names, "TYPED", ["extrap longrope", "label=a b", "extension.factor=2.0"])
     longrope.Search(j).run()
     said = shlex.split(capsys.readouterr().out)
     assert said[:4] == ["extrap", "label=a b", "extension.factor=2.0", "stage=evaluate"]
@@ -126,7 +126,7 @@ def test_what_is_kept_is_data(content, tmp_path):
 @pytest.mark.usefixtures("elsewhere")
 def test_the_command_has_the_words_as_they_were_typed(monkeypatch):
     """Not as they are quoted for Hydra, which a shell would quote once more."""
-    typed = ["extrap-longrope", "data/corpus=files", "data.corpus.path=my texts/a.txt"]
+    typed = ["extrap longrope", "data/corpus=files", "data.corpus.path=my texts/a.txt"]
     monkeypatch.setattr(names, "TYPED", typed)
     monkeypatch.setattr(sys, "argv", [*typed[:2], "data.corpus.path='my texts/a.txt'"])
     assert shlex.split(longrope.command([1.0, 2.5])) == [

@@ -1,4 +1,4 @@
-"""The jobs of a study and what has become of each: `extrap-status`."""
+"""The jobs of a study and what has become of each: `extrap status`."""
 
 import json
 import os
@@ -264,7 +264,7 @@ def test_an_unknown_study_is_one_line(capsys) -> None:
     finished("rope-1-s0")
     with pytest.raises(SystemExit, match="2"):
         status.main(["t"])
-    assert capsys.readouterr().err == "extrap-status: STUDY=t: no such study; studies here: s\n"
+    assert capsys.readouterr().err == "extrap status: STUDY=t: no such study; studies here: s\n"
     with pytest.raises(UserError, match="no such study"):
         entries("../s")
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.cli.records import write
 from extrap.data.trials.json_prompt import generate
+from extrap.data.trials.published import FIELDS
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
 from extrap.tasks.scoring.multi_token import exact, greedy, likely
@@ -175,7 +175,13 @@ def test_a_file_is_read_and_its_record_moved_to_the_indices_asked_for(tmp_path):
 def published(folder, records):
     """A file of so many records of six characters, five examples."""
     path = folder / "some.jsonl"
-    write(path, (generate(records, 6, 5, i) for i in range(5)))
+    lines = []
+    for i in range(5):
+        made = generate(records, 6, 5, i)
+        pairs = [*made.distractors]
+        pairs.insert(i % records, (made.key, made.value))
+        lines.append(json.dumps(dict(zip(FIELDS, (pairs, made.key, made.value), strict=True))))
+    path.write_text("\n".join(lines))
     return str(path)
 
 

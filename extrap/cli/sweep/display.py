@@ -117,7 +117,7 @@ def summary(jobs: list[Process], seconds: float, entries: Sequence[Any] = ()) ->
         for state in (State.DONE, State.SKIPPED, State.FAILED)
     )
     lines = [
-        f"rows: results/{name}/rows; extrap-plot {name} draws, extrap-table {name} prints"
+        f"rows: results/{name}/rows; extrap plot {name} draws, extrap table {name} prints"
         for name in studies
     ]
     lines.append(f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {count}")

@@ -39,7 +39,7 @@ def pictures(rows: pd.DataFrame, room: int, plugins: Iterable[str] = ()) -> str:
         out.append(words)
     if left_out:
         study = rows["study"].iloc[0]
-        line = f"extrap-plot {study} {' '.join(left_out)}"
+        line = f"extrap plot {study} {' '.join(left_out)}"
         out.append(f"<p>Too large for this page: <code>{escape(line)}</code></p>")
     return "".join(out) or "<p>The rows serve no figure.</p>"
 

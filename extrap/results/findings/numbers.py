@@ -15,7 +15,7 @@ A `{}` stands for one number, read by one entry of `each`: columns of rows as a 
 them, or its statistic, over, terms, contrasts, across (extrap.results.findings.statement); what
 stands beside `text` holds for all of `each`. `take`: effect (the mean over seeds; left out),
 low and high of its interval, or exp, the perplexity of a loss. A number has the decimals that it is
-printed with. `extrap-findings --write` writes today's numbers into the texts; a test finds decimals
+printed with. `extrap findings --write` writes today's numbers into the texts; a test finds decimals
 that are declared nowhere, among them those that a sentence holds beside its `{}`.
 """
 

@@ -127,7 +127,7 @@ class Work:
 
 def program() -> Program:
     ConfigStore.instance().store(name="tiny_schema", node=Config)
-    return Program(Work, module="tiny", conf=str(Path(__file__).parent / "conf"))
+    return Program(Work, command=("tiny",), conf=str(Path(__file__).parent / "conf"))
 
 
 if __name__ == "__main__":

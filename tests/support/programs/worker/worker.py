@@ -120,4 +120,4 @@ class Work:
 ConfigStore.instance().store(name="worker_schema", node=Config)
 
 if __name__ == "__main__":
-    main(Program(Work, module="worker", conf=str(Path(__file__).parent / "conf")))
+    main(Program(Work, command=("worker",), conf=str(Path(__file__).parent / "conf")))

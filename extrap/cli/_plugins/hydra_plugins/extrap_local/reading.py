@@ -158,7 +158,7 @@ class Reader:
             sys.executable,
             *path,
             "-m",
-            self.program.module,
+            *self.program.command,
             *more,
             *own,
             *overrides,

@@ -115,7 +115,7 @@ class SlurmLauncher(Launcher):
             numbers = ", ".join(sorted({slurm.job_id.split("_")[0] for slurm in queued}))
             print(
                 f"extrap: the jobs stay with the cluster as {numbers}; scancel ends them, "
-                "extrap-status tells of them",
+                "extrap status tells of them",
                 file=sys.stderr,
             )
             raise

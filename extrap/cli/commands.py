@@ -1,0 +1,44 @@
+"""`extrap`: a command by its name, such as `extrap plot mine`; any other words are the choices and
+options of a configuration to train and evaluate.
+"""
+
+import re
+import sys
+from importlib import import_module
+
+from extrap.cli.exits import reported
+from extrap.utils.errors import UserError, choose
+
+COMMANDS = {
+    "status": "the state of studies, what is left, why a job failed",
+    "plot": "draw the figures that the rows of a study serve",
+    "table": "a study's summary in the terminal",
+    "compare": "differences on the same documents, trials and seeds",
+    "report": "a study as one page of HTML",
+    "findings": "what was declared of a study, and what its rows say",
+    "dashboard": "show a study in W&B, from its rows",
+    "clean": "remove runs or rows by name and state",
+    "thin": "leave out rows that are not to be committed",
+    "schemes": "list every scheme",
+    "audit": "properties of schemes by themselves",
+    "export": "a trained run as a folder that transformers reads",
+    "longrope": "search LongRoPE's factors for a trained run",
+}
+"""Each is the module of this name in extrap.cli, which alone is imported for it."""
+
+WORD = re.compile(r"[A-Za-z][\w-]*")
+"""A first word that is neither an option nor a flag: the name of a command."""
+
+
+def main() -> None:
+    """Runs the command that the first word names, or else the configuration."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    if WORD.fullmatch(first) is None:
+        module = "program"
+    else:
+        with reported("extrap"):
+            if first not in COMMANDS:
+                raise UserError(first, problem="no such command", remedy=choose(first, COMMANDS))
+        sys.argv[:2] = [f"extrap {first}"]
+        module = first
+    import_module(f"extrap.cli.{module}").main()
