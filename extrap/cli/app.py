@@ -23,8 +23,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard, help
-from extrap.cli.exits import end, gone
 from extrap.cli.hydra_errors import explain, misplaced
+from extrap.cli.shared import end, gone
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join

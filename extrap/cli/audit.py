@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from extrap.cli.arguments import config_folder, named_plugins, parser
-from extrap.cli.exits import reported
+from extrap.cli.shared import config_folder, named_plugins, parser, reported
 from extrap.utils.paths import conf_dir
 
 

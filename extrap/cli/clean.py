@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from extrap.cli.arguments import parser
-from extrap.cli.exits import reported
+from extrap.cli.shared import parser, reported
 from extrap.runs.layout import CURVE, RUNS
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock

@@ -6,7 +6,7 @@ import re
 import sys
 from importlib import import_module
 
-from extrap.cli.exits import reported
+from extrap.cli.shared import reported
 from extrap.utils.errors import UserError, choose
 
 COMMANDS = {

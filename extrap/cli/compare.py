@@ -8,11 +8,9 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
-from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import aligned
-from extrap.cli.exits import reported
 from extrap.cli.experiments import experiments
-from extrap.cli.plain import as_json, plain
+from extrap.cli.shared import as_json, need_study, parser, plain, reported
 from extrap.results.comparison.cells import Cell, items, measured, opened, scanned
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
 from extrap.results.places import place

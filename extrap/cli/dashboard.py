@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from extrap.cli import report
-from extrap.cli.arguments import named_plugins, parser
-from extrap.cli.exits import reported
+from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
 from extrap.runs.dashboard import WandB, library, workspace

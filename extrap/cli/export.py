@@ -6,8 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from extrap.cli.arguments import parser
-from extrap.cli.exits import reported
+from extrap.cli.shared import parser, reported
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 

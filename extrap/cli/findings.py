@@ -13,10 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from extrap.cli.arguments import parser
 from extrap.cli.columns import aligned
-from extrap.cli.exits import reported
-from extrap.cli.plain import as_json, plain
+from extrap.cli.shared import as_json, parser, plain, reported
 from extrap.results import rows as table
 from extrap.results.findings import numbers
 from extrap.results.findings.statement import FILE

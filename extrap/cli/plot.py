@@ -12,9 +12,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.arguments import named_plugins, need_study, parser
-from extrap.cli.exits import reported
 from extrap.cli.plot_hints import hints, lacking, options
+from extrap.cli.shared import named_plugins, need_study, parser, reported
 from extrap.results.places import place
 from extrap.results.rows import open_study
 from extrap.results.series import series

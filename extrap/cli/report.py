@@ -7,9 +7,8 @@ the same rows are the same bytes.
 from collections.abc import Sequence
 from pathlib import Path
 
-from extrap.cli.arguments import named_plugins, need_study, parser
-from extrap.cli.exits import reported
 from extrap.cli.experiments import experiments
+from extrap.cli.shared import named_plugins, need_study, parser, reported
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings

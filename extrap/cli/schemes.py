@@ -1,8 +1,7 @@
 """`extrap schemes`: every scheme of conf/scheme in one table; with --write, the READMEs of conf."""
 
 from extrap.cli import catalogue
-from extrap.cli.arguments import config_folder, named_plugins, parser
-from extrap.cli.exits import reported
+from extrap.cli.shared import config_folder, named_plugins, parser, reported
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -5,9 +5,7 @@ run.
 import shlex
 from collections import Counter
 
-from extrap.cli.arguments import parser
-from extrap.cli.exits import reported
-from extrap.cli.plain import as_json, plain
+from extrap.cli.shared import as_json, parser, plain, reported
 from extrap.runs.study import ENDED, Standing, State, entries, standing, studies
 from extrap.utils.errors import escaped, printable
 from extrap.utils.progress import clock, words

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import grouped, wrapped
-from extrap.cli.exits import reported
-from extrap.cli.plain import as_json, plain
+from extrap.cli.shared import as_json, need_study, parser, plain, reported
 from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
 from extrap.results.in_force import KEY, in_force, share_words

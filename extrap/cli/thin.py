@@ -2,8 +2,7 @@
 what is committed stays small. A run writes all of them again.
 """
 
-from extrap.cli.arguments import parser
-from extrap.cli.exits import reported
+from extrap.cli.shared import parser, reported
 from extrap.results import left_out
 from extrap.results import rows as table
 from extrap.utils.errors import UserError

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import app as cli
-from extrap.cli.exits import reported
 from extrap.cli.plot import main as plot
+from extrap.cli.shared import reported
 from extrap.runs.evaluate import evaluate
 from extrap.runs.train import train
 from extrap.utils import errors
@@ -88,7 +88,7 @@ def test_figures_that_cannot_be_written_are_one_line(
 
 def test_a_reader_that_stops_reading_is_no_error(tmp_path: Path) -> None:
     script = (
-        "from extrap.cli.exits import reported\n"
+        "from extrap.cli.shared import reported\n"
         "with reported('x'):\n"
         "    for n in range(10**6): print(n)"
     )

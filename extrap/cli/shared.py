@@ -1,14 +1,26 @@
-"""The parser that the small commands share: the study, `--results` and `--json` are said once."""
+"""What the commands share: the parser, in which the study, `--results` and `--json` stand once; the
+end, exit code 0, or 2 and a line for each mistake; and values as JSON.
+"""
 
 import argparse
+import errno
+import json
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
-from extrap.cli.exits import EXITS, end
-from extrap.results.rows import studies
-from extrap.utils.errors import UserError
+from extrap.utils import streams
+from extrap.utils.errors import UserError, disk_fault, printable
 from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
+
+EXITS = (
+    "Exit codes: 0 done; 2 a mistake, told in lines on stderr; 130 interrupted; 141 the reader of "
+    "a pipe stopped."
+)
 
 
 def parser(
@@ -82,6 +94,71 @@ def named_plugins(args: argparse.Namespace) -> list[str]:
 def need_study(args: argparse.Namespace) -> str:
     """The study that was named. Raises UserError, which lists those there are, where none was."""
     if args.study is None:
+        from extrap.results.rows import studies  # imports pandas
+
         known = ", ".join(studies(args.results)) or "none yet"
         raise UserError("STUDY", problem="missing", remedy=f"studies in {args.results}: {known}")
     return args.study
+
+
+@contextmanager
+def reported(program: str) -> Iterator[None]:
+    """Turns mistakes, and disks that take or give nothing, into lines on stderr that open with the
+    name of the program.
+
+    Whoever reads what it prints may stop reading: the program then ends without a word, as `head`
+    expects. What was printed has been taken when this ends.
+    """
+    streams.settle()
+    try:
+        yield
+        sys.stdout.flush()
+        return
+    except UserError as error:
+        text = str(error)
+    except KeyboardInterrupt:
+        end(program, "interrupted", 130)
+    except OSError as error:
+        gone(error)
+        if (line := disk_fault(error)) is None:
+            raise
+        text = line
+    end(program, text, 2)
+
+
+def gone(error: OSError) -> None:
+    """Ends the process where the reader of its output has gone. A full disk under the output must
+    not be met once more when Python ends.
+    """
+    if error.errno == errno.EPIPE:
+        streams.silence()
+        raise SystemExit(141) from None
+    if error.filename is None:
+        streams.silence()
+
+
+def end(program: str, text: str, code: int) -> None:
+    with suppress(OSError):  # stderr may lie on the disk that is full
+        for line in text.split("\n"):  # other ends of lines are shown as they are written
+            print(f"{program}: {printable(line)}", file=sys.stderr)
+    raise SystemExit(code) from None
+
+
+def as_json(values: dict) -> str:
+    """One object; raises ValueError for nan and infinity, of which `plain` makes others."""
+    return json.dumps(values, indent=1, allow_nan=False)
+
+
+def plain(value):
+    """A number, text, mapping or named tuple as JSON has it: null for nan, "inf" for infinity."""
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if isinstance(value, dict):
+        return {str(name): plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    if hasattr(value, "item"):  # a scalar of numpy
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else f"{value:g}"
+    return value
