@@ -27,7 +27,30 @@ EXTRAS = {
 }
 """Files of packages that only some need, and what to say where they are missing."""
 
-KINDS = {"Integer": "a whole number", "Float": "a number", "Bytes": "bytes", "Path": "a path"}
+COMPOSING = {
+    r"^Sweep parameters '(.*)' requires": "{}: several values make a sweep; add -m",
+    r"No match in the defaults list\.\nTo append to your default list use \+(.*)": (
+        "{0}: not part of this configuration; add it with +{0}"
+    ),
+    r"^Could not delete '(.*?)'": "~{}: cannot be left out; give it another value",
+    r"^Multiple values for (.*?)\.": "{}: chosen twice; choose it once, without +",
+    r"^Could not append to config.*\nEither remove \+ prefix: '(.*)'": (
+        "+{0}: this option exists; write {0}"
+    ),
+}
+"""What Hydra says of the words of a command line, and the line about it."""
+
+VALUES = {
+    "could not be converted to Integer": "must be a whole number",
+    "could not be converted to Float": "must be a number",
+    r"could not be converted to (\w+)": "must be {}",
+    "is not a valid bool": "must be true or false",
+    "is not Optional": "must not be empty",
+    "is not a ListConfig, list or tuple": "must be a list, such as [a,b]",
+    "^Invalid type assigned": "holds options of its own; give one of them, as in name.option=value",
+    r"expected one of \[(.*)\]": "choose one of {}",
+}
+"""What OmegaConf says of a value, and what is said of it behind its option."""
 
 
 def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:
@@ -161,21 +184,9 @@ def _composition(error: HydraException, conf: str) -> str:
         lists = group == "task" or group not in groups(conf)
         remedy = "add -m" + (", or write [a,b] for one list" if lists else "")
         return f"{found[1]}: several values make a sweep; {remedy}"
-    if found := re.match(r"Sweep parameters '(.*)' requires", text):
-        return f"{found[1]}: several values make a sweep; add -m"
     if found := re.match(r"You must specify '(.*?)'", text):
         options = [line.strip() for line in text.splitlines() if line.startswith("\t")]
         return f"{found[1]}: needs a choice; {choose('', options)}"
-    if found := re.search(
-        r"No match in the defaults list\.\nTo append to your default list use \+(.*)", text
-    ):
-        return f"{found[1]}: not part of this configuration; add it with +{found[1]}"
-    if found := re.match(r"Could not delete '(.*?)'", text):
-        return f"~{found[1]}: cannot be left out; give it another value"
-    if found := re.match(r"Multiple values for (.*?)\.", text):
-        return f"{found[1]}: chosen twice; choose it once, without +"
-    if found := re.match(r"Could not append to config.*\nEither remove \+ prefix: '(.*)'", text):
-        return f"+{found[1]}: this option exists; write {found[1]}"
     if found := re.match(r"In '(.*?)': \w+ raised while composing", text):
         return _in_file(f"{found[1]}.yaml", error.__context__)
     if isinstance(cause, ConfigAttributeError | ConfigKeyError) and (
@@ -185,7 +196,15 @@ def _composition(error: HydraException, conf: str) -> str:
     if isinstance(cause, OmegaConfBaseException):
         found = re.match(r"Error merging override (.*)", text)
         return _value(cause, found[1] if found else _first(error))
-    return _first(error)
+    return _said(COMPOSING, text) or _first(error)
+
+
+def _said(table: dict[str, str], text: str) -> str | None:
+    """Returns the line of the first pattern that a text holds, its groups put in."""
+    for pattern, line in table.items():
+        if found := re.search(pattern, text):
+            return line.format(*found.groups())
+    return None
 
 
 def _no_such_key(override: str, cause: Any, conf: str) -> str:
@@ -215,16 +234,5 @@ def _value(error: OmegaConfBaseException, option: str) -> str:
     text = _first(error)
     if isinstance(error, MissingMandatoryValue):
         return f"{error.full_key}=???: needs a value; give {error.full_key}=..."
-    if found := re.search(r"could not be converted to (\w+)", text):
-        return f"{option}: must be {KINDS.get(found[1], found[1])}"
-    if "is not a valid bool" in text:
-        return f"{option}: must be true or false"
-    if "is not Optional" in text:
-        return f"{option}: must not be empty"
-    if "is not a ListConfig, list or tuple" in text:
-        return f"{option}: must be a list, such as [a,b]"
-    if re.match(r"Invalid type assigned", text):
-        return f"{option}: holds options of its own; give one of them, as in name.option=value"
-    if found := re.search(r"expected one of \[(.*)\]", text):
-        return f"{option}: choose one of {found[1]}"
-    return option if option == text else f"{option}: {text}"
+    said = _said(VALUES, text) or text
+    return option if option == said else f"{option}: {said}"
