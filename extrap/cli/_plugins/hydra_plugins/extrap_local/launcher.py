@@ -8,16 +8,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from hydra.core.utils import JobReturn, JobStatus
+from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from hydra_plugins.extrap_local.reading import Reader
+from hydra_plugins.extrap_local.reading import Reader, ended
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import pool
-from extrap.cli.sweep.display import Status, summary
+from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.grid import selected
-from extrap.cli.sweep.process import State
 from extrap.utils.cores import SHARE, cores
 from extrap.utils.errors import UserError
 
@@ -49,24 +48,16 @@ class LocalLauncher(Launcher):
         """
         self._check()
         began = time.monotonic()
-        read, jobs = zip(
-            *self.reader.jobs(
-                job_overrides, self.folder, self.timeout_min and 60 * self.timeout_min
-            ),
-            strict=True,
-        )
-        n_jobs = self.n_jobs or self.jobs or max(1, cores() // max(job.threads for job in read))
+        limit = self.timeout_min and 60 * self.timeout_min
+        pairs = self.reader.jobs(job_overrides, self.folder, limit)
+        jobs, most = [job for _, job in pairs], max(read.threads for read, _ in pairs)
+        n_jobs = self.n_jobs or self.jobs or max(1, cores() // most)
         os.environ[SHARE] = str(max(1, cores() // n_jobs))
         try:
-            shown = Status(list(jobs), n_jobs, live=sys.stderr.isatty())
-            pool.run(list(jobs), n_jobs, shown)
+            pool.run(jobs, n_jobs, Status(jobs, n_jobs, live=sys.stderr.isatty()))
         finally:
             del os.environ[SHARE]
-        entries = [job.entry for job in read]
-        print(summary(list(jobs), time.monotonic() - began, entries), file=sys.stderr)
-        if any(job.state is State.FAILED for job in jobs):
-            raise SystemExit(1)
-        return [JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED) for job in read]
+        return ended(pairs, began)
 
     def _check(self) -> None:
         for option, jobs in (("hydra.launcher.n_jobs", self.n_jobs), ("sweep.jobs", self.jobs)):

@@ -5,23 +5,27 @@ starts.
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from extrap.cli.app import Work
 from extrap.cli.hydra_errors import explain
+from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.varied import Varied, sharing
+from extrap.cli.sweep.varied import Varied
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
@@ -183,14 +187,25 @@ class Reader:
             )
         instance = HydraConfig.instance()
         before, instance.cfg = instance.cfg, cfg
-        job = sharing(cfg)
-        cfg.hydra._set_parent(cfg)
         try:
+            job = deepcopy(cfg)
             with read_write(job), open_dict(job):
                 del job["hydra"]
             yield job
         finally:
             instance.cfg = before
+
+
+def ended(pairs: Sequence[tuple[Read, Process]], began: float) -> list[JobReturn]:
+    """Prints the list at the end of a sweep, for both launchers; raises SystemExit(1) if a job
+    failed.
+    """
+    jobs = [process for _, process in pairs]
+    entries = [read.entry for read, _ in pairs]
+    print(summary(jobs, time.monotonic() - began, entries), file=sys.stderr)
+    if any(job.state is State.FAILED for job in jobs):
+        raise SystemExit(1)
+    return [JobReturn(overrides=read.overrides, status=JobStatus.COMPLETED) for read, _ in pairs]
 
 
 def _check_rows(

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hydra.core.utils import JobReturn, JobStatus
+from hydra.core.utils import JobReturn
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
-from hydra_plugins.extrap_local.reading import Reader
+from hydra_plugins.extrap_local.reading import Reader, ended
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.cli.sweep.display import Status, summary
+from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
@@ -62,11 +62,7 @@ class SlurmLauncher(Launcher):
             executor = self._executor(threads)
             work = [Work(job.label, job.command, job.log, read.entry) for read, job in left]
             self._wait([job for _, job in left], queue(executor, work))
-        entries = [read.entry for read, _ in jobs]
-        print(summary([job for _, job in jobs], time.monotonic() - began, entries), file=sys.stderr)
-        if any(job.state is State.FAILED for _, job in jobs):
-            raise SystemExit(1)
-        return [JobReturn(overrides=read.overrides, status=JobStatus.COMPLETED) for read, _ in jobs]
+        return ended(jobs, began)
 
     def _executor(self, threads: int) -> Any:
         """Raises UserError where submitit is missing or its folder lies behind a link."""
