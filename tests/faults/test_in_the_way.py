@@ -247,7 +247,7 @@ MISTAKES: dict[str, Case] = {
         findings.main,
         ["--write"],
         folder_at("results/README.md"),
-        "results/README.md: the lines <!-- findings --> and",
+        "results/README.md: missing; write it",
     ),
     "status: runs is a file": (status.main, ["t"], occupied("runs"), "STUDY=t: no such study"),
     "compare: items are a folder": (

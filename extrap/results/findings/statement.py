@@ -13,7 +13,8 @@
 
 A selection names columns of rows, each with a value or a list of them, all of which must be there
 (of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
-`params` one of small (below .6 M), middle and large (above 2 M), `size` their number. `rows`
+`params` one of small (below .6 M), middle and large (above 2 M), `size` their number; `study`
+reads the rows of another study. `rows`
 narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
@@ -42,7 +43,7 @@ from extrap.results.rows import COLUMNS
 from extrap.utils.errors import UserError
 
 FILE = "findings.yaml"
-SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "study", "value", "low", "high", "commit"}
+SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
 MOST = 1000
 """Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"

@@ -31,7 +31,7 @@ import pandas as pd
 
 from extrap.results.findings.statement import Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
-from extrap.results.rows import comparable
+from extrap.results.rows import comparable, open_study
 from extrap.results.series import judged
 from extrap.results.stats.crossed import Mean, over_seeds
 from extrap.results.stats.intervals import LEVEL, Z, median_interval
@@ -70,8 +70,15 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     statements = read(study)
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
-    read_from = table(rows)
-    return [judge(one, read_from) for one in statements]
+    own = table(rows)
+    return [judge(one, _with_others(one, own, study)) for one in statements]
+
+
+def _with_others(statement: Statement, own: pd.DataFrame, study: Path) -> pd.DataFrame:
+    """Returns the rows of a study, and those of other studies that a statement names."""
+    named = [{"study": study.name} | statement.rows | term.rows for term in statement.contrasts[0]]
+    others = sorted({one["study"] for one in named} - {study.name})
+    return pd.concat([own, *(table(open_study(study.parent, name)) for name in others)])
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -129,7 +136,10 @@ def _verdict(statement: Statement, found: Read, low: float, high: float, detecta
     if np.isnan(low):
         median = statement.across == "median"
         many = "a median of fewer than six" if median else "two" if len(found.value) == 2 else ""
-        return "undecided", f"{many} seeds support no interval" if many else "no interval"
+        chance = f", permutation p {found.p:.2g}" * bool(found.p)
+        return "undecided", (
+            f"{many} seeds support no interval" if many else "no interval"
+        ) + chance
     beyond, short = low > statement.threshold, high < statement.threshold
     if statement.direction == "below":
         beyond, short = short, beyond
