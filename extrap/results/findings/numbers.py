@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.findings.statement import FIELDS, parsed, statement
+from extrap.results.findings.statistics import selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
 from extrap.utils.errors import UserError
 
@@ -147,13 +148,11 @@ def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
     fields = {name: entry[name] for name in FIELDS & {*entry}}
     columns = {name: entry[name] for name in {*entry} - FIELDS - OWN}
     take = entry.get("take", "effect")
-    if "count" in entry or take == "params":
-        keep = pd.Series(True, rows.index)
-        for name, value in columns.items():
-            keep &= rows[name].isin(value if isinstance(value, list) else [value])
-        if take == "params":
-            return float(rows.loc[keep, "size"].max())
-        values = rows[keep].groupby(entry["count"])["value"].agg(COUNTED.get(take, "mean"))
+    if take == "params":
+        return float(selected(rows, columns)["size"].max())
+    if "count" in entry:
+        kept = selected(rows, columns).groupby(entry["count"])["value"]
+        values = kept.agg(COUNTED.get(take, "mean"))
         above, below = fields.get("above", -np.inf), fields.get("below", np.inf)
         return float(((values >= above) & (values < below)).sum())
     plain = {"id": FILE, "says": "-", "source": "-", "above": 0, "rows": columns} | fields
