@@ -1,4 +1,4 @@
-"""The leaderboard: effective length with its interval, accuracy at 4 L, perplexity, sizes, seeds."""
+"""The leaderboard: effective length with its interval, accuracy at 4 L, perplexity, sizes."""
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def test_the_furthest_scheme_comes_first_with_its_numbers():
     assert lines[1][3].startswith("134 ["), "128 * 2^(.05 / .8)"
 
 
-def test_a_table_ends_at_L_and_a_seed_below_the_gate_is_counted():
+def test_a_learned_table_ends_and_a_seed_below_the_gate_is_counted():
     lines = {line[0]: line for line in board((("rope", 1),))[1:]}
     assert lines["learned"][3:5] == ("64, no position past L", "-")
     assert lines["rope"][-1] == "3, 1 below the gate"
