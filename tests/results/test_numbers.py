@@ -125,6 +125,7 @@ def test_a_sentence_is_written_with_its_numbers(tmp_path, says, each, written):
         ("RoPE {} or .3", (ROPE,), "a number outside braces"),
         ("RoPE {}", (ROPE | {"multiple": 8},), "no rows of"),
         ("RoPE {}", (ROPE | {"multiples": 4},), "multiples"),
+        ("RoPE {}", (ROPE | {"take": "log"},), "take=log"),
     ],
 )
 def test_a_sentence_that_does_not_fit_is_one_line_with_file_and_sentence(

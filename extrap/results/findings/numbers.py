@@ -160,7 +160,10 @@ def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
 
 
 def _taken(entry: dict, finding: Finding, where: str) -> float:
-    value = getattr(finding, TAKES.get(entry.get("take", "effect"), "effect"))
+    take = entry.get("take", "effect")
+    if take not in TAKES:
+        raise UserError(f"{where}: take={take}: one of {', '.join(TAKES)}")
+    value = getattr(finding, TAKES[take])
     if np.isnan(value):
         raise UserError(f"{where}: {entry}: {finding.reason or 'no number'}")
-    return float(np.exp(value)) if entry.get("take") == "exp" else float(value)
+    return float(np.exp(value)) if take == "exp" else float(value)

@@ -23,7 +23,7 @@ tasks (`learned`: all of them, or none need to); where they do not, it is not me
 decided. This premise was added on 2026-11-24, after the rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -71,14 +71,20 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
     own = table(rows)
-    return [judge(one, _with_others(one, own, study)) for one in statements]
+    return [judge(*_with_others(one, own, study)) for one in statements]
 
 
-def _with_others(statement: Statement, own: pd.DataFrame, study: Path) -> pd.DataFrame:
-    """Returns the rows of a study, and those of other studies that a statement names."""
-    named = [{"study": study.name} | statement.rows | term.rows for term in statement.contrasts[0]]
-    others = sorted({one["study"] for one in named} - {study.name})
-    return pd.concat([own, *(table(open_study(study.parent, name)) for name in others)])
+def _with_others(statement: Statement, own: pd.DataFrame, study: Path):
+    """Returns a statement with the rows that it reads: those of other studies where it names some;
+    whatever names none is then of its own study.
+    """
+    named = [term.rows.get("study") for terms in statement.contrasts for term in terms]
+    others = sorted({str(name) for name in [*named, statement.rows.get("study")] if name})
+    if not others:
+        return statement, own
+    tables = [table(open_study(study.parent, name)) for name in others if name != study.name]
+    mine = replace(statement, rows={"study": study.name} | statement.rows)
+    return mine, pd.concat([own, *tables])
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
