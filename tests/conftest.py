@@ -37,8 +37,7 @@ from hypothesis import HealthCheck, settings
 import extrap
 from extrap.results import rows
 from tests.support import discover, plausible, sample
-from tests.support.tiny_program import tiny  # noqa: F401  a fixture
-from tests.support.worker import worker  # noqa: F401  a fixture
+from tests.support.program import tiny, worker  # noqa: F401  fixtures
 
 torch.set_num_threads(1)
 settings.register_profile(
@@ -61,7 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--config-dir", type=Path, metavar="DIR", help="its configuration files")
     group.addoption("--plug-in", metavar="NAME", help="the package; it must be importable")
     group.addoption("--all", action="store_true", help="every case in place of a sample")
-    group.addoption("--fast", action="store_true", help="one case of each test without processes")
+    group.addoption("--fast", action="store_true", help="one case of every third quick test")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from extrap.cli.app import main, reported
 from extrap.utils.errors import UserError, printable
-from tests.support.tiny_program import Tiny
+from tests.support.program import Program
 
 TABLE = {
     "scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of alibi, rope",
@@ -75,7 +75,7 @@ TABLE = {
 }
 
 
-def here(tiny: Tiny, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+def here(tiny: Program, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
     """The tiny program in this process, which is faster than a fresh one."""
     experiment = tiny.source / "conf" / "experiment"
     (experiment / "broken.yaml").write_text("seed: [\n", encoding="utf-8")
@@ -96,7 +96,7 @@ def here(tiny: Tiny, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
 
 @pytest.mark.parametrize("word", TABLE)
 def test_a_mistake_is_one_line(
-    word: str, tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    word: str, tiny: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as end:
         here(tiny, monkeypatch, word)
@@ -106,28 +106,28 @@ def test_a_mistake_is_one_line(
 
 
 def test_a_file_that_is_not_yaml_is_named(
-    tiny: Tiny, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tiny: Program, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         here(tiny, monkeypatch, "experiment=broken")
     assert "conf/experiment/broken.yaml: line 2 is not YAML: " in capsys.readouterr().err
 
 
-def test_no_mistake_no_word(tiny: Tiny) -> None:
+def test_no_mistake_no_word(tiny: Program) -> None:
     done = tiny("seed=1", "scheme=alibi")
     assert (done.returncode, tiny.events()) == (0, ["start alibi-s1", "end alibi-s1"])
     assert done.stdout == "threads 1, heavy modules []\n"
     assert os.listdir(tiny.work) == ["events.txt"]
 
 
-def test_a_bug_has_its_traceback(tiny: Tiny) -> None:
+def test_a_bug_has_its_traceback(tiny: Program) -> None:
     done = tiny("seed=1", "act=raise")
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback")
     assert done.stderr.endswith("RuntimeError: the loss went up\n")
 
 
-def test_exit_codes_of_a_program_are_its_own(tiny: Tiny) -> None:
+def test_exit_codes_of_a_program_are_its_own(tiny: Program) -> None:
     assert tiny("seed=1", "act=exit").returncode == 3
 
 
@@ -158,7 +158,7 @@ def test_a_user_error_of_several_lines_keeps_them(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "extrap: a=1: wrong\nextrap: b=2: wrong\n"
 
 
-def test_finished_work_is_not_checked(tiny: Tiny) -> None:
+def test_finished_work_is_not_checked(tiny: Program) -> None:
     (tiny.work / "rope-s-1.done").touch()
     assert tiny("seed=-1").returncode == 0
 

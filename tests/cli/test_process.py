@@ -14,7 +14,7 @@ from extrap.cli.sweep import memory, pool, process
 from extrap.cli.sweep.display import Lines
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
-from tests.support.tiny_program import heeding
+from tests.support.program import heeding
 
 
 def run(*jobs: Process, n_jobs: int = 1) -> None:

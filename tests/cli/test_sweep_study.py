@@ -10,17 +10,17 @@ import pytest
 
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
-from tests.support.worker import Worker, until
+from tests.support.program import Program, until
 
 TWO = "hydra.launcher.n_jobs=2"
 PATH = "data.corpus.path"
 
 
-def state(worker: Worker, run: str) -> dict:
+def state(worker: Program, run: str) -> dict:
     return read_json(worker.work / "runs" / run / "failed.json")
 
 
-def test_two_sweeps_at_once_do_every_job_once(worker: Worker) -> None:
+def test_two_sweeps_at_once_do_every_job_once(worker: Program) -> None:
     words = ["-m", "name=a,b,c,d", "act=slow", TWO]
     first, second = worker.start(*words), worker.start(*words)
     outputs = [sweep.communicate(timeout=300) for sweep in (first, second)]
@@ -37,7 +37,7 @@ def test_two_sweeps_at_once_do_every_job_once(worker: Worker) -> None:
     }
 
 
-def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Worker) -> None:
+def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Program) -> None:
     failed = worker("-m", "name=a,b", "act=exit", TWO)
     assert failed.returncode == 1
     assert state(worker, "a-s0") == {"reason": "exit code 3: last words"}
@@ -52,7 +52,7 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Worker) -> Non
     assert worker.events().count("start a-s0") == 2
 
 
-def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
+def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Program) -> None:
     hung = replace(worker, environment={"WORKER_JUMP": "6"})(
         "-m", "act=once", "hydra.launcher.timeout_min=0.1"
     )

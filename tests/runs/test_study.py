@@ -16,7 +16,7 @@ from extrap.runs.study import Entry, State, entries, standing, studies, uses
 from extrap.utils import lock, progress
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
-from tests.support.worker import until
+from tests.support.program import until
 
 CONFIG = "c0ffee"
 
