@@ -123,7 +123,7 @@ test: $(STAMP)  ## run the tests; large sets of cases by a sample that changes w
 test-all: $(STAMP)  ## run the tests, every case of them
 	$(PYTEST) -rs --all
 
-test-fast: $(STAMP)  ## run one case of each test that starts no process
+test-fast: $(STAMP)  ## run one case of every third quick test, and of the tests that changed
 	$(PYTEST) --fast
 
 lint: $(STAMP)  ## style, imports, who may import whom, types

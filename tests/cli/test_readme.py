@@ -69,6 +69,7 @@ def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
     cli.main(cli.Program(prepare))
 
 
+@pytest.mark.subprocess
 @pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
 def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     for variable, value in {

@@ -42,7 +42,10 @@ FEW = [
     "nope",
     "randomised-rope",
 ]
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
+    pytest.mark.sample(20),
+]
 
 NEAR = ["rnope-swa", "two-bases", "two-bases-p-rope"]
 """Of two layers these are windows alone, which read no farther than a crop."""

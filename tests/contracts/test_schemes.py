@@ -19,7 +19,10 @@ from tests.support.exceptions import EXCUSED
 
 SCHEMES = names("scheme")
 T = 40
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
+    pytest.mark.sample(30),
+]
 
 
 @pytest.fixture(autouse=True)

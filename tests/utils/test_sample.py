@@ -105,7 +105,11 @@ def test_whole_tests_and_every_case_under_all(monkeypatch: pytest.MonkeyPatch) -
     assert sample.some(range(9), 1, "key") == list(range(9))
 
 
-def test_fast_is_one_case_of_each_test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_is_one_case_of_a_third_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sample.PARTS, "fast", True)
-    cases = [*items("a", 9), *items("b", 3, pytest.mark.subprocess), *items("c", 1)]
-    assert [name[0] for name in chosen(cases)] == ["a", "c"]
+    cases = [case for i in range(60) for case in items(f"test{i}", 4)]
+    slow = [*items("a", 9, pytest.mark.turns), *items("b", 3, pytest.mark.subprocess)]
+    ran = [name.partition("[")[0] for name in chosen([*cases, *slow])]
+    assert 10 < len(ran) == len(set(ran)) < 30
+    monkeypatch.setattr(sample, "changed", lambda: frozenset({"test_it"}))
+    assert len(chosen([*cases, *slow])) == 60
