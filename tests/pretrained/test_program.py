@@ -166,7 +166,7 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
     curve = frame[(frame.run == this.run.name) & (frame.protocol == "text")]
     assert curve[curve.metric == "nll"]["at"].tolist() == [2, 4, 6]
     untuned = pytest.raises(
-        UserError, match="is not tuned yet, but .* has finetune.steps=6, not 8; tune it"
+        UserError, match=r"is not tuned yet, but .* has finetune\.steps=6, not 8; tune it"
     )
     with untuned:
         evaluate(asked(*words, *TUNED, "finetune.steps=8", "stage=evaluate"))
