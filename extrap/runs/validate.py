@@ -53,7 +53,7 @@ def check(job: Job) -> None:
 
 def check_own(job: Job) -> None:
     """Raises UserError for options in which jobs of one kind differ."""
-    _ = job.linear, [training.optim for training in job.trainings]
+    _ = [training.optim for training in job.trainings]
     _names(job)
 
 
