@@ -51,9 +51,10 @@ def words(scheme: str, tiny: bool) -> list[str]:
 def step(scheme: str, tiny: bool, device: str, compiled: bool) -> dict[str, object]:
     """Seconds of a training step, and what share of the device's peak its products take."""
     made = job(words(scheme, tiny))
-    lit = Lit(made.model().to(device), made.optim, made.mixture.weights, compiled)
+    model, training = made.source.model().to(device), made.training
+    lit = Lit(model, training.optim, training.batches.mixture.weights, compiled)
     optimizer = lit.configure_optimizers()["optimizer"]
-    batch = made.batches[0].to(device)
+    batch = training.batches[0].to(device)
     times = []
     for t in range(13):
         start = waited(device)
@@ -85,7 +86,7 @@ def step(scheme: str, tiny: bool, device: str, compiled: bool) -> dict[str, obje
 @torch.inference_mode()
 def read(scheme: str, tiny: bool, device: str) -> list[dict[str, object]]:
     """Seconds and peak memory of reading one text, doubled in length until it no longer fits."""
-    model, found = job(words(scheme, tiny)).model().to(device).eval(), []
+    model, found = job(words(scheme, tiny)).source.model().to(device).eval(), []
     length = 128 if tiny else 4096
     while length <= (256 if tiny else LONGEST):
         x = torch.randint(256, (1, length), device=device)

@@ -16,7 +16,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from extrap.cli import schema
-from extrap.runs.job import Job
+from extrap.runs.job import Job, make
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.paths import conf_dir
 
@@ -29,17 +29,18 @@ def job(words: Iterable[str]) -> Job:
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*words, "logger=none"], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
-    return Job(plain, plain.pop("hydra")["runtime"]["choices"])
+    del plain["sweep"]
+    return make(plain, plain.pop("hydra")["runtime"]["choices"])
 
 
 def stepper(words: Iterable[str], batches: int = 4) -> Callable[[], None]:
     """One training step of that job at every call: loss, backward, clipping, AdamW, schedule."""
     made = job(words)
     torch.manual_seed(0)
-    lit = Lit(made.model(), made.optim, made.mixture.weights)
+    lit = Lit(made.source.model(), made.training.optim, made.training.batches.mixture.weights)
     optim = lit.configure_optimizers()
     optimizer, schedule = optim["optimizer"], optim["lr_scheduler"]["scheduler"]
-    data = [made.batches[t] for t in range(batches)]
+    data = [made.training.batches[t] for t in range(batches)]
     state = {"t": 0}
 
     def step() -> None:

@@ -21,7 +21,7 @@ def read(scheme: str) -> float:
     from benchmarks.measure import job
 
     torch.set_num_threads(1)
-    model = job([f"scheme={scheme}"]).model().eval()
+    model = job([f"scheme={scheme}"]).source.model().eval()
     x = torch.randint(256, (1, TOKENS))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.rotary import Layout
 from extrap.model.scheme import Shape, Where
@@ -32,7 +33,9 @@ def rotation(layout: Layout) -> float:
 def step(layout: Layout) -> float:
     """Seconds of one forward and backward of the model."""
     torch.manual_seed(0)
-    model = GPT(RoPE(SHAPE, layout=layout), SHAPE.vocab, SHAPE.dim, SHAPE.layers, SHAPE.heads)
+    model = GPT(
+        RoPE(SHAPE, layout=layout), SHAPE.vocab, Decoder(SHAPE.dim, SHAPE.layers, SHAPE.heads)
+    )
     tokens = torch.randint(SHAPE.vocab, (BATCH, SHAPE.length))
     start = perf_counter()
     model(tokens).square().mean().backward()

@@ -24,7 +24,7 @@ def train(words: list[str], threads: int, start, seconds) -> None:
     from omegaconf import OmegaConf
 
     from extrap.cli import schema as config
-    from extrap.runs.job import Job
+    from extrap.runs.job import make
     from extrap.runs.training.lightning_module import Lit
     from extrap.utils.paths import conf_dir
 
@@ -33,10 +33,11 @@ def train(words: list[str], threads: int, start, seconds) -> None:
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*words, "logger=none"], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
-    job = Job(plain, plain.pop("hydra")["runtime"]["choices"])
-    lit = Lit(job.model(), job.optim, job.mixture.weights)
+    del plain["sweep"]
+    job = make(plain, plain.pop("hydra")["runtime"]["choices"])
+    lit = Lit(job.source.model(), job.training.optim, job.training.batches.mixture.weights)
     optimizer = lit.configure_optimizers()["optimizer"]
-    batches = [job.batches[t] for t in range(WARMUP + STEPS)]
+    batches = [job.training.batches[t] for t in range(WARMUP + STEPS)]
     for t, batch in enumerate(batches):
         if t == WARMUP:
             start.wait()

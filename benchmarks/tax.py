@@ -21,7 +21,7 @@ READ = 1024
 def reader(words: list[str]):
     made = job(words)
     torch.manual_seed(0)
-    model = made.model().eval()
+    model = made.source.model().eval()
     x = torch.randint(256, (1, READ))
 
     @torch.inference_mode()

@@ -10,10 +10,24 @@ _MODULES = {
     "extrap.extensions.base": ("Extension",),
     "extrap.model.scheme": ("Scheme", "Shape", "Where"),
     "extrap.model.stack": ("Stack",),
-    "extrap.tasks.base": ("Result", "Task"),
+    "extrap.tasks.base": ("AtLengths", "Result", "Task"),
+    "extrap.tasks.scoring.recorder": ("Recorder",),
+    "extrap.utils.bounds": ("Count", "Multiples"),
 }
 
-__all__ = ["Extension", "Result", "Scheme", "Shape", "Stack", "Task", "Where"]
+__all__ = [
+    "AtLengths",
+    "Count",
+    "Extension",
+    "Multiples",
+    "Recorder",
+    "Result",
+    "Scheme",
+    "Shape",
+    "Stack",
+    "Task",
+    "Where",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -36,9 +36,8 @@ from hypothesis import HealthCheck, settings
 
 import extrap
 from extrap.results import rows
-from tests.support import discover, plausible
-from tests.support.tiny_program import tiny  # noqa: F401  a fixture
-from tests.support.worker import worker  # noqa: F401  a fixture
+from tests.support import discover, plausible, sample
+from tests.support.program import tiny, worker  # noqa: F401  fixtures
 
 torch.set_num_threads(1)
 settings.register_profile(
@@ -59,7 +58,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "extrap", "schemes, extensions, tasks, figures of a package of your own"
     )
     group.addoption("--config-dir", type=Path, metavar="DIR", help="its configuration files")
+    group.addoption(
+        "--write-messages", action="store_true", help="write tests/faults/messages.txt (no -n)"
+    )
     group.addoption("--plug-in", metavar="NAME", help="the package; it must be importable")
+    group.addoption("--all", action="store_true", help="every case in place of a sample")
+    group.addoption("--fast", action="store_true", help="one case of every third quick test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,14 +72,23 @@ def pytest_configure(config: pytest.Config) -> None:
         discover.FOLDERS.append(config.getoption("--config-dir").resolve())
     if config.getoption("--plug-in"):
         discover.PLUGINS.append(config.getoption("--plug-in"))
+    sample.PARTS.update(all=config.getoption("--all"), fast=config.getoption("--fast"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that start processes are told by what they use."""
-    for item in items:
-        uses = {"tiny", "worker"} & set(getattr(item, "fixturenames", ()))
-        if uses or hasattr(getattr(item, "module", None), "subprocess"):
-            item.add_marker("subprocess")
+def pytest_report_header() -> str:
+    return sample.header()
+
+
+@pytest.hookimpl(trylast=True)  # after -k and -m
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    sample.choose(config, items, discover.theirs())
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks the tests that start processes, by what they use."""
+    uses = {"tiny", "worker"} & set(getattr(item, "fixturenames", ()))
+    if uses or hasattr(getattr(item, "module", None), "subprocess"):
+        item.add_marker("subprocess")
 
 
 @pytest.fixture(autouse=True)

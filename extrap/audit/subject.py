@@ -16,8 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.attention import for_every_head
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, logits, weights
+from extrap.model.scheme import OutOfRange, Scheme, Shape, Where, attention_weights, logits, weights
 from extrap.model.stack import Only
 from extrap.runs.build import build
 
@@ -82,7 +83,8 @@ def gpt(scheme: Scheme) -> GPT:
     shape = scheme.shape
     with torch.random.fork_rng([]):
         torch.manual_seed(2)
-        return GPT(scheme, shape.vocab, shape.dim, shape.layers, shape.heads, shape.norm).eval()
+        config = Decoder(shape.dim, shape.layers, shape.heads, shape.norm)  # type: ignore[arg-type]
+        return GPT(scheme, shape.vocab, config).eval()
 
 
 def draw(*size: int, seed: int = 3) -> Tensor:
@@ -128,8 +130,7 @@ def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
     """
     T = k.shape[2]
     if scheme.uses("attend", layer=at.layer):
-        units = torch.eye(T, dtype=q.dtype).expand(*q.shape[:2], T, T)
-        return scheme.attend(q, k, units, at)[:, :, -1]
+        return attention_weights(scheme, q, k, at)[:, :, -1]
     q, k = scheme.rotate(q, k, at)
     return logits(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
 

@@ -2,19 +2,19 @@
 weights. Both are data.
 """
 
-from extrap.model.card import parts
 from extrap.model.gpt import GPT
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 from extrap.runs.build import build
 from extrap.runs.checkpoint import Damaged, load, trained_weights
 from extrap.runs.folder import Named, read_json
 from extrap.runs.layout import RUNS
-from extrap.runs.pretraining import shape_of
+from extrap.runs.source import shape_of
 from extrap.runs.training.devices import DTYPES, precision
 from extrap.utils.errors import UserError
 
 
-def trained(name: str, option: str = "--run ") -> GPT:
+def trained(name: str, option: str = "--run") -> GPT:
     """The model of a finished run, float64, in evaluation mode. option: where it was named. Raises
     UserError where there is none of that name or it is damaged.
     """
@@ -22,17 +22,17 @@ def trained(name: str, option: str = "--run ") -> GPT:
     if "/" in name or not run.trained:
         known = sorted(path.parent.name for path in RUNS.glob("*/weights.pt"))
         raise UserError(
-            f"{option}{name}: no trained run of that name in {RUNS}; there are "
-            f"{', '.join(known) or 'none yet'}"
+            option, name, f"no trained run in {RUNS}", f"there are {', '.join(known) or 'none yet'}"
         )
     identity = read_json(run.folder / "config.json").get("identity") or {}
     try:
         model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
         shape = shape_of(model, identity["data"]["length"], vocab)
     except (Damaged, KeyError, TypeError) as error:
-        raise UserError(f"{run.folder}: does not describe a model ({error})") from None
+        raise UserError(run.folder, problem=f"does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
-    found = build(model | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=scheme, vocab=vocab)
+    config = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")
+    found = GPT(scheme, vocab, config)
     dtype = DTYPES[precision(identity.get("precision"))]
     found.load_state_dict(trained_weights(run, found.to(dtype), dtype))
     return found.double().eval()

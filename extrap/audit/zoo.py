@@ -1,17 +1,16 @@
 """The schemes of conf/scheme by name, and all of them measured."""
 
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from extrap.audit import properties
 from extrap.audit.column import Column
 from extrap.audit.subject import Subject
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, choose
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 
 def columns() -> list[Column]:
@@ -30,13 +29,8 @@ def subjects(
     files = {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
     names = list(names) or list(files)
     if unknown := [name for name in names if name not in files]:
-        close = get_close_matches(unknown[0], files, n=5, cutoff=0.5)
-        known = f"did you mean {', '.join(close)}?" if close else f"choose among {', '.join(files)}"
-        raise UserError(f"SCHEME={unknown[0]}: no such scheme; {known}")
-    return [
-        Subject(name, yaml.safe_load(files[name].read_text(encoding="utf-8")), plugins)
-        for name in dict.fromkeys(names)
-    ]
+        raise UserError("SCHEME", unknown[0], "no such scheme", choose(unknown[0], files))
+    return [Subject(name, read_yaml(files[name]), plugins) for name in dict.fromkeys(names)]
 
 
 def measure(subject: Subject) -> dict[str, object]:

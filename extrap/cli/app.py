@@ -26,6 +26,7 @@ from extrap.cli import config_guard, help
 from extrap.cli.exits import end, gone
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.sweep import names
+from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join
 from extrap.cli.swept_groups import swept_with_their_group
 from extrap.cli.typed_paths import literal
@@ -146,9 +147,10 @@ def main(program: Program) -> None:
             )
         overrides += args.overrides
         if args.help:
-            print(help.text(program.head, [args.config_path or program.conf, *_own(args)]))
+            print(help.text(program.head, [program.conf, *_own(args)]))
             return
-        config_guard.check_files(program.conf, args)
+        if _sweeps(config_guard.checked(program.conf, args), args):
+            sys.argv.insert(1, SWEEPING[0])
         hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
 
 
@@ -200,6 +202,13 @@ def _parsed() -> Namespace:
     parser = get_args_parser()
     parser.error = error  # type: ignore[assignment, method-assign]
     return parser.parse_args()
+
+
+def _sweeps(cfg: DictConfig | None, args: Namespace) -> bool:
+    """True if the configuration holds a grid and the command line asks for nothing else."""
+    asked = args.run or args.multirun or args.cfg or args.info or args.shell_completion
+    typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
+    return bool(cfg and not asked and not typed and selected(cfg, "grid"))
 
 
 def _own(args: Namespace) -> list[str]:

@@ -27,6 +27,7 @@ def parser(
     `--config-dir DIR`.
     """
     made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
+    made.parse_args = made.parse_intermixed_args  # type: ignore[method-assign]  # options anywhere
     made.error = lambda message: end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
     if study is not None:
         made.add_argument(
@@ -67,7 +68,7 @@ def config_folder(args: argparse.Namespace) -> Path:
     none.
     """
     if args.config_dir is not None and not args.config_dir.is_dir():
-        raise UserError(f"--config-dir={args.config_dir}: no such folder")
+        raise UserError("--config-dir", args.config_dir, "no such folder")
     return args.config_dir or Path(conf_dir())
 
 
@@ -82,5 +83,5 @@ def need_study(args: argparse.Namespace) -> str:
     """The study that was named. Raises UserError, which lists those there are, where none was."""
     if args.study is None:
         known = ", ".join(studies(args.results)) or "none yet"
-        raise UserError(f"STUDY is missing; studies in {args.results}: {known}")
+        raise UserError("STUDY", problem="missing", remedy=f"studies in {args.results}: {known}")
     return args.study

@@ -1,13 +1,9 @@
-"""`extrap-audit [SCHEME ...]`: what positional schemes do, measured and not claimed; `--demo NAME`:
-the classic demonstrations.
-"""
+"""`extrap-audit [SCHEME ...]`: measures the properties of positional schemes."""
 
-import inspect
 from pathlib import Path
 
 from extrap.cli.arguments import config_folder, named_plugins, parser
 from extrap.cli.exits import reported
-from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
@@ -24,31 +20,9 @@ def main(argv: list[str] | None = None) -> None:
     command.add_argument(
         "schemes", metavar="SCHEME", nargs="*", help="names of files in conf/scheme; all by default"
     )
-    command.add_argument(
-        "--demo",
-        metavar="NAME",
-        nargs="?",
-        const="list",
-        help="show a demonstration instead; without a name, list them",
-    )
-    command.add_argument(
-        "--run",
-        metavar="RUN",
-        help="a folder below runs: the demonstration speaks of that trained model",
-    )
     args = command.parse_args(argv)
     with reported(command.prog):
-        if args.demo is not None and args.schemes:
-            raise UserError(f"--demo {args.demo}: takes no schemes; ask for either")
-        if args.demo is None and args.run is not None:
-            raise UserError(
-                f"--run {args.run}: goes with --demo NAME; a scheme is audited untrained"
-            )
-        print(
-            audited(args.schemes, args.results, config_folder(args), named_plugins(args))
-            if args.demo is None
-            else demo(args.demo, args.run)
-        )
+        print(audited(args.schemes, args.results, config_folder(args), named_plugins(args)))
 
 
 def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:
@@ -65,26 +39,6 @@ def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> 
     whole = not names and conf == Path(conf_dir())
     written = table.write(frame, zoo.columns(), results / "audit") if whole else []
     return "\n".join([table.text(frame, zoo.columns()), *map(str, written)])
-
-
-def demo(name: str, run: str | None) -> str:
-    """What a demonstration shows. Raises UserError for one that does not exist and for a run it has
-    no use for.
-    """
-    from extrap.audit import demos
-
-    known = demos.available()
-    if name == "list":
-        return "\n".join(
-            f"{n:{max(map(len, known))}}  {demos.caption(module)}" for n, module in known.items()
-        )
-    if name not in known:
-        raise UserError(f"--demo {name}: no such demonstration; choose one of {', '.join(known)}")
-    if "run" in inspect.signature(known[name].show).parameters:
-        return known[name].show(run)
-    if run is not None:
-        raise UserError(f"--run {run}: the demonstration {name} speaks of no trained model")
-    return known[name].show()
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-import yaml
 
 from extrap.audit.subject import DEFAULT_SHAPE
-from extrap.model.card import card, kind, parts
+from extrap.model.card import card, kind
+from extrap.model.parts import parts
 from extrap.model.scheme import HOOKS, Scheme
 from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
@@ -20,6 +20,7 @@ from extrap.utils import files as atomic
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_text, read_yaml
 
 USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
@@ -66,7 +67,7 @@ TABLES: dict[str, Callable[[Folder | None], pd.DataFrame]] = {
 
 def write(folder: Folder) -> list[Path]:
     """The tables of a folder in the READMEs of its groups, which are made where there are none;
-    returns the files.
+    returns the files. Raises UserError for a folder without any.
     """
     written = []
     for group, table in TABLES.items():
@@ -77,6 +78,9 @@ def write(folder: Folder) -> list[Path]:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
             atomic.replace(path, inserted(text, group, markdown(table(folder))).encode())
             written.append(path)
+    if not written:
+        problem = f"no YAML in its folders {', '.join(TABLES)}"
+        raise UserError("--config-dir", folder.path, problem)
     return written
 
 
@@ -103,10 +107,9 @@ def _table(
     path, plugins = folder or ours()
     found = []
     for file in sorted((path / group).glob("*.yaml"), key=lambda p: p.stem):
-        text = file.read_text(encoding="utf-8")
-        found.append({group: file.stem} | row(yaml.safe_load(text), text, plugins))
+        found.append({group: file.stem} | row(read_yaml(file), read_text(file), plugins))
     if not found:
-        raise UserError(f"--config-dir={path}: no YAML in its folder {group}")
+        raise UserError("--config-dir", path, f"no YAML in its folder {group}")
     return pd.DataFrame(found)
 
 
@@ -137,7 +140,7 @@ def _scheme(node: dict[str, Any], text: str, plugins: Sequence[str]) -> dict[str
     try:
         cards = [card(part) for part in single]
     except ValueError as error:  # of a plug-in
-        raise UserError(f"{node['_target_']}: {error}") from None
+        raise UserError(node["_target_"], problem=error) from None
 
     def of_parts(field: str) -> str:
         """What the cards of the parts say, each text once. Parts without a position are left out

@@ -36,6 +36,7 @@ def main(argv: list[str] | None = None) -> None:
         "only",
         metavar="RUN",
         nargs="*",
+        default=[],
         help="runs that are meant, as `extrap-status` names them; all where none is named",
     )
     command.add_argument(
@@ -57,8 +58,9 @@ def main(argv: list[str] | None = None) -> None:
     with reported(command.prog):
         if not (args.runs or args.rows):
             raise UserError(
-                "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or "
-                "both"
+                "",
+                problem="nothing to remove",
+                remedy="add --runs (weights, checkpoints, logs), --rows (results) or both",
             )
         chosen = choose(args.study, args.only, args.state or STATES)
         clean(chosen, args.runs, args.rows, args.yes)
@@ -69,7 +71,9 @@ def choose(study: str, runs: list[str], states: list[str]) -> list[Entry]:
     jobs = [standing(entry) for entry in entries(study)]
     known = sorted({job.entry.run for job in jobs})
     if unknown := [run for run in runs if run not in known]:
-        raise UserError(f"RUN={unknown[0]}: not in study {study}; its runs are {', '.join(known)}")
+        raise UserError(
+            "RUN", unknown[0], f"not a run of study {study}", f"its runs are {', '.join(known)}"
+        )
     meant = [job for job in jobs if not runs or job.entry.run in runs]
     for job in meant:
         if job.state is State.RUNNING:
@@ -192,7 +196,11 @@ def _size(path: Path) -> int:
 
 def _agreed(question: str) -> bool:
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UserError("nobody to ask; add --yes to remove them")
+        raise UserError(
+            "",
+            problem="cannot ask for confirmation without a terminal",
+            remedy="add --yes to remove the files",
+        )
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:  # Ctrl-D
@@ -213,8 +221,9 @@ def _remove(path: Path) -> None:
             shutil.rmtree(gone)
         except OSError as error:
             raise UserError(
-                f"{gone}: not all of it can be removed ({error.strerror}); the same command "
-                "removes the rest"
+                gone,
+                problem=f"not all of it can be removed ({error.strerror})",
+                remedy="the same command removes the rest",
             ) from None
     else:
         path.unlink()

@@ -13,8 +13,9 @@ from extrap.cli.columns import aligned
 from extrap.cli.exits import reported
 from extrap.cli.experiments import experiments
 from extrap.cli.plain import as_json, plain
-from extrap.results.comparison.cells import Cell, items, opened, scanned
+from extrap.results.comparison.cells import Cell, items, measured, opened, scanned
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
+from extrap.results.places import place
 from extrap.results.rows import folder, no_rows
 from extrap.results.series import Series, status_name
 from extrap.utils.errors import UserError
@@ -81,9 +82,10 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     """
     known = scanned(folder(results, study))
     if not known:
-        raise UserError(no_rows(study))
-    chosen = opened(results / study, choose(known, names))
-    scores, lacking = zip(*(items(results / study, s) for s in chosen), strict=True)
+        raise no_rows(study)
+    chosen = opened(place(results, study), choose(known, names))
+    _check_declared(chosen, declared)
+    scores, lacking = zip(*(items(place(results, study), s) for s in chosen), strict=True)
     if tasks := sorted(set(chain(*lacking))):
         print(f"extrap-compare: {_missing(study, tasks)}", file=sys.stderr)
     pairs = [
@@ -163,35 +165,45 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     spelled = [(s.label.replace(" ", ""), s) for s in known]
     listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
     if len(names) < 2 or len(set(names)) < len(names):
-        raise UserError(
-            f"SERIES={','.join(names)}: two or more different ones are compared; {listed}"
-        )
+        raise UserError("SERIES", ",".join(names), "expected two or more different series", listed)
     found = []
     for name in names:
         short = name.replace(" ", "")
         fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
         if len({label for label, _ in fitting}) != 1:
             raise UserError(
-                f"SERIES={name}: "
-                f"{'several factors have this name' if fitting else 'no such series'}; {listed}"
+                "SERIES",
+                name,
+                "several factors fit this name" if fitting else "no such series",
+                listed,
             )
         if len(fitting) != 1:
             raise UserError(
-                f"SERIES={name}: {len(fitting)} series have this name; give each a study of its "
-                "own, or label=... to the runs of one"
+                "SERIES",
+                name,
+                f"{len(fitting)} series have this name",
+                "give each a study of its own, or label=... to the runs of one",
             )
         found.append(fitting[0][1])
     return found
 
 
-def _declared(pairs: list[list[Contrast]], declared: list[str]) -> list[list[Contrast]]:
-    """Raises UserError for a declared cell that is none: it would be missed from the family over
-    which p is adjusted.
+def _check_declared(chosen: list[Series], declared: list[str]) -> None:
+    """Raises UserError for a declared cell that the first series shares with no other: it would be
+    missing from the family over which p is adjusted. Before the intervals, which take seconds.
     """
-    cells = dict.fromkeys(contrast.cell for contrast in chain(*pairs))
+    if not declared:
+        return
+    first, *others = map(measured, chosen)
+    cells = sorted(first.keys() & {*chain(*others)})
     for words in declared:
         if not words.split() or not any(_fits(words, cell) for cell in cells):
-            raise UserError(f"--cell={words}: no such cell; cells are {', '.join(map(str, cells))}")
+            known = f"cells are {', '.join(map(str, cells))}"
+            raise UserError("--cell", words, "no such cell", known)
+
+
+def _declared(pairs: list[list[Contrast]], declared: list[str]) -> list[list[Contrast]]:
+    """The contrasts of the cells that were declared; all of them if none was."""
     return [
         [c for c in pair if not declared or any(_fits(words, c.cell) for words in declared)]
         for pair in pairs

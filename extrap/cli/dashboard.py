@@ -14,7 +14,7 @@ from extrap.cli.arguments import named_plugins, parser
 from extrap.cli.exits import reported
 from extrap.figures import available
 from extrap.results import rows
-from extrap.runs.dashboard import WandB, workspace
+from extrap.runs.dashboard import WandB, library, workspace
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
 from extrap.runs.folder import read_json
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> None:
     args = command.parse_args(argv)
     with reported(command.prog):
         if not args.project:
-            raise UserError("--project=: needs a name")
+            raise UserError("--project", "", "needs a name")
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
         plugins = named_plugins(args)
         available(plugins=plugins)  # a mistake in one of theirs comes before any page
@@ -90,7 +90,7 @@ def show(
         found |= {files[task]: some for task, some in own.items()}
     if not found:
         raise UserError(
-            f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
+            "STUDY", study, "no rows yet", f"`extrap-status {study}` tells what is left to run"
         )
     records = [row for some in found.values() for row in some]
     text = report.text(RESULTS, study, images=False)
@@ -111,8 +111,9 @@ def taken() -> Iterator[None]:
         raise
     except Exception as error:  # of a library that is not ours, in any way it likes
         raise UserError(
-            f"W&B: {reason(error)}; the rows are as they were, and extrap-report shows them "
-            "without it"
+            "W&B",
+            problem=reason(error),
+            remedy="the rows are unchanged; extrap-report shows them without W&B",
         ) from None
 
 
@@ -170,13 +171,8 @@ def _workspace(board: WandB, study: str, records: list[dict]) -> str:
         content = json.dumps(workspace.specification(built), indent=1, sort_keys=True)
         atomic.replace(path, content.encode())
         return str(path)
-    import wandb
-
-    return str(
-        workspace.build(study, board.project, board.entity or wandb.Api().default_entity, records)
-        .save()
-        .url
-    )
+    entity = board.entity or library.wandb().Api().default_entity
+    return str(workspace.build(study, board.project, entity, records).save().url)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import yaml
-
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 
 def experiments(study: str) -> list[str]:
     """Names of the experiments in conf/ that write rows of the study."""
     folder = Path(conf_dir()) / "experiment"
     files = {p.relative_to(folder).with_suffix("").as_posix(): p for p in folder.rglob("*.yaml")}
-    own = {name: yaml.safe_load(path.read_text()).get("study") for name, path in files.items()}
+    own = {name: read_yaml(path).get("study") for name, path in files.items()}
     return sorted(name for name in own if own[name] == study)

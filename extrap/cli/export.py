@@ -28,7 +28,7 @@ def export(name: str, folder: Path) -> None:
     training, for one that has no equal there, and for a folder that is there.
     """
     if os.path.lexists(folder):
-        raise UserError(f"FOLDER={folder}: there already; give another name")
+        raise UserError("FOLDER", folder, "exists already", "give another name")
     atomic.check_way(folder)
     write = _read(name)
     half = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -36,7 +36,7 @@ def export(name: str, folder: Path) -> None:
         write(half)
         os.rename(half, folder)
     except OSError as error:
-        raise UserError(f"FOLDER={folder}: {error.strerror or error}; give another one") from None
+        raise UserError("FOLDER", folder, error.strerror or error, "give another one") from None
     finally:
         shutil.rmtree(half, ignore_errors=True)
 
@@ -59,8 +59,8 @@ def _read(name: str) -> Callable[[Path], None]:
         ("checkpoint", "is a published checkpoint, which is such a folder"),
     ):
         if entry in identity:
-            raise UserError(f"RUN={name}: {what}; runs of our own training are exported")
-    model = trained(name, "RUN=").to(DTYPES[precision(identity.get("precision"))])
+            raise UserError("RUN", name, what, "runs of our own training are exported")
+    model = trained(name, "RUN").to(DTYPES[precision(identity.get("precision"))])
     node = {"_target_": "extrap.data.vocabulary.Vocabulary"} | identity["data"]["vocabulary"]
     of_bytes = node["_target_"] == "extrap.data.vocabulary.Vocabulary"
     kept = {key: value for key, value in node.items() if key in ("_target_", "keys", "values")}

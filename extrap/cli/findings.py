@@ -19,12 +19,12 @@ from extrap.cli.columns import aligned
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
 from extrap.results import rows as table
-from extrap.results.extension_study import density
 from extrap.results.findings import numbers
 from extrap.results.findings.statement import FILE, parsed
 from extrap.results.findings.verdict import VERDICTS, Finding, findings
 from extrap.results.findings.verdict import table as prepared
 from extrap.results.leaderboard import leaderboard
+from extrap.results.places import having, place
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -50,27 +50,29 @@ notes older than this repository.
 
 def declared(results: Path) -> list[str]:
     """Returns the names of the studies that have statements."""
-    return sorted(path.parent.name for path in results.glob(f"*/{FILE}"))
+    return [folder.name for folder in having(results, FILE)]
 
 
 def judged(results: Path, study: str) -> list[Finding]:
     """Judges a study by name; without rows nothing is measured. Raises UserError if unknown."""
     if study not in declared(results):
         listed = ", ".join(declared(results)) or "none yet"
-        raise UserError(f"STUDY={study}: no {FILE} of it in {results}; studies with one: {listed}")
-    rows = table.read(results / study) if study in table.studies(results) else None
-    return findings(results / study, rows)
+        raise UserError(
+            "STUDY", study, f"no {FILE} of it in {results}", f"studies with one: {listed}"
+        )
+    folder = place(results, study)
+    return findings(folder, table.read(folder) if study in table.studies(results) else None)
 
 
 def text(results: Path, study: str) -> str:
-    """Returns one line per statement, then why nothing was decided, then density limits."""
+    """Returns one line per statement, then why nothing was decided."""
     found = judged(results, study)
     lines = [HEADER, *(_line(one) for one in found)]
     out = [*aligned(lines, left=(0, 7)), "", summary(found)]
     reasons = [one for one in found if _reason(one)]
     if reasons:
         out += ["", *(f"{one.statement.id}: {_reason(one)}" for one in reasons)]
-    return "\n".join([*out, *_density(results, study)])
+    return "\n".join(out)
 
 
 def summary(found: list[Finding]) -> str:
@@ -93,7 +95,7 @@ def written(results: Path) -> dict[Path, str]:
     Raises UserError for sentences that do not fit, and where results/README.md is missing.
     """
     if not (results / README).is_file():
-        raise UserError(f"{results / README}: missing; write it")
+        raise UserError(results / README, problem="missing", remedy="write it")
     found = {study: judged(results, study) for study in declared(results)}
 
     @cache
@@ -103,19 +105,22 @@ def written(results: Path) -> dict[Path, str]:
     def finding(study: str, name: str) -> Finding:
         known = {one.statement.id: one for one in found.get(study, [])}
         if name not in known:
-            raise UserError(f"{results / study / numbers.FILE}: finding={name}: no such statement")
+            raise UserError(
+                place(results, study) / FILE, problem=f"no statement {name}, which a sentence reads"
+            )
         return known[name]
 
     every = [one for study in found.values() for one in study]
     parts = {"verdicts": summary(every), "leaderboard": _board(results, rows)}
     out = {results / ALL: "\n".join([INTRODUCTION, *(_part(*one) for one in found.items())])}
-    for path in [results.parent / README, results / README, *sorted(results.glob(f"*/{README}"))]:
-        folder = results if path.parent == results.parent else path.parent
+    for folder in [results.parent, results, *having(results, README)]:
+        path = folder / README
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
-        new = numbers.filled(old, folder, rows, finding)
-        own = parts if path.parent == results else {}
-        if path.parent.name in found:
-            own = {"declared": _declared(path.parent.name, found[path.parent.name])}
+        new = numbers.filled(old, results if folder == results.parent else folder, rows, finding)
+        own = parts if folder == results else {}
+        if folder.name in found:
+            up = "/".join([".."] * len(folder.relative_to(results).parts))
+            own = {"declared": _declared(f"{up}/{ALL}#{folder.name}", found[folder.name])}
         for name in own:
             if f"<!-- /{name} -->" in new:
                 new = numbers.between(new, name, own[name])
@@ -162,7 +167,7 @@ def main(argv: list[str] | None = None) -> None:
             return
         if args.study is None:
             listed = ", ".join(declared(args.results)) or "none yet"
-            raise UserError(f"STUDY is missing; studies with statements: {listed}")
+            raise UserError("STUDY", problem="missing", remedy=f"studies with statements: {listed}")
         choice = (args.results, args.study)
         print(as_json(values(*choice)) if args.json else text(*choice))
 
@@ -206,10 +211,10 @@ def _markdown(lines: list[tuple[str, ...]]) -> str:
     return "\n".join([rows[0], "| " + " | ".join(["---"] * len(lines[0])) + " |", *rows[1:]])
 
 
-def _declared(study: str, found: list[Finding]) -> str:
+def _declared(link: str, found: list[Finding]) -> str:
     """What a page says of its declared statements: counts, and those that failed."""
     failed = [one.statement.says for one in found if one.verdict == "fails"]
-    said = f"{summary(found)[:-1]} ([all](../{ALL}#{study}))."
+    said = f"{summary(found)[:-1]} ([all]({link}))."
     return said + (" Failed:\n" + "\n".join(f"- {one}" for one in failed) if failed else "")
 
 
@@ -220,22 +225,6 @@ def _board(results: Path, rows) -> str:
         part = rows(one["study"])
         parts.append((part[part["scheme"].isin(one["scheme"])], one["layers"]))
     return _markdown(leaderboard(parts)) if parts else ""
-
-
-def _density(results: Path, study: str) -> list[str]:
-    """Returns how densely angles may lie, for a study that measured it."""
-    if study not in table.studies(results):
-        return []
-    rows = table.read(results / study)
-    if not rows["extension"].str.startswith("pi-pair").any():
-        return []
-    allowed = f"{density.ALLOWED['nll']} nats, {density.ALLOWED['accuracy']:.0%} of answers"
-    limits = density.least(rows).items()
-    return [
-        "",
-        f"Greatest k within L that costs less than {allowed}",
-        *(f"{name:13} {limit}" for name, limit in limits),
-    ]
 
 
 if __name__ == "__main__":

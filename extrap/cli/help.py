@@ -31,7 +31,6 @@ OPTIONS = {
     "stage": "train, evaluate or all",
     "seed": "of weights and batches",
     "threads": "cores of one job",
-    "linear": "library of linear layers on a CPU: auto, torch or onednn",
     "label": "name of the series in tables and figures; null: that of the scheme",
     "plugins": "packages whose classes may be built, besides those of extrap",
     "keep_going": "measure what can be asked where a task cannot",

@@ -2,8 +2,8 @@
 what is wrong; what is allowed`.
 """
 
+import posixpath
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from omegaconf.errors import (
 )
 
 from extrap.cli.typed_paths import in_a_shell, quoted
-from extrap.utils.errors import printable
+from extrap.utils.errors import choose, printable
 
 EXTRAS = {
     "hydra/launcher/submitit_slurm": (
@@ -56,14 +56,6 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
     return None
 
 
-def choose(name: str, allowed: list[str]) -> str:
-    """`did you mean b? choose one of a, b, c`"""
-    close = get_close_matches(name, allowed, n=1)
-    return (
-        f"did you mean {close[0]}? " if close else ""
-    ) + f"choose one of {', '.join(sorted(allowed))}"
-
-
 def groups(conf: str) -> list[str]:
     """Folders of `conf` that hold options: `scheme`, `data/corpus`, ..."""
     folders = {file.parent.relative_to(conf).as_posix() for file in Path(conf).rglob("*.yaml")}
@@ -71,15 +63,23 @@ def groups(conf: str) -> list[str]:
 
 
 def misplaced(overrides: list[str], choices: dict[str, Any]) -> str | None:
-    """The line about `data.corpus=files`, which would silently put a word where the options of
-    `data/corpus` belong.
+    """Returns the line about `data.corpus=files`, which would silently put a word where the options
+    of `data/corpus` belong, and about `scheme=rope.yaml`, which would be a second run of `rope`.
     """
+    for group, choice in choices.items():
+        if isinstance(choice, str) and (name := _plain_name(group, choice)) != choice:
+            return f"{group}={choice}: not the name of a choice; write {group}={name}"
     for override in overrides:
         key, _, value = override.partition("=")
         group = key.replace(".", "/")
         if group != key and group in choices:
             return f"{override}: {group} is a choice of files; write {group}={value}"
     return None
+
+
+def _plain_name(group: str, choice: str) -> str:
+    """Returns the one name of a choice that a path or a suffix also leads to."""
+    return posixpath.relpath(posixpath.join(group, choice.removesuffix(".yaml")), group)
 
 
 def _first(error: BaseException) -> str:
@@ -157,7 +157,10 @@ def _no_name(overrides: list[str], conf: str) -> str:
 def _composition(error: HydraException, conf: str) -> str:
     text, cause = str(error), error.__cause__
     if found := re.match(r"Ambiguous value for argument '(.*?)'\n", text):
-        return f"{found[1]}: several values make a sweep; add -m, or write [a,b] for one list"
+        group = found[1].partition("=")[0]
+        lists = group == "task" or group not in groups(conf)
+        remedy = "add -m" + (", or write [a,b] for one list" if lists else "")
+        return f"{found[1]}: several values make a sweep; {remedy}"
     if found := re.match(r"Sweep parameters '(.*)' requires", text):
         return f"{found[1]}: several values make a sweep; add -m"
     if found := re.match(r"You must specify '(.*?)'", text):

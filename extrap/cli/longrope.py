@@ -33,20 +33,20 @@ class Search:
         from extrap.extensions.longrope import LongRoPE
         from extrap.runs import validate
         from extrap.runs.longrope_search import texts
+        from extrap.runs.near import untrained
 
         job = self.job
         validate.check(job)
         if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
             raise UserError(
-                f"extension={job.choices['extension']}: give extension=longrope and an "
-                "extension.factor above 1 to search for"
+                "extension",
+                job.choices["extension"],
+                "give extension=longrope and an extension.factor above 1 to search for",
             )
         if not job.run.trained:
-            raise UserError(
-                f"{job.run.name} is not trained yet; train it with `extrap stage=train` and the "
-                "same options"
-            )
-        texts(job, int(job.extension.factor * job.length))
+            remedy = "train it with `extrap stage=train` and the same options"
+            raise untrained(job.run, "extension", job.choices["extension"], remedy)
+        texts(job, int(job.extension.factor * job.source.length))
 
     def run(self) -> None:
         """Prints how to evaluate the factors that it finds, or found before."""
@@ -61,7 +61,7 @@ class Search:
         s = job.extension.factor
         with job.run.alone():
             if (factors := read(path := kept(job.run, s), s)) is None:
-                held_out = texts(job, int(s * job.length))
+                held_out = texts(job, int(s * job.source.length))
                 with Progress("search") as progress:
                     factors = find_factors(trained_model(job), held_out, s, progress)
                 write(path, s, factors)

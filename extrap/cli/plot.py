@@ -14,14 +14,13 @@ import pandas as pd
 from extrap import figures
 from extrap.cli.arguments import named_plugins, need_study, parser
 from extrap.cli.exits import reported
-from extrap.cli.plot_hints import hints, lacking_line, options
+from extrap.cli.plot_hints import hints, lacking, options
+from extrap.results.places import place
 from extrap.results.rows import open_study
 from extrap.results.series import series
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, choose
 from extrap.utils.files import check_links
 
-STUDIED = "extrap.figures"
-ANALYTIC = "extrap.figures.analytic"
 UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
@@ -68,7 +67,7 @@ def main(argv: list[str] | None = None) -> None:
             named_plugins(args),
         )
         if args.list:
-            print(listing(ANALYTIC if args.analytic else STUDIED, form.plugins))
+            print(listing(args.analytic, form.plugins))
         elif args.analytic:
             names = [*filter(None, [args.study]), *args.figures]
             for path in plot_analytic(args.results, names, form):
@@ -105,7 +104,10 @@ def inches(size: str | None) -> float | None:
     wide = float(found.group(1)) / UNITS[found.group(2)] if found else 0.0
     if not 2 <= wide <= 40:
         raise UserError(
-            f"--width={size}: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in"
+            "--width",
+            size,
+            "expected 2in to 40in",
+            "give a number with in, cm or mm, such as 3.3in",
         )
     return wide
 
@@ -123,19 +125,19 @@ def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
         fitting = [s for label, s in labels.items() if name in (label, s.scheme)]
         if not fitting:
             raise UserError(
-                f"--series={name}: no such series; series of this study: {', '.join(labels)}"
+                "--series", name, "no such series", f"series of this study: {', '.join(labels)}"
             )
         keep += [index for s in fitting for index in s.rows.index]
     return rows[rows.index.isin(keep)]
 
 
-def listing(package: str = STUDIED, plugins: Sequence[str] = ()) -> str:
+def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:
     """Every figure: its name and caption, and under it the rows it draws, if it draws any."""
-    known = figures.available(package, plugins)
-    wide, lines = max(map(len, known)), []
+    known = figures.available(plugins, formulas)
+    wide, lines = max(map(len, known), default=0), []
     for name, figure in known.items():
         lines.append(f"{name:{wide}}  {figures.caption(figure)}")
-        lines += [f"{'':{wide}}  rows: {figures.needed(figure)}"] if package == STUDIED else []
+        lines += [f"{'':{wide}}  rows: {figures.needed(figure)}"] if not formulas else []
     return "\n".join(lines)
 
 
@@ -145,7 +147,7 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
 
     Raises UserError for an unknown one, and for a link where they are kept.
     """
-    known = figures.available(ANALYTIC, form.plugins)
+    known = figures.available(form.plugins, formulas=True)
     _check_names(names, known)
     check_links(results / "analytic")
     return [
@@ -166,11 +168,12 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     but not the rows (extrap.cli.plot_hints). Raises UserError for an unknown study, series or
     figure, for mixed corpora, and where a figure that was named, or every figure, lacks its rows.
     """
-    known = figures.available(plugins=form.plugins)
+    known = figures.available(form.plugins)
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
-    check_links(results / study)
-    drawn, lacking, bugs = [], [], []
+    folder = place(results, study)
+    check_links(folder)
+    drawn, without, bugs = [], [], []
     for name in names or known:
         try:
             whole = figures.with_beside(known[name], rows, partial(_other, results))
@@ -182,29 +185,31 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             print(f"extrap-plot: {name}: not drawn, by a bug: {error}", file=sys.stderr)
             continue
         if contents is not None:
-            drawn += figures.save(contents, results.joinpath(study, *form.folder, name))
+            drawn += figures.save(contents, folder.joinpath(*form.folder, name))
         elif names:
             own = options(known[name], rows) or ""
-            raise UserError(lacking_line(name, known[name], study, own))
+            raise lacking(name, known[name], study, own)
         else:
-            lacking.append(name)
+            without.append(name)
     if bugs:
         raise bugs[0]
     if not drawn:
-        raise UserError(f"STUDY={study}: its rows serve no figure; figures are {', '.join(known)}")
-    for line in hints(known, lacking, rows):
+        raise UserError(
+            "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
+        )
+    for line in hints(known, without, rows):
         print(f"extrap-plot: {line}", file=sys.stderr)
     return drawn
 
 
 def _other(results: Path, study: str) -> pd.DataFrame | None:
     """The rows of another study, or None where there are none."""
-    return open_study(results, study) if (results / study / "rows").is_dir() else None
+    return open_study(results, study) if (place(results, study) / "rows").is_dir() else None
 
 
 def _check_names(names: list[str], known: dict) -> None:
     if unknown := [name for name in names if name not in known]:
-        raise UserError(f"FIGURE={unknown[0]}: no such figure; figures are {', '.join(known)}")
+        raise UserError("FIGURE", unknown[0], "no such figure", choose(unknown[0], known))
 
 
 if __name__ == "__main__":

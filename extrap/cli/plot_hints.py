@@ -6,11 +6,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
-import yaml
 
 from extrap import figures
 from extrap.results.series import CONTROLS, MIXTURE
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 MOST = 3
 """Lines without having been asked."""
@@ -19,7 +20,7 @@ SCHEME, LENGTH = "rope", 64
 """What a command trains where nothing is said."""
 
 
-def hints(known: dict[str, ModuleType], lacking: list[str], rows: pd.DataFrame) -> list[str]:
+def hints(known: dict[str, ModuleType], without: list[str], rows: pd.DataFrame) -> list[str]:
     """Lines about the figures that a study lacks rows for: at most three, those first that ask for
     least.
 
@@ -30,20 +31,22 @@ def hints(known: dict[str, ModuleType], lacking: list[str], rows: pd.DataFrame) 
     """
     study = str(rows["study"].iloc[0])
     found = []
-    for name in lacking:
+    for name in without:
         own = options(known[name], rows)
         if own is not None:
             found.append(
-                (len(_make(known[name]).split()), lacking_line(name, known[name], study, own))
+                (len(_make(known[name]).split()), str(lacking(name, known[name], study, own)))
             )
     return [line for _, line in sorted(found, key=lambda one: one[0])][:MOST]
 
 
-def lacking_line(name: str, figure: ModuleType, study: str, own: str = "") -> str:
-    """own: options that its command gets besides those that every study needs."""
-    return (
-        f"{name}: no rows with {figures.needed(figure)} in study {study}; "
-        f"`{figures.command(figure, study, own)}` makes them"
+def lacking(name: str, figure: ModuleType, study: str, own: str = "") -> UserError:
+    """Returns the error about a figure whose rows a study lacks. own: options that its command gets
+    besides those that every study needs.
+    """
+    problem = f"no rows with {figures.needed(figure)} in study {study}"
+    return UserError(
+        name, problem=problem, remedy=f"`{figures.command(figure, study, own)}` makes them"
     )
 
 
@@ -97,4 +100,4 @@ def _length(data: str) -> int:
     """That windows of these data have where nothing is said."""
     if data == "":
         return LENGTH
-    return yaml.safe_load(_file("data", data).read_text(encoding="utf-8")).get("length", LENGTH)
+    return read_yaml(_file("data", data)).get("length", LENGTH)

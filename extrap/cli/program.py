@@ -13,13 +13,12 @@ from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
-from extrap.cli.hydra_errors import choose
 from extrap.cli.sweep.join import check_run
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
 from extrap.utils import lock, progress
-from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.errors import UserError, choose, disk_fault
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
 
@@ -29,13 +28,17 @@ itself it has none at all.
 """
 
 
+_CHECKED: dict[tuple[str, bool], UserError | None] = {}
+"""The result of the check for each kind of job of this process's sweep."""
+
+
 def job(cfg: DictConfig):
     """The Job of a composed configuration. Imports torch, which --help and --cfg job must not wait
     for.
     """
     from hydra.core.hydra_config import HydraConfig
 
-    from extrap.runs.job import Job
+    from extrap.runs.job import make
 
     hydra_node = HydraConfig.get() if HydraConfig.initialized() else cfg.hydra
     choices = dict(hydra_node.runtime.choices)
@@ -45,18 +48,24 @@ def job(cfg: DictConfig):
     if not plain.get("task") and "~task" not in typed_here:
         if plain["stage"] != "train":
             raise UserError(
-                "task=[]: nothing to measure; name tasks, as in task=[nll,kv], or give stage=train"
+                "task",
+                "[]",
+                "nothing to measure",
+                "name tasks, as in task=[nll,kv], or give stage=train",
             )
         plain["task"] = {}
     known = [option.name for option in fields(config.Config)]
     for name in plain.keys() - set(known):
-        raise UserError(f"+{name}: no such option; {choose(name, known)}")
+        raise UserError(f"+{name}", problem="no such option", remedy=choose(name, known))
     for name in known:
         group = (Path(conf_dir()) / name).is_dir()
         if name not in plain or (group and plain[name] is None and name not in choices):
-            raise UserError(f"{name}: removed from the configuration; drop ~{name}")
+            raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
+        if group and name not in choices and name != "task":
+            raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
+    del plain["sweep"]  # no part of what a run is
     _check_read(plain, typed_here)
-    return Job(plain, choices, opened)
+    return make(plain, choices, opened)
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
@@ -70,8 +79,10 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
     unread = ["scheme", "data.vocabulary"]
     if not plain["finetune"] and plain["seed"] != 0:
         raise UserError(
-            f"seed={plain['seed']}: a published checkpoint is read, not drawn, and its rows "
-            "would be the same; drop it"
+            "seed",
+            plain["seed"],
+            "a published checkpoint has no seed: every seed gives the same rows",
+            "drop it",
         )
     if not plain["finetune"]:
         unread += ["train", *(f"data.{name}" for name in UNREAD)]
@@ -83,7 +94,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
             for group, own in (("scheme", "positions"), ("data.vocabulary", "tokens")):
                 if option.startswith(group):
                     why = f"has {own} of its own"
-            raise UserError(f"{override}: a published checkpoint {why}; drop it")
+            raise UserError(override, problem=f"a published checkpoint {why}", remedy="drop it")
 
 
 def opened(source: Any) -> Any:
@@ -107,6 +118,22 @@ class Experiment:
         return done(self.job)
 
     def check(self) -> None:
+        """In a sweep the first job of each kind stands for the others. Raises UserError."""
+        from extrap.runs import validate
+
+        if not self.in_sweep:
+            return self._check()
+        validate.check_own(self.job)
+        kind = validate.kind(self.job), self.job.run.trained
+        if kind not in _CHECKED:
+            try:
+                _CHECKED[kind] = self._check()
+            except UserError as error:
+                _CHECKED[kind] = error.with_traceback(None)
+        if (error := _CHECKED[kind]) is not None:
+            raise error
+
+    def _check(self) -> None:
         from extrap.runs import validate
 
         validate.check(self.job)
@@ -134,7 +161,7 @@ class Experiment:
 
         check_run(self.job.run.name)
         torch.set_num_threads(self.job.config["threads"])
-        devices.settle(self.job.trainer)
+        devices.settle(self.job.source.trainer)
         if not devices.first():  # it helps to train what the first process holds the lock of
             from extrap.runs.train import train
 
@@ -153,7 +180,7 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.held(str(holder))
         if not in_sweep:
-            print("\n".join(closing(entry, self.job.published)), file=sys.stderr)
+            print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
 
 
 def prepare(cfg: DictConfig) -> Experiment:
@@ -169,7 +196,7 @@ def done(this) -> bool:
     """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
     though the run is not on this disk.
     """
-    from extrap.runs.planned import evaluated, measured
+    from extrap.runs.evaluate import evaluated, measured
 
     if this.run.trained:
         return this.stage == "train" or evaluated(this)
@@ -177,28 +204,29 @@ def done(this) -> bool:
 
 
 def noted(this, command: str) -> Entry:
-    from extrap.runs.planned import planned
+    from extrap.runs.evaluate import planned
 
     tasks = {} if this.stage == "train" else planned(this)
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
-def closing(entry: Entry, published: bool = False) -> list[str]:
-    """What to do with what was made: where the rows are, and the commands that show them."""
+def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
+    """Returns where the rows are, and commands that show and compare them. another: an option
+    worth comparing with.
+    """
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap-plot {entry.study}",
-        f"next: extrap-table {entry.study}; the same with "
-        f"{'extension=yarn' if published else 'scheme=alibi'}, say, to compare",
+        f"next: extrap-table {entry.study}; the same with {another}, say, to compare",
     ]
 
 
 def _note_parent(this) -> None:
     """Notes that the study of a tuned run uses its parent, too."""
-    parent = Entry(this.study, this.course.parent.run.name, DIRECT, {})
-    if not parent.path.exists():
+    parent = Entry(this.study, this.source.run.name, DIRECT, {})
+    if this.run.name != this.source.run.name and not parent.path.exists():
         parent.write()
 
 
@@ -209,7 +237,7 @@ def work(this, wait: bool = True) -> None:
     this.run.fail(None, this.extension_stem)
     code = 1
     try:
-        if this.stage != "evaluate" and this.course.parent is not None:
+        if this.stage != "evaluate":
             _note_parent(this)
         if this.stage != "evaluate" and not this.run.trained:
             from extrap.runs.train import train

@@ -65,25 +65,31 @@ def main(argv: list[str] | None = None) -> None:
             _whole(f"--{name}", text, int(name != "seed")) for name, text in args.items()
         )
         if characters > UUID:
-            raise UserError(f"--characters={characters}: from 1 to {UUID}, those of a UUID")
+            raise UserError(
+                "--characters", characters, f"expected 1 to {UUID} characters, as in a UUID"
+            )
         # A record is 10 bytes more than its key and value, the rest of a line less than 128.
         if (ids := min(most(characters), (LONGEST - 128) // (2 * characters + 10))) < pairs:
             raise UserError(
-                f"--pairs={pairs}: with --characters={characters} a line holds at most {ids} "
-                "records"
+                "--pairs",
+                pairs,
+                f"with --characters={characters} a line holds at most {ids} records",
             )
         if path is None or (path.exists() and not path.is_file()):
             raise UserError(
-                "FILE is missing; give the name of a jsonl or jsonl.gz file"
-                if path is None
-                else f"FILE={path}: {'a folder' if path.is_dir() else 'no file, but a device'}"
+                "FILE",
+                ... if path is None else path,
+                "not a file" if path else "missing",
+                "give the name of a jsonl or jsonl.gz file to write",
             )
         try:
             write(path, (generate(pairs, characters, seed, i) for i in range(examples)))
         except OSError as error:
             raise UserError(
-                f"FILE={path}: cannot be written ({error.strerror}); give a file in a folder that "
-                "is yours"
+                "FILE",
+                path,
+                f"cannot be written ({error.strerror})",
+                "give a file in a folder that is yours",
             ) from None
 
 
@@ -93,7 +99,7 @@ def _whole(option: str, text: str | int, least: int) -> int:
             return number
     except ValueError:
         pass
-    raise UserError(f"{option}={text}: must be a whole number of at least {least}")
+    raise UserError(option, text, f"expected a whole number of at least {least}")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from extrap.cli.experiments import experiments
 from extrap.figures.report.page import page
 from extrap.results.findings.statement import FILE
 from extrap.results.findings.verdict import findings
+from extrap.results.places import place
 from extrap.results.rows import open_study
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -24,8 +25,8 @@ NAME = "report.html"
 def text(results: Path, study: str, images: bool = True, plugins: Sequence[str] = ()) -> str:
     """The page of a study by name. Raises UserError for an unknown one and for mixed corpora."""
     rows = open_study(results, study)
-    declared = (results / study / FILE).is_file()
-    found = findings(results / study, rows) if declared else ()
+    folder = place(results, study)
+    found = findings(folder, rows) if (folder / FILE).is_file() else ()
     return page(rows, found, images, plugins, experiments(study))
 
 
@@ -48,15 +49,16 @@ def main(argv: list[str] | None = None) -> None:
     with reported(command.prog):
         study = need_study(args)
         if args.output is not None and args.output.exists() and not args.output.is_file():
-            raise UserError(f"--output={args.output}: not a file; give the name of one")
+            raise UserError("--output", args.output, "not a file", "give the name of one")
         content = text(args.results, study, plugins=named_plugins(args))
-        path = args.output or args.results / study / NAME
+        folder = place(args.results, study)
+        path = args.output or folder / NAME
         if args.output is None:
-            check_links(args.results / study)
+            check_links(folder)
         try:
             atomic.replace(path, content.encode())
         except FileNotFoundError as error:  # /proc, which takes no new files
-            raise UserError(f"--output={path}: {error.strerror}; give another file") from None
+            raise UserError("--output", path, error.strerror, "give another file") from None
         print(path)
 
 

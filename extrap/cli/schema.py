@@ -10,6 +10,7 @@ from typing import Any
 
 from hydra.core.config_store import ConfigStore
 
+from extrap.cli.sweep.grid import Sweep
 from extrap.runs.training.optim import Optim
 
 
@@ -19,19 +20,12 @@ class Stage(Enum):
     all = "all"
 
 
-class Linear(Enum):
-    auto = "auto"
-    torch = "torch"
-    onednn = "onednn"
-
-
 @dataclass
 class Config:
     study: str = "main"
     stage: Stage = Stage.all
     seed: int = 0
     threads: int = 1
-    linear: Linear = Linear.auto
     label: str | None = None
     plugins: list[str] = field(default_factory=list)
     keep_going: bool = False
@@ -45,6 +39,7 @@ class Config:
     train: Optim = field(default_factory=Optim)
     trainer: Any = None
     logger: Any = None
+    sweep: Sweep = field(default_factory=Sweep)
 
 
 def register() -> None:

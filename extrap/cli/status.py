@@ -105,7 +105,7 @@ def _line(job: Standing, name: str) -> str:
     left = f"left: {', '.join(job.left)}" if job.left else ""
     doing = ", ".join(words(job.doing)) if job.doing else ""
     more = "  ".join(part for part in (doing, left, job.note) if part)
-    return printable(f"  {job.state:11}  {time:>7}  {name}  {more}".rstrip())
+    return printable(f"  {job.state:14}  {time:>7}  {name}  {more}".rstrip())
 
 
 def _left(jobs: list[Standing]) -> list[str]:

@@ -11,12 +11,12 @@ from extrap.cli.arguments import need_study, parser
 from extrap.cli.columns import grouped, wrapped
 from extrap.cli.exits import reported
 from extrap.cli.plain import as_json, plain
+from extrap.results import methods as extensions
 from extrap.results.effective import SHARE, Effective
-from extrap.results.extension_study import methods as extensions
-from extrap.results.extension_study.in_force import KEY, in_force, share_words
-from extrap.results.position_theory import agreement, shapes
+from extrap.results.in_force import KEY, in_force, share_words
 from extrap.results.rows import open_study
 from extrap.results.series import select
+from extrap.results.shapes import shapes
 from extrap.results.summary import ACCURACIES, FAR, PARTS, PROTOCOLS, against, gates, reach, summary
 
 TITLES = {
@@ -55,8 +55,8 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
     """What the table shows as plain values, unrounded, null where there is none: {study,
     train_lengths, series: {label: {column: value}}, effective: {label: {task and protocol: {tokens,
     low, high, least}}}, gates: {task and protocol: {label: text}}, shapes: {label: {curve: shape}},
-    in_force: [{scheme, data, extension, factor, pairs, changed, fastest, slowest, layers}],
-    theory: {scheme: {layers: rank correlation}}}; with a baseline the columns of `against` alone.
+    in_force: [{scheme, data, extension, factor, pairs, changed, fastest, slowest, layers}]};
+    with a baseline the columns of `against` alone.
     """
     table = summary(rows) if baseline is None else against(rows, baseline)
     whole = baseline is None
@@ -71,7 +71,6 @@ def values(rows: pd.DataFrame, baseline: str | None = None) -> dict:
         "gates": gates(rows).to_dict("index") if whole else {},
         "shapes": shapes(rows).to_dict("index") if whole else {},
         "in_force": plain(in_force(rows).reset_index().to_dict("records")) if whole else [],
-        "theory": plain(_by_scheme(agreement(rows))) if whole else {},
     }
 
 
@@ -82,7 +81,7 @@ def text(rows: pd.DataFrame) -> str:
     length = ", ".join(str(n) for n in sorted(rows["train_length"].unique()))
     study = ", ".join(sorted(rows["study"].unique()))
     title = f"Study {study}, trained at L = {length} tokens; 1x = L"
-    parts = (_scores, _effective_lengths, _shapes, _frequencies, _inborn, _other_gates)
+    parts = (_scores, _effective_lengths, _shapes, _frequencies, _other_gates)
     sections = [[title], *(section for part in parts for section in part(rows))]
     return "\n\n".join("\n".join(section) for section in sections)
 
@@ -138,16 +137,6 @@ def _frequencies(rows: pd.DataFrame) -> Iterator[list[str]]:
         )
         columns = [[name, *frequencies[name]] for name in frequencies.columns]
         yield [title, *wrapped(["series", *frequencies.index], columns)]
-
-
-def _inborn(rows: pd.DataFrame) -> Iterator[list[str]]:
-    if len(inborn := agreement(rows)):
-        title = (
-            "Influence of positions before training: rank correlation with theory (arXiv "
-            "2603.10123), by layers"
-        )
-        columns = [[f"{layers}", *map(_rank, inborn[layers])] for layers in inborn.columns]
-        yield [title, *wrapped(["scheme", *_named(inborn)], columns)]
 
 
 def _other_gates(rows: pd.DataFrame) -> Iterator[list[str]]:
@@ -207,20 +196,6 @@ def _in_force(rows: pd.DataFrame) -> pd.DataFrame:
         },
         index=names,
     )
-
-
-def _by_scheme(table: pd.DataFrame) -> dict:
-    named = table.set_axis(_named(table), axis=0).rename(columns=str)
-    return named.to_dict("index")
-
-
-def _named(table: pd.DataFrame) -> list[str]:
-    """Scheme, and extension where there is one."""
-    return [name if kind == "direct" else f"{name} + {kind}" for name, kind in table.index]
-
-
-def _rank(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.2f}"
 
 
 def _perplexity(value: float) -> str:

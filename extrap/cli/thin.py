@@ -22,8 +22,9 @@ def main(argv: list[str] | None = None) -> None:
         study = table.folder(args.results, args.study)
         if not left_out.rules(study):
             raise UserError(
-                f"{study / left_out.FILE}: no rules there; write which rows are left out, as in "
-                "`- {metric: [restricted, format]}`"
+                study / left_out.FILE,
+                problem="holds no rules",
+                remedy="write which rows are left out, as in `- {metric: [restricted, format]}`",
             )
         table.read(study)
         print(f"{args.study}: {left_out.thin(study)} rows left out")

@@ -22,7 +22,9 @@ from typing import Annotated, ClassVar, Literal, get_args
 import numpy as np
 from annotated_types import Interval
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
+from extrap.data.trials.base import Questions
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -37,8 +39,8 @@ FLOATS = 1000
 
 @dataclass(frozen=True)
 class AggregateForm(SceneForm):
-    """labels: different ones; modulus: of counts; kind: what a test asks. Depth means nothing here,
-    and every question is about the whole context.
+    """labels: number of different labels; modulus: of counts; kind: of the question in a test.
+    Every question is about the whole context, so depth changes nothing.
     """
 
     labels: int = 4
@@ -59,31 +61,30 @@ class AggregateForm(SceneForm):
                 f"need a value id each, but data.vocabulary.values={vocabulary.values}; give fewer"
             )
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        labels = self._draw(rng, records, (MAJORITY, HALF))
+    def scene(self, context: Context, records: int) -> Scene:
+        labels = self._draw(context.rng, records, (MAJORITY, HALF))
         asked = np.arange(COUNT + self.labels)
         answers = np.array([self._answer(labels, mark) for mark in asked.tolist()])
-        return self._scene(vocabulary, labels, asked, answers)
+        return self._scene(context.vocabulary, labels, asked, answers)
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
         mark = KINDS.index(self.kind)
-        labels = self._draw(rng, records, (mark,))
-        mark += int(rng.integers(self.labels)) if mark == COUNT else 0
-        return self._scene(
-            vocabulary, labels, np.array([mark]), np.array([self._answer(labels, mark)])
-        )
+        labels = self._draw(context.rng, records, (mark,))
+        mark += int(context.rng.integers(self.labels)) if mark == COUNT else 0
+        answers = np.array([self._answer(labels, mark)])
+        return self._scene(context.vocabulary, labels, np.array([mark]), answers)
 
     def _draw(self, rng: np.random.Generator, n: int, marks: tuple[int, ...]) -> np.ndarray:
-        """n labels, drawn again until what these marks ask for has one answer."""
+        """Draws n labels, again until the question of each mark has one answer."""
         while True:
             labels = rng.integers(self.labels, size=n)
             if all(self._answer(labels, mark) >= 0 for mark in marks):
                 return labels
 
     def _answer(self, labels: np.ndarray, mark: int) -> int:
-        """Number of the value that is the answer; -1 where two labels stand most often."""
+        """Returns the number of the value that is the answer; -1 if two labels are the most
+        frequent.
+        """
         if mark >= COUNT:
             return self.labels + int((labels == mark - COUNT).sum()) % self.modulus
         part = labels[: len(labels) // 2] if mark == HALF else labels
@@ -103,8 +104,19 @@ class AggregateForm(SceneForm):
             vocabulary.value(candidates)[:, None],
         )
 
+    def uncounted(self, questions: Questions) -> float:
+        """Returns the expected accuracy, on these questions, of naming the label of a random place
+        (of first-half: in that half), and of count that of always saying the most frequent count.
+        """
+        length = questions.tokens.shape[1]
+        if self.kind == "count":
+            return self.most_frequent(length)
+        labels = questions.tokens[:, -1 - self.records(length) : -1]
+        part = labels[:, : labels.shape[1] // 2] if self.kind == "first-half" else labels
+        return float((part == questions.answers).mean())
+
     def most_frequent(self, length: int) -> float:
-        """Accuracy of always saying the most frequent answer: 1 / labels; of count
+        """Returns the accuracy of always saying the most frequent answer: 1 / labels; of count
         max_r sum_(j = r mod m) C(n, j) p^j (1 - p)^(n - j), p = 1 / labels, n labels.
         """
         if self.kind != "count":

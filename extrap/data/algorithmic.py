@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.part import Part
-from extrap.data.text import windows
+from extrap.data.context import Context
+from extrap.data.part import Drawn, Part
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True)
 class String:
-    """tokens (t,): string and answer; answers (t,): which tokens belong to an answer; the last of
-    them are those of a test.
+    """tokens (t,): string and answer; answers (t,): which tokens belong to an answer. A test asks
+    for the last of the answers.
     """
 
     tokens: np.ndarray
@@ -46,27 +46,27 @@ class Algorithmic(Part):
 
     @abstractmethod
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        """One string of n symbols with its answer."""
+        """Draws one string of n symbols with its answer."""
 
     @abstractmethod
     def width(self, n: int) -> int:
-        """Tokens of a string of n symbols and its answer."""
+        """Returns the tokens of a string of n symbols and its answer."""
 
     def answer_width(self, n: int) -> int:
-        """Tokens of the answer that a test asks for."""
+        """Returns the tokens of the answer in a test."""
         return 1
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """Exact match of whoever says the most frequent answer, or one of them at random."""
+        """Returns the exact match of always saying the most frequent answer."""
         return 0.5
 
     def most(self, vocabulary: Vocabulary) -> int:
-        """Symbols of the longest string that there are ids for."""
+        """Returns the symbols of the longest string for which there are ids."""
         return 2**62
 
     @classmethod
     def check_marks(cls, option: str, vocabulary: Vocabulary) -> None:
-        """Raises UserError where there are not enough ids."""
+        """Raises UserError if the vocabulary has too few ids."""
         for kind, least in (("keys", cls.marks), ("values", cls.least_values)):
             if getattr(vocabulary, kind) < least:
                 name = kind.removesuffix("s")
@@ -83,22 +83,15 @@ class Algorithmic(Part):
                 f"{self.width(self.longest)} tokens; give fewer, or raise data.length={length}"
             )
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Text stands behind the answer as well and is not scored."""
-        sequences = np.concatenate(
-            [np.full((self.size, 1), vocabulary.bos), windows(rng, stream, self.size, length)], 1
-        )
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        """Draws the sequences of one step; text before and after a string is not scored."""
+        rng, vocabulary = context.rng, context.vocabulary
+        bos = np.full((self.size, 1), vocabulary.bos)
+        sequences = np.concatenate([bos, context.texts(self.size, context.length)], 1)
         scored = np.zeros(sequences.shape, bool)
         for row, score in zip(sequences, scored, strict=True):
             string = self.string(rng, vocabulary, int(rng.integers(1, self.longest + 1)))
-            start = 1 + rng.integers(length - len(string.tokens) + 1)
+            start = 1 + rng.integers(context.length - len(string.tokens) + 1)
             place = slice(start, start + len(string.tokens))
             row[place], score[place] = string.tokens, string.answers
         return sequences, scored[:, 1:]

@@ -2,12 +2,12 @@
 
     BOS  [text]  k v  k v ... k v    ? k v   ? a v   ? b v    = b a   = a k
 
-Every name k has an alias a, and every alias one of its own, b. Which belongs to which is nowhere in
-a context: a run learns it from training alone, where `= b a` states it and `? a` asks for the value
-of a record by its alias. Half of the names are never asked for by b in training, so that a test of
-these needs two facts and the record together. Source: NoLiMa, arXiv 2502.05167, in miniature. One
-sequence of 24 tokens, 2 records, `_` a blank, k0 the mark ?, k1 the mark =; k158 is the alias of
-k71, k133 that of k33, k221 that of k158:
+Every name k has an alias a, and every alias one of its own, b. No context says which belongs to
+which: a run learns it from training alone, where `= b a` states it and `? a` asks for the value of
+a record by its alias. Training never asks for half of the names by b, so that a test of these needs
+two facts and the record together. Source: NoLiMa, arXiv 2502.05167, in miniature. One sequence of
+24 tokens, 2 records, `_` a blank, k0 the mark ?, k1 the mark =; k158 is the alias of k71, k133 that
+of k33, k221 that of k158:
 
     <bos> _ f k71 v18 k33 v55 k0 k158 v18 k0 k71 v18 k1 k133 k33 k0 k33 v55 k1 k221 k158 k1 k221
 """
@@ -18,8 +18,8 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
-from extrap.data.vocabulary import Vocabulary
 
 Kind = Literal["literal", "one-hop", "two-hops", "two-hops-unseen"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -29,8 +29,8 @@ MARKS = 2
 
 @cache
 def table(keys: int) -> np.ndarray:
-    """(names, 3): key numbers of every name, its alias and the alias of that, the same for every
-    run with so many keys.
+    """Returns key numbers (names, 3) of every name, its alias and the alias of the alias, the same
+    for every run with so many keys.
     """
     names = (keys - MARKS) // 3
     rng = np.random.default_rng((names, 2502, 5167))
@@ -41,14 +41,14 @@ def table(keys: int) -> np.ndarray:
 
 
 def unseen(names: np.ndarray) -> np.ndarray:
-    """Which names are never asked for in two hops in training: the odd ones."""
+    """Returns which names training never asks for in two hops: the odd ones."""
     return names % 2 == 1
 
 
 @dataclass(frozen=True)
 class AliasForm(SceneForm):
-    """kind: by which name a test asks: the one in the record, its alias, the alias of that, and the
-    same of names for which training never did.
+    """kind: the name in the question of a test: that of the record, its alias, the alias of the
+    alias, or the last one for names that training never asked for in this way.
     """
 
     kind: Kind = "literal"
@@ -60,10 +60,10 @@ class AliasForm(SceneForm):
     def keys(self, records: int) -> int:
         return 3 * max(records, 4) + MARKS
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        known = table(vocabulary.keys)
-        names = rng.permutation(len(known))[:records]
-        values = vocabulary.value(rng.integers(vocabulary.values, size=records))
+    def scene(self, context: Context, records: int) -> Scene:
+        vocabulary, known = context.vocabulary, table(context.vocabulary.keys)
+        names = context.rng.permutation(len(known))[:records]
+        values = context.values(records)
         trained = np.flatnonzero(~unseen(names))
         by_value = [(names, 0), (names, 1), (names[trained], 2)]
         queries = [np.stack([np.full(len(n), VALUE), known[n, hops]], 1) for n, hops in by_value]
@@ -75,16 +75,14 @@ class AliasForm(SceneForm):
             rows, vocabulary.key(np.concatenate(queries)), answers[:, None], values[:, None]
         )
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        known = table(vocabulary.keys)
-        names = rng.permutation(len(known))
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        vocabulary, known = context.vocabulary, table(context.vocabulary.keys)
+        names = context.rng.permutation(len(known))
         hops = min(KINDS.index(self.kind), 2)
         fits = unseen(names) == (self.kind == "two-hops-unseen") if hops == 2 else names >= 0
         gold = names[np.flatnonzero(fits)[0]]
         names = np.concatenate([[gold], names[names != gold]])[:records]
-        values = vocabulary.value(rng.integers(vocabulary.values, size=records))
+        values = context.values(records)
         index = round(depth * (records - 1))
         rows = np.stack([vocabulary.key(known[names, 0]), values], 1)
         query = vocabulary.key(np.array([[VALUE, known[gold, hops]]]))

@@ -53,7 +53,7 @@ class Computed(Algorithmic):
 
 @dataclass(frozen=True, kw_only=True)
 class Parity(Computed):
-    """Bits; the answer is whether the number of ones is odd."""
+    """Bits; the answer is 1 if the number of ones is odd."""
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
         bits, mark = rng.integers(2, size=n), vocabulary.key(PARITY)
@@ -66,7 +66,7 @@ class Parity(Computed):
 
 @dataclass(frozen=True, kw_only=True)
 class Sort(Computed):
-    """x1 ... xn from all symbols; the answer is the same in the order of their ids."""
+    """x1 ... xn from all symbols; the answer has the same symbols in the order of their ids."""
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
         symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
@@ -80,7 +80,7 @@ class Sort(Computed):
         return n + 1
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """n! / (m1! m2! ...) / values^n, the symbols as evenly often as they come."""
+        """Returns n! / (m1! m2! ...) / values^n for m1, m2, ... as even as possible."""
         each, more = divmod(n, vocabulary.values)
         orders = math.factorial(n) // (
             math.factorial(each + 1) ** more * math.factorial(each) ** (vocabulary.values - more)
@@ -108,7 +108,7 @@ class Addition(Computed):
     def _written(
         self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]
     ) -> list[np.ndarray]:
-        """Tokens of the digits of each number."""
+        """Returns the tokens of the digits of each number."""
         return [vocabulary.value(digits) for digits in numbers]
 
     def width(self, n: int) -> int:
@@ -118,14 +118,14 @@ class Addition(Computed):
         return n + 1
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """Of saying 99 ... 9, the sum of most pairs of numbers: 10^n of 10^2n."""
+        """Returns the share of 99 ... 9, the sum of most pairs of numbers: 10^n of 10^2n."""
         return 10.0**-n
 
 
 @dataclass(frozen=True, kw_only=True)
 class HintedAddition(Addition):
-    """The same with a hint before every digit, of the answer as well: who says the sum writes its
-    place down first.
+    """Addition with a hint before every digit, also of the answer: a model writes the place of each
+    digit of the sum before the digit.
     """
 
     marks: ClassVar[int] = HINTS + 2
@@ -161,7 +161,7 @@ class HintedAddition(Addition):
 
 @dataclass(frozen=True, kw_only=True)
 class PermutationProduct(Computed):
-    """n permutations of five things, one after the other; the answer is where they take each."""
+    """n permutations of five things, one after the other; the answer is the place of each thing."""
 
     least_values: ClassVar[int] = 5
 
@@ -180,7 +180,9 @@ class PermutationProduct(Computed):
         return 5
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        """Share of the 2^n strings whose product is the most frequent one, by walking all of S5."""
+        """Returns the share of the 2^n strings with the most frequent product, by walking all of
+        S5.
+        """
         ways: dict[tuple[int, ...], float] = {tuple(range(5)): 1.0}
         for _ in range(n):
             after: dict[tuple[int, ...], float] = defaultdict(float)

@@ -27,16 +27,16 @@ MEMORY = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class Curriculum:
-    """When a part turns from easy to hard.
+    """The steps at which a part turns from easy to hard.
 
     Args:
-        accuracy: running training accuracy that ends the easy phase; null: it is not waited for
+        accuracy: running training accuracy that ends the easy phase; null: no accuracy ends it
         latest: share of all steps after which it ends at the latest
         ramp: share of all steps over which the difficulty rises from 0 to 1
-        kept: share of its weight in the loss that a part has at difficulty 1 if it was learned,
-            so that what takes longer, the text, has most of the gradient from then on
+        kept: share of its weight in the loss that a learned part has at difficulty 1, so that the
+            text, which takes longer, has most of the gradient from then on
 
-    Raises ValueError for shares outside 0 ... 1, a weight of 0 and an accuracy that is none.
+    Raises ValueError for shares outside 0 ... 1, a weight of 0 and an accuracy outside (0, 1].
     """
 
     accuracy: float | None = 0.95
@@ -54,26 +54,30 @@ class Curriculum:
             raise ValueError(f"kept={self.kept}: a share above 0 and at most 1")
 
     def last_switch(self, steps: int) -> int:
-        """The step at which a part switches that has learned nothing, in a training of `steps`."""
+        """Returns the step, of a training of `steps`, at which a part switches that has learned
+        nothing.
+        """
         return round(self.latest * steps)
 
     def difficulty(self, step: int, switch: int, steps: int) -> float:
-        """Of the sequences of a step, in [0, 1], for a part that switches at `switch`."""
+        """Returns the difficulty, in [0, 1], of the sequences of a step, for a part that switches
+        at `switch`.
+        """
         if step < switch:
             return 0.0
         ramp = self.ramp * steps
         return 1.0 if ramp == 0 else min(1.0, (step - switch) / ramp)
 
     def weight(self, difficulty: float) -> float:
-        """Share of its weight in the loss that a learned part of this difficulty has."""
+        """Returns the share of its weight in the loss that a learned part keeps."""
         return 1 - (1 - self.kept) * difficulty
 
 
 class Switches:
     """The state of a curriculum: the step at which each part switches, as far as it is known.
 
-    `update` is called after every step with the accuracy of each part in it. `at(part)` may be
-    asked for any part; before it has switched it is the last possible step.
+    `update` is called after every step with the accuracy of each part in it. `at(part)` works for
+    any part; before the part has switched, it is the last possible step.
     """
 
     def __init__(self, curriculum: Curriculum, steps: int, parts: Iterable[str]):
@@ -86,16 +90,16 @@ class Switches:
         return self.decided.get(part, self.last)
 
     def learned(self, part: str) -> bool:
-        """Whether a part switches because it was learned, and not because time was up."""
+        """True if a part switches because it was learned, and not because time was up."""
         return part in self.decided
 
     @property
     def waiting(self) -> list[str]:
-        """Parts that are easy and whose accuracy is waited for."""
+        """Returns the easy parts that an accuracy can still switch."""
         return [] if self.accuracy is None else [p for p in self.running if p not in self.decided]
 
     def update(self, step: int, accuracies: Mapping[str, float]) -> None:
-        """step: how many steps are done; accuracies: of the parts that are waited for."""
+        """Takes the accuracies of the waiting parts after `step` steps."""
         for part in self.waiting:
             self.running[part] = MEMORY * self.running[part] + (1 - MEMORY) * accuracies[part]
             learned = self.accuracy is not None and self.running[part] >= self.accuracy
@@ -111,13 +115,13 @@ class Switches:
 
 
 class Graded(Part):
-    """A part whose sequences are easy or hard, by the `difficulty` that `draw` is given."""
+    """A part whose sequences are easy or hard, by the `difficulty` of `draw`."""
 
 
 def counts(
     rng: np.random.Generator, size: int, fewest: int, most: int, difficulty: float
 ) -> np.ndarray:
-    """`size` whole numbers in [fewest, most]: uniform with probability `difficulty`, else
+    """Draws `size` whole numbers in [fewest, most]: uniform with probability `difficulty`, else
     log-uniform; fewest >= 1.
     """
     easy = np.exp(rng.uniform(np.log(fewest), np.log(most + 1), size)).astype(np.int64)

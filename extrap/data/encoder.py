@@ -9,8 +9,8 @@ import numpy as np
 
 
 class Encoder(Protocol):
-    """name: goes into the content hash of a token map; ids: all are below; dtype: of the map;
-    sized: tokens differ in bytes.
+    """An encoder of text. name: part of the content hash of a token map; ids: upper bound of the
+    ids; dtype: of the map; sized: whether tokens differ in bytes.
     """
 
     name: str
@@ -19,13 +19,13 @@ class Encoder(Protocol):
     sized: bool
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, bytes of text behind each), both (N,). The bytes of a document add up to those of
-        its text.
+        """Returns ids and the bytes of text behind each, both (N,). The bytes of a document add up
+        to the bytes of its text.
         """
         ...
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of ids; those that are no text, such as that of BOS, are line breaks."""
+        """Returns the text of ids; an id without text, such as BOS, becomes a line break."""
         ...
 
 

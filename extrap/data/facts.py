@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -28,7 +29,9 @@ RELATIONS = ("o", "i", "b", "t")  # of, in, by, to
 
 @dataclass(frozen=True)
 class Sentence:
-    """relations, subject, after, object, stop: a fact as text; ask: in front of a question."""
+    """A fact as text: relations, after, stop: words before the subject, between subject and object,
+    and after them; ask: words before a question.
+    """
 
     relations: tuple[str, ...]
     after: str
@@ -44,8 +47,8 @@ ENGLISH = Sentence(
 
 @dataclass(frozen=True)
 class Facts:
-    """What K documents of F facts say. subjects (..., K) key ids; relations (..., K, F) indices;
-    objects (..., K, F) value ids.
+    """The content of K documents of F facts. subjects (..., K) key ids; relations (..., K, F)
+    indices; objects (..., K, F) value ids.
     """
 
     subjects: np.ndarray
@@ -53,17 +56,11 @@ class Facts:
     objects: np.ndarray
 
     @classmethod
-    def draw(
-        cls, rng: np.random.Generator, vocabulary: Vocabulary, documents: int, facts: int
-    ) -> "Facts":
-        """Subjects all different, relations of a subject all different, objects free."""
-        subjects = vocabulary.key(rng.permutation(vocabulary.keys)[:documents])
-        relations = rng.random((documents, len(RELATIONS))).argsort(1)[:, :facts]
-        return cls(
-            subjects,
-            relations,
-            vocabulary.value(rng.integers(vocabulary.values, size=(documents, facts))),
-        )
+    def draw(cls, context: Context, documents: int, facts: int) -> "Facts":
+        """Draws different subjects, different relations of each subject, and any objects."""
+        subjects = context.keys(documents)
+        relations = context.rng.random((documents, len(RELATIONS))).argsort(1)[:, :facts]
+        return cls(subjects, relations, context.values(documents, facts))
 
     def __getitem__(self, which) -> "Facts":
         return Facts(self.subjects[which], self.relations[which], self.objects[which])
@@ -71,8 +68,8 @@ class Facts:
 
 @dataclass(frozen=True)
 class Template:
-    """words (R, w): tokens of the relations; after: between subject and object; stop, ask: of the
-    full stop and in front of a question; facts: of a document.
+    """The tokens of facts. words (R, w): of the relations; after: between subject and object; stop,
+    ask: of the full stop and in front of a question; facts: of a document.
     """
 
     words: np.ndarray
@@ -83,8 +80,8 @@ class Template:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, facts: int) -> "Template":
-        """In the tokens of a vocabulary; of relations of different widths, as many tokens as the
-        shortest has. Raises UserError where a sentence would be cut.
+        """Returns the template in the tokens of a vocabulary; if relations differ in width, each
+        has as many tokens as the shortest. Raises UserError if that cuts a sentence.
         """
         wording = ENGLISH if vocabulary.layout.between else OWN
 
@@ -104,31 +101,33 @@ class Template:
 
     @property
     def each(self) -> int:
-        """Tokens of a fact."""
+        """Returns the tokens of a fact."""
         return self.words.shape[1] + len(self.after) + 2
 
     @property
     def width(self) -> int:
-        """Tokens of a document."""
+        """Returns the tokens of a document."""
         return self.facts * self.each + 1
 
     @property
     def question_width(self) -> int:
-        """Tokens of a question, its answer not counted."""
+        """Returns the tokens of a question without its answer."""
         return self.each
 
     def most(self, length: int) -> int:
-        """The most documents a context of `length` tokens holds next to BOS and one question."""
+        """Returns how many documents a context of `length` tokens holds next to BOS and one
+        question.
+        """
         return (length - 1 - self.question_width) // self.width
 
     def distance(self, documents: int, fact: int) -> int:
-        """Tokens from the subject of a fact, in the first of so many documents, to that of the
-        question right behind them.
+        """Returns the tokens from the subject of a fact, in the first of so many documents, to the
+        subject of the question right behind them.
         """
         return documents * self.width - fact * self.each + 1
 
     def documents(self, facts: Facts) -> np.ndarray:
-        """(..., K, width) int64."""
+        """Returns documents (..., K, width) int64."""
         words = self.words[facts.relations]
         subjects = np.broadcast_to(facts.subjects[..., None], facts.objects.shape)
         after = np.broadcast_to(self.after, (*facts.objects.shape, len(self.after)))
@@ -138,7 +137,7 @@ class Template:
         return np.concatenate([tokens, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
 
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
-        """(..., question_width) int64."""
+        """Returns questions (..., question_width) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
         after = np.broadcast_to(self.after, (*subjects.shape, len(self.after)))
         return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)

@@ -1,26 +1,37 @@
-"""Key-value retrieval as training data: records `k v`, then queries `k` that are answered with `v`.
+"""Key-value retrieval: as training data and as a test.
 
-    BOS  [filler and n records k v, every key once]  k v  k v  k v ...
+    BOS  [filler and n records k v, every key once]  k v  k v  k v ...      training
+    BOS  k v  k v ... K V ... k v  K            records: all slots hold records, so that more length
+                                                is more records and more distance
+    BOS  k v  text  k v  text  K V  text  K     padded: a fixed number of records in running text,
+                                                so that more length is distance alone
 
-Behind the records keys are asked again; only the v after them are scored.
-
-Records are adjacent pairs and every answer of a sequence is scored, which is what lets a tiny model
-learn it in minutes (the multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5
-records scattered in text, `_` a blank:
+In training, queries `k` follow the records and are answered with `v`; only these v are scored.
+Records are adjacent pairs and every answer of a sequence is scored, which lets a tiny model learn
+it in minutes (the multi-query recall of arXiv 2312.04927). One sequence of 32 tokens, 5 records
+scattered in text, `_` a blank:
 
     <bos> k92 v18 k145 v47 _ k93 v50 b k155 v41 r o k141 v11 k93 v50 k155 v41 k141 v11 k155 v41
     k141 v11 k155 v41 k92 v18 k141 v11 k155
+
+A test takes the gold record K V out and puts it back at each depth, so that the distractors (the
+other records), their order and the filler are the same at every depth, token for token. The query
+key K is the last token and V the right next one; in the words of a tokenizer a record is a line
+`k: v`, and the query `k:` (RecordLayout). Trial i of a length does not depend on other trials,
+lengths or depths. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 (padded).
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import EARLY
-from extrap.data.text import windows
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.part import EARLY, Drawn
+from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
@@ -29,12 +40,12 @@ FEWEST = 2
 
 
 def most(length: int) -> int:
-    """The most records a sequence of `length` tokens holds next to BOS and one query key."""
+    """Returns how many records `length` tokens hold next to BOS and one query key."""
     return length // 2 - 1
 
 
 def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
-    """Raises UserError when `records` of a sequence of `length` tokens cannot have a key each."""
+    """Raises UserError if `records` of a sequence of `length` tokens cannot have a key each."""
     if records > vocabulary.keys:
         raise UserError(
             f"data.vocabulary.keys={vocabulary.keys}: {records} records in {length} tokens need a "
@@ -91,25 +102,15 @@ class KeyValue(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_keys(vocabulary, most(length), length)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers.
-
-        Answers of echoes are marked EARLY.
-        """
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        """Draws the sequences of one step; answers of echoes are marked EARLY."""
+        rng, vocabulary, length = context.rng, context.vocabulary, context.length
         pairs = counts(rng, self.size, FEWEST, most(length), difficulty)
         filler, scattered = self._filler(rng, length - 2 - 2 * pairs, difficulty)
-        keys = vocabulary.key(
-            rng.random((self.size, vocabulary.keys)).argsort(1)[:, : most(length)]
-        )
-        values = vocabulary.value(rng.integers(vocabulary.values, size=keys.shape))
-        text = windows(rng, stream, self.size, length)
+        order = rng.random((self.size, vocabulary.keys)).argsort(1)
+        keys = vocabulary.key(order[:, : most(length)])
+        values = context.values(*keys.shape)
+        text = context.texts(self.size, length)
         # room for a last query that is cut off
         sequence = np.empty((self.size, length + 3), np.int64)
         sequence[:, 0] = vocabulary.bos
@@ -137,8 +138,8 @@ class KeyValue(Graded):
     def _filler(
         self, rng: np.random.Generator, room: np.ndarray, difficulty: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Filler tokens of every sequence, up to its room, and whether they are scattered; (size,)
-        each.
+        """Draws the filler tokens of every sequence, up to its room, and whether they are
+        scattered; (size,) each.
         """
         form = rng.random(self.size)
         filled = form < difficulty * (self.prefix + self.scattered)
@@ -149,7 +150,7 @@ class KeyValue(Graded):
 
     @staticmethod
     def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
-        """Writes filler and records in: units of width 1 and 2, filler first or in a random order,
+        """Writes filler and records: units of width 1 and 2, filler first or in a random order,
         each kind in its own order.
         """
         at = np.arange(sequence.shape[1] - 3)
@@ -169,8 +170,8 @@ class KeyValue(Graded):
         )
 
     def _ask(self, rng, sequence, start, pairs, keys, values) -> np.ndarray:
-        """Fills the slots from `start` on with queries and their answers; returns where the answers
-        are.
+        """Fills the slots from `start` on with queries and their answers; returns the places of the
+        answers.
         """
         width = sequence.shape[1]
         asked = (
@@ -184,3 +185,109 @@ class KeyValue(Graded):
         answers = np.zeros(sequence.shape, bool)
         answers[row, slot + 1] = True
         return answers
+
+
+@dataclass(frozen=True)
+class PairForm(Form):
+    """Records and filler: the gold record K V is moved, everything else stays."""
+
+    layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
+
+    def written(self, layout: RecordLayout) -> Self:
+        return replace(self, layout=layout)
+
+    def body(self, length: int) -> int:
+        """Returns the tokens between BOS and the query without the gold record."""
+        return length - 1 - self.layout.query_width - self.layout.width
+
+    @abstractmethod
+    def distractors(self, length: int) -> np.ndarray:
+        """Returns the offsets of the distractors in the body."""
+
+    @abstractmethod
+    def gold(self, length: int, depth: float) -> int:
+        """Returns the offset of the gold record in the body."""
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        check_keys(vocabulary, self.records(length), length)
+
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        length, n = context.length, self.records(context.length)
+        slots = self.distractors(length)
+        at = self.gold(length, depth)
+        keys, values = context.keys(n), context.values(n)
+        records = self.layout.records(keys, values)  # (n, width), gold first
+        filler = length - 1 - self.layout.query_width - self.layout.width * n
+        body = np.empty(self.body(length), np.int64)
+        text = np.ones(len(body), bool)
+        taken = slots[:, None] + np.arange(self.layout.width)
+        text[taken] = False
+        body[taken] = records[1:]
+        body[text] = context.text(filler)
+        query = self.layout.queries(keys[0])
+        return OneQuestion(
+            np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),
+            values[:1],
+            values[:, None],
+            int((slots < at).sum()),
+            length - self.layout.query_width - 1 - at,
+            self.layout.query_width,
+        )
+
+
+@dataclass(frozen=True)
+class Records(PairForm):
+    """As many records as fit, with filler in front. Depth is the index of the record over the last
+    index.
+    """
+
+    code = 0
+
+    def records(self, length: int) -> int:
+        return self.layout.most(length)
+
+    def distractors(self, length: int) -> np.ndarray:
+        return self._over(length) + self.layout.width * np.arange(self.records(length) - 1)
+
+    def gold(self, length: int, depth: float) -> int:
+        index = round(depth * (self.records(length) - 1))
+        return self._over(length) + self.layout.width * index
+
+    def _over(self, length: int) -> int:
+        """Returns the tokens that hold no record."""
+        return (length - 1 - self.layout.query_width) % self.layout.width
+
+
+@dataclass(frozen=True)
+class Padded(PairForm):
+    """`pairs` records, the distractors with equal gaps of text. Depth is the place of the record in
+    tokens over the last possible one.
+
+    A place inside a distractor moves in front of it.
+    """
+
+    pairs: int
+    code = 1
+
+    def records(self, length: int) -> int:
+        return self.pairs
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        if self.pairs > (most := self.layout.most(length)):
+            raise UserError(
+                f"{option}.pairs={self.pairs}: a context of {length} tokens holds at most "
+                f"{most} records; give fewer, or no shorter lengths"
+            )
+        super().check(option, vocabulary, length)
+
+    def distractors(self, length: int) -> np.ndarray:
+        width = self.layout.width
+        filler = length - 1 - self.layout.query_width - width * self.pairs
+        j = np.arange(self.pairs - 1)
+        return (j + 1) * filler // self.pairs + width * j
+
+    def gold(self, length: int, depth: float) -> int:
+        at = round(depth * self.body(length))
+        slots = self.distractors(length)
+        parted = slots[(slots < at) & (at < slots + self.layout.width)]
+        return int(parted[0]) if len(parted) else at

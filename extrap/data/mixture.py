@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from extrap.data.context import Context
 from extrap.data.corpora.base import Corpus, Encoded, Source
 from extrap.data.curriculum import Curriculum, Graded, Switches
 from extrap.data.keyvalue import FEWEST, KeyValue
@@ -25,11 +26,11 @@ IGNORED = -100  # a target that is not scored
 
 @dataclass
 class Batch:
-    """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 where not
+    """tokens (B, T) int64, BOS first; targets (B, T) int64, the token after each, -100 if not
     scored; parts: rows of each part; early (B, T) bool: targets that are also scored before the
-    last layer. scored, echoes: places of each part's targets in the flat (B * T,), those that are
-    scored once and those that are early, found on the host, so that a device need not be waited
-    for. weights: what is left of the weight of a part, all of it where none is named.
+    last layer. scored, echoes: places of each part's targets in the flat (B * T,), of targets that
+    are scored once and of early ones, found on the host, so that no device has to be waited for.
+    weights: the rest of the weight of a part, all of it for a part that is not named.
     """
 
     tokens: Tensor
@@ -56,11 +57,11 @@ class Batch:
         return self._each(lambda t: t.to(device, non_blocking=True))
 
     def pin_memory(self) -> "Batch":
-        """In memory that a GPU reads while others compute."""
+        """Returns the batch in memory that a GPU reads while others compute."""
         return self._each(Tensor.pin_memory)
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> "Batch":
-        """The same with every tensor changed."""
+        """Returns the batch with every tensor changed."""
         scored, echoes = (
             {part: change(at) for part, at in places.items()}
             for places in (self.scored, self.echoes)
@@ -74,13 +75,12 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """What a model is trained on: windows of `length` tokens of text, of retrieval and of `more`
+    """The training data of a model: windows of `length` tokens of text, of retrieval and of `more`
     parts by name, text from `corpus`.
 
     A part of size 0 is absent: text only and retrieval only are the controls of the mixture. Easy
-    sequences come before hard ones by the curriculum.
-    Raises UserError for a mixture with no part, and for a length or a vocabulary that a part does
-    not fit in.
+    sequences come before hard ones by the curriculum. Raises UserError for a mixture without parts,
+    and for a length or a vocabulary into which a part does not fit.
     """
 
     vocabulary: Vocabulary
@@ -125,19 +125,19 @@ class Mixture:
 
     @property
     def source(self) -> Encoded:
-        """The text as the tokens of the vocabulary."""
+        """Returns the text as the tokens of the vocabulary."""
         return Encoded(self.corpus, self.vocabulary.encoder)
 
     @property
     def _every(self) -> dict[str, Part]:
-        """Parts by name, absent ones too. The place of each seeds its draws, so that it draws the
-        same whatever the others are.
+        """Returns all parts by name, absent ones too. The place of a part seeds its draws, so that
+        it draws the same whatever the other parts are.
         """
         return {"text": self.text, "retrieval": self.retrieval, **(self.more or {})}
 
     @property
     def _paths(self) -> dict[str, Part]:
-        """The same by option."""
+        """Returns all parts by option."""
         return {
             f"data.{name}" if i < 2 else f"data.more.{name}": part
             for i, (name, part) in enumerate(self._every.items())
@@ -145,23 +145,23 @@ class Mixture:
 
     @property
     def parts(self) -> dict[str, Part]:
-        """The parts that are there, in the order of the batch."""
+        """Returns the parts of a size above 0, in the order of the batch."""
         return {name: part for name, part in self._every.items() if part.size}
 
     @property
     def weights(self) -> dict[str, float]:
-        """What the mean loss of each part counts in the sum."""
+        """Returns the weight of the mean loss of each part in the sum."""
         return {name: part.weight for name, part in self.parts.items()}
 
 
 class Batches:
-    """Training batches: `at(t, switches)` is that of step t, the same for every model whose parts
-    switch at the same steps (curriculum.py).
+    """Training batches: `at(t, switches)` is the batch of step t, the same for every model whose
+    parts switch at the same steps (curriculum.py).
 
-    Text is a function of (seed, t) alone; a part with a curriculum one of (seed, phase, step in the
-    phase). after: steps of a training that this one follows on: all is hard from the first step on,
-    and no sequence of that training comes again.
-    Raises UserError when the training text is shorter than one window.
+    Text is a function of (seed, t) alone; a part with a curriculum is a function of (seed, phase,
+    step in the phase). after: steps of an earlier training that this one continues: all sequences
+    are hard from the first step on, and none of the earlier training comes again. Raises UserError
+    if the training text is shorter than one window.
     """
 
     def __init__(self, mixture: Mixture, corpus: Corpus, seed: int, steps: int, after: int = 0):
@@ -176,11 +176,13 @@ class Batches:
         return self.steps
 
     def __getitem__(self, t: int) -> Batch:
-        """The batch of step t for a model that has learned nothing before the latest switch."""
+        """Returns the batch of step t for a model that has learned nothing before the latest
+        switch.
+        """
         return self.at(t, self.switches())
 
     def switches(self) -> Switches:
-        """The state of the curriculum before the first step."""
+        """Returns the state of the curriculum before the first step."""
         graded = [name for name, part in self.mixture.parts.items() if isinstance(part, Graded)]
         return Switches(self.mixture.curriculum, self.steps, [] if self.after else graded)
 
@@ -194,7 +196,8 @@ class Batches:
             rng = np.random.default_rng((self.seed, i, *draws))
             if switches.learned(name):
                 weights[name] = m.curriculum.weight(difficulty)
-            drawn.append(part.draw(rng, self.stream, m.vocabulary, m.length, difficulty))
+            context = Context(rng, m.vocabulary, self.stream, m.length)
+            drawn.append(part.draw(context, difficulty))
         sequences, scored = (
             torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*drawn, strict=True)
         )
@@ -211,7 +214,7 @@ class Batches:
     def _draws(
         self, t: int, name: str, part: Part, switches: Switches
     ) -> tuple[tuple[int, int], float]:
-        """(phase, step in the phase) of a part at step t, and its difficulty."""
+        """Returns (phase, step in the phase) of a part at step t, and its difficulty."""
         if self.after:
             return (3, self.after + t), 1.0
         if not isinstance(part, Graded):

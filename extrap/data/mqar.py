@@ -11,14 +11,15 @@ key may stand, too: at most times it does not (in 1 % of questions at 64 tokens,
 arXiv 2312.04927, section 4, in whose sequences no value stands behind a question; here it does, as
 in any text, and is what is scored. One sequence of 16 tokens, 3 records:
 
-    <bos> k203 v30 k118 v7 k44 v61 k203 v30 q k118 v7 k44 v61 v19 k90
+    <bos> k203 v30 k118 v7 k44 v61 k118 v7 k203 v30 q v19 k44 v61 k90
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.part import Part
+from extrap.data.context import Context
+from extrap.data.part import Drawn, Part
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
@@ -37,7 +38,7 @@ class Associations:
 
 
 def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) -> None:
-    """Raises UserError where so many records and a question for each do not fit."""
+    """Raises UserError if so many records and a question for each do not fit."""
     most = min((length - 1) // 4, vocabulary.keys, vocabulary.values)
     if pairs > most:
         raise UserError(
@@ -47,17 +48,11 @@ def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) ->
         )
 
 
-def draw_associations(
-    rng: np.random.Generator,
-    vocabulary: Vocabulary,
-    count: int,
-    length: int,
-    pairs: int,
-    power: float,
-) -> Associations:
-    """`count` sequences of `length` tokens, BOS among them."""
+def draw_associations(context: Context, count: int, pairs: int, power: float) -> Associations:
+    """Draws `count` sequences of the length of the context, BOS among them."""
+    rng, vocabulary, length = context.rng, context.vocabulary, context.length
     keys = vocabulary.key(rng.random((count, vocabulary.keys)).argsort(1)[:, :pairs])
-    values = vocabulary.value(rng.random((count, vocabulary.values)).argsort(1)[:, :pairs])
+    values = context.distinct_values(count, pairs)
     gaps = np.arange((length - 1 - 2 * pairs) // 2)
     # the largest of log p + Gumbel noise are a weighted draw without repetition, in its order
     chances = (power - 1) * np.log1p(gaps) + rng.gumbel(size=(count, len(gaps)))
@@ -93,17 +88,10 @@ class MultiQuery(Part):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_pairs(option, vocabulary, self.pairs, length + 1)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences of one step have one number of records."""
-        pairs = int(rng.integers(1, self.pairs + 1))
-        made = draw_associations(rng, vocabulary, self.size, length + 1, pairs, self.power)
-        scored = np.zeros((self.size, length), bool)
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        """Draws the sequences of one step, which have one number of records."""
+        pairs = int(context.rng.integers(1, self.pairs + 1))
+        made = draw_associations(context.shorter(-1), self.size, pairs, self.power)
+        scored = np.zeros((self.size, context.length), bool)
         np.put_along_axis(scored, made.asked, True, 1)  # the answer is the token after
         return made.tokens, scored

@@ -1,22 +1,33 @@
-"""Multi-document question answering as training data: documents, then questions about them;
-extrap.data.facts says what one is.
+"""Multi-document question answering: as training data and as a test (extrap.data.facts defines
+documents and questions).
 
-    BOS  [filler and n documents]  ? b k17 v40 ? o k5 v9 ...     only the answers are scored
+    BOS  [filler and n documents]  ? b k17 v40 ? o k5 v9 ...    training: the answers are scored
+    BOS  [filler]  document ... GOLD ... document  question     test: K documents, gold is moved
+    BOS  GOLD  question                                         oracle: the errors without a search
+    BOS  question                                               closed book: what can be guessed
 
-Several questions follow every set of documents, few documents come first and many later, as in
-extrap.data.keyvalue.
+In training several questions follow every set of documents; few documents come first and many
+later, as in extrap.data.keyvalue. In a test the distractors are about other subjects. A distractor
+with a fact of the asked relation is a hard one: `ordered` puts the hard ones first, as a retriever
+that matches the words of the question would, and `shuffled` has the same documents in no order.
+Source: arXiv 2307.03172, section 3.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
-from extrap.data.text import windows
+from extrap.data.part import Drawn, stacked
+from extrap.data.trials.base import Questions
+from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
+CODE, RANKED = 20, 21  # keep the random draws of test sets apart
 FEWEST = 2  # with one document there is nothing to choose from
 
 
@@ -25,12 +36,11 @@ class MultiDocument(Graded):
     """Training sequences of multi-document question answering.
 
     size: sequences per step; weight: of their mean loss in the sum; facts: of a document, each with
-    a relation of its own. Easy: a log-uniform
-    number of documents from 2 to as many as fit; hard: a uniform number, and prefix: share of the
-    sequences with a random amount of training text before the documents, which puts documents on
-    every slot.
+    a relation of its own; prefix: share of the hard sequences with a random amount of training text
+    before the documents, which puts documents on every slot. Easy: a log-uniform number of
+    documents from 2 to as many as fit; hard: a uniform number.
 
-    Raises ValueError for shares outside 0 ... 1 and for facts that no relation is left for.
+    Raises ValueError for shares outside 0 ... 1 and for more facts than relations.
     """
 
     size: int = 64
@@ -58,46 +68,159 @@ class MultiDocument(Graded):
                 "lengths"
             )
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers;
-        difficulty: 0 easy, 1 hard.
-        """
-        template = Template.of(vocabulary, self.facts)
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        template = Template.of(context.vocabulary, self.facts)
+        rng, length = context.rng, context.length
         documents = counts(rng, self.size, FEWEST, template.most(length), difficulty)
         room = length - 1 - template.question_width - documents * template.width
-        filler = np.where(
-            rng.random(self.size) < difficulty * self.prefix, rng.integers(room + 1), 0
-        )
-        text = windows(rng, stream, self.size, length)
-        rows = [
-            self._row(rng, vocabulary, template, length, *one)
-            for one in zip(documents, filler, text, strict=True)
-        ]
-        sequences, scored = (np.stack(arrays) for arrays in zip(*rows, strict=True))
-        return sequences, scored[:, 1:]
+        filled = rng.random(self.size) < difficulty * self.prefix
+        filler = np.where(filled, rng.integers(room + 1), 0)
+        text = context.texts(self.size, length)
+        rows = zip(documents, filler, text, strict=True)
+        return stacked((self._row(context, template, *one) for one in rows), length)
 
     @staticmethod
     def _row(
-        rng, vocabulary, template, length, documents, filler, text
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """One sequence (length + 1,) and where its answers stand."""
-        facts = Facts.draw(rng, vocabulary, documents, template.facts)
+        context: Context, template: Template, documents: int, filler: int, text: np.ndarray
+    ) -> Drawn:
+        """Returns one sequence, and where its answers are."""
+        rng = context.rng
+        facts = Facts.draw(context, documents, template.facts)
         start = 1 + filler + documents * template.width
         each = template.question_width + 1
-        n = -(-(length + 1 - start) // each)  # the last one may be cut off
+        n = -(-(context.length + 1 - start) // each)  # the last one may be cut off
         which, fact = rng.integers(documents, size=n), rng.integers(template.facts, size=n)
         asked = template.questions(facts.subjects[which], facts.relations[which, fact])
         asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
-        row = np.concatenate(
-            [[vocabulary.bos], text[:filler], template.documents(facts).ravel(), asked.ravel()]
-        )
+        front = [context.vocabulary.bos], text[:filler], template.documents(facts).ravel()
+        row = np.concatenate([*front, asked.ravel()])
         answers = np.zeros(len(row), bool)
         answers[start + each - 1 :: each] = True
-        return row[: length + 1], answers[: length + 1]
+        return row, answers
+
+
+@dataclass(frozen=True)
+class Question:
+    """Document 0 of `facts` is the gold one; fact: the index of the asked fact in it; filler: for a
+    whole context.
+    """
+
+    facts: Facts
+    fact: int
+    filler: np.ndarray
+
+    @property
+    def relation(self) -> int:
+        return int(self.facts.relations[0, self.fact])
+
+    def order(self) -> np.ndarray:
+        """Returns the distractors, hard ones first, else in the order of their draws."""
+        hard = (self.facts.relations[1:] == self.relation).any(-1)
+        return 1 + np.argsort(~hard, kind="stable")
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Test contexts of documents with `facts` facts each, a pure function of (seed,
+    length, item).
+    """
+
+    vocabulary: Vocabulary
+    stream: np.ndarray
+    facts: int
+    seed: int
+
+    @property
+    def template(self) -> Template:
+        return Template.of(self.vocabulary, self.facts)
+
+    def most(self, length: int) -> int:
+        """Returns how many documents `length` tokens hold next to a question and the turns of a
+        dialogue.
+        """
+        return self.template.most(length - self.vocabulary.turns.extra)
+
+    def moved(self, length: int, depth: float, ordered: bool, items: Iterable[int]) -> Questions:
+        """Returns contexts with as many documents as fit into `length` tokens, gold at index
+        round(depth (K - 1)).
+        """
+        length -= self.vocabulary.turns.extra
+        documents = self.template.most(length)
+        at = round(depth * (documents - 1))
+        made = []
+        for question in self._questions(length, documents, items):
+            others = question.order() if ordered else np.arange(1, documents)
+            made.append((question, np.insert(others, at, 0)))
+        return self._written(made, length, at)
+
+    def oracle(self, length: int, items: Iterable[int]) -> Questions:
+        """Returns the same questions with the gold document alone."""
+        length -= self.vocabulary.turns.extra
+        template, documents = self.template, self.template.most(length)
+        alone = [
+            (question, np.array([0])) for question in self._questions(length, documents, items)
+        ]
+        return self._written(alone, 1 + template.width + template.question_width, 0)
+
+    def closed_book(self, length: int, items: Iterable[int]) -> Questions:
+        """Returns the same questions without documents."""
+        length -= self.vocabulary.turns.extra
+        template, documents = self.template, self.template.most(length)
+        none = [
+            (question, np.array([], int)) for question in self._questions(length, documents, items)
+        ]
+        return self._written(none, 1 + template.question_width, 0)
+
+    def retrieved(self, top: int, hit: float, items: Iterable[int]) -> tuple[Questions, np.ndarray]:
+        """Returns contexts with the first `top` documents of a weak retriever, and whether the gold
+        one is among them, (n,).
+
+        The gold document has rank j = 1, 2, ... with probability hit (1 - hit)^(j - 1), so that
+        recall at K is 1 - (1 - hit)^K. More documents of a trial are the same ones, followed by
+        further ones.
+        """
+        made, found = [], []
+        for i in items:
+            rng = np.random.default_rng((self.seed, RANKED, i))
+            rank = int(rng.geometric(hit))
+            question = self._draw(self._context(rng, 0), self.vocabulary.keys)
+            made.append((question, np.insert(np.arange(1, top + 1), min(rank - 1, top), 0)[:top]))
+            found.append(rank <= top)
+        return self._written(
+            made, 1 + top * self.template.width + self.template.question_width, -1
+        ), np.array(found)
+
+    def _questions(self, length: int, documents: int, items: Iterable[int]) -> list[Question]:
+        rngs = (np.random.default_rng((self.seed, CODE, length, i)) for i in items)
+        return [self._draw(self._context(rng, length), documents) for rng in rngs]
+
+    def _context(self, rng: np.random.Generator, length: int) -> Context:
+        return Context(rng, self.vocabulary, self.stream, length)
+
+    def _draw(self, context: Context, documents: int) -> Question:
+        """Draws a question with as many tokens of filler as the context is long."""
+        facts = Facts.draw(context, documents, self.facts)
+        return Question(facts, int(context.rng.integers(self.facts)), context.text(context.length))
+
+    def _written(self, made: list[tuple[Question, np.ndarray]], length: int, at: int) -> Questions:
+        """Returns contexts as tokens. made: questions, and the documents of each in order; filler
+        in front makes up the length, turns of a dialogue not counted.
+        """
+        template, rows, values, behind = self.template, [], [], []
+        for question, order in made:
+            asked = template.questions(question.facts.subjects[0], np.array(question.relation))
+            documents = template.documents(question.facts[order]).ravel()
+            filler = question.filler[: length - 1 - len(documents) - len(asked)]
+            rows.append(np.concatenate([[self.vocabulary.bos], filler, documents, asked]))
+            values.append(question.facts.objects[order].ravel())
+            behind.append(template.distance(len(order) - at, question.fact))
+        answers = np.array([question.facts.objects[0, question.fact] for question, _ in made])
+        plain = Questions(
+            np.stack(rows),
+            answers[:, None],
+            np.stack(values)[:, :, None],
+            at,
+            float(np.mean(behind)),
+            template.question_width,
+        )
+        return laid(plain, self.vocabulary.turns)

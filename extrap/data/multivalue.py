@@ -1,23 +1,32 @@
-"""Retrieval of several values: a key stands in m records, and whoever asks for it wants all of its
-values.
+"""Several values of a key, and several needles in running text: as training data and as a test.
 
-    BOS  [records k v and text in a random order, every key in m records]  k v  k v  k v ...
-         queries; each answer is one of m
+    training          BOS  [records k v and text in a random order, every key in m records]
+                      k v  k v  k v ...                 queries; each answer is one of m
+    several values    BOS text K v1 text K v2 text K v3   K               all values of one key
+    several queries   BOS text a va text b vb text c vc   b vb c vc a     every key, one after the
+                                                                          other
 
-Each query is answered with one of the values of its key, drawn at random, so that the best a model
-can do is to give all m the same probability: the m most likely tokens are then the whole set, told
-in one forward pass.
+In training each query is answered with one of the values of its key, drawn at random. The best a
+model can do is to give all m the same probability: the m most likely tokens are then the whole set,
+read off in one forward pass. In a test needle i of m stands at depth i / (m - 1): its key is token
+round(depth (last - first)) counted from the first place, slot 1, to the last, right before the
+queries. Source of the tests: RULER, arXiv 2404.06654.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import most
-from extrap.data.text import windows
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.part import Drawn, stacked
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
+
+PLAIN = RecordLayout()
+VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +34,9 @@ class MultiValue(Graded):
     """Training sequences of keys with several values each.
 
     size: sequences per step; weight: of their mean loss in the sum; values: the most records of a
-    key, whose number is drawn from 1 to it for every sequence. Easy: a log-uniform
-    number of keys and no filler; hard: a uniform number, and in a share `scattered` of the
-    sequences a random amount of training text between records.
+    key, drawn from 1 to it for every sequence; scattered: share of the hard sequences with a random
+    amount of training text between records. Easy: a log-uniform number of keys and no filler; hard:
+    a uniform number.
 
     Raises ValueError for fewer than one value and for shares outside 0 ... 1.
     """
@@ -57,54 +66,37 @@ class MultiValue(Graded):
                 f"data.vocabulary.keys={vocabulary.keys}; raise it"
             )
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 and which of their tokens 1 ... length are answers;
-        difficulty: 0 easy, 1 hard.
-        """
-        text = windows(rng, stream, self.size, length)
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        rng, length = context.rng, context.length
+        text = context.texts(self.size, length)
         each = rng.integers(1, self.values + 1, self.size)
         filled = rng.random(self.size) < difficulty * self.scattered
-        rows = [
-            self._row(rng, vocabulary, length, difficulty, *one)
-            for one in zip(each, filled, text, strict=True)
-        ]
-        sequences, scored = (np.stack(arrays) for arrays in zip(*rows, strict=True))
-        return sequences, scored[:, 1:]
+        rows = zip(each, filled, text, strict=True)
+        return stacked((self._row(context, difficulty, *one) for one in rows), length)
 
     @staticmethod
     def _row(
-        rng, vocabulary, length, difficulty, each, filled, text
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """One sequence (length + 1,) with `each` values of a key, and where its answers stand."""
-        keys = int(counts(rng, 1, 1, most(length) // each, difficulty)[0])
-        names = vocabulary.key(rng.permutation(vocabulary.keys)[:keys])
-        values = vocabulary.value(rng.random((keys, vocabulary.values)).argsort(1)[:, :each])
-        records = np.stack([names.repeat(each), values.ravel()], axis=1)[
-            rng.permutation(keys * each)
-        ]
+        context: Context, difficulty: float, each: int, filled: bool, text: np.ndarray
+    ) -> Drawn:
+        """Returns one sequence with `each` values of a key, and where its answers are."""
+        rng, length = context.rng, context.length
+        n = int(counts(rng, 1, 1, most(length) // each, difficulty)[0])
+        keys, values = context.keys(n), context.distinct_values(n, each)
+        records = np.stack([keys.repeat(each), values.ravel()], axis=1)[rng.permutation(n * each)]
         filler = int(rng.integers(length - 1 - records.size)) if filled else 0
         is_record = np.zeros(filler + len(records), bool)
         is_record[rng.permutation(len(is_record))[: len(records)]] = True
         body = place(is_record, records, text[:filler])
-        n = length + 1 - 1 - len(body)
-        which = rng.integers(keys, size=-(-n // 2))
-        asked = np.stack(
-            [names[which], values[which, rng.integers(each, size=len(which))]], axis=1
-        ).ravel()[:n]
-        answers = np.zeros(length + 1, bool)
+        which = rng.integers(n, size=-(-(length - len(body)) // 2))
+        asked = np.stack([keys[which], values[which, rng.integers(each, size=len(which))]], axis=1)
+        row = np.concatenate([[context.vocabulary.bos], body, asked.ravel()])
+        answers = np.zeros(len(row), bool)
         answers[1 + len(body) + 1 :: 2] = True
-        return np.concatenate([[vocabulary.bos], body, asked]), answers
+        return row, answers
 
 
 def place(is_record: np.ndarray, records: np.ndarray, filler: np.ndarray) -> np.ndarray:
-    """Records (n, 2) and filler tokens in the order that is_record tells, each kind in its own
+    """Returns records (n, 2) and filler tokens in the order of is_record, each kind in its own
     order: (2 n + filler,).
     """
     width = np.where(is_record, 2, 1)
@@ -113,3 +105,101 @@ def place(is_record: np.ndarray, records: np.ndarray, filler: np.ndarray) -> np.
     body[slot[~is_record]] = filler
     body[slot[is_record]], body[slot[is_record] + 1] = records.T
     return body
+
+
+@dataclass(frozen=True)
+class Needles:
+    """n trials. tokens (n, length); answers (n, m) value ids of the needles in the order of their
+    places; distances (m,): tokens from the key of each needle to its query, the mean if the order
+    is random; asked (n, m): the needle of each query, empty if one query wants all. Lengths and
+    distances count the turns of a dialogue.
+    """
+
+    tokens: np.ndarray
+    answers: np.ndarray
+    distances: np.ndarray
+    asked: np.ndarray
+
+    @property
+    def depths(self) -> list[float]:
+        m = len(self.distances)
+        return [i / (m - 1) for i in range(m)]
+
+
+def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> np.ndarray:
+    """Returns the slots of the keys of m needles before `queries` queries, answered but for the
+    last; length >= least(m, queries).
+    """
+    last = length - asking(queries, layout) - layout.width
+    return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
+
+
+def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
+    """Returns the tokens of so many queries, answered but for the last."""
+    return (queries - 1) * layout.width + layout.query_width
+
+
+def least(m: int, queries: int, layout: RecordLayout = PLAIN) -> int:
+    """Returns the shortest context that holds m needles and the queries."""
+    return 1 + layout.width * m + asking(queries, layout)
+
+
+def several_values(
+    vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]
+) -> Needles:
+    """Draws contexts of one key with m different values. Trial i of a length does not depend on
+    the other trials.
+    """
+    layout, turns = vocabulary.layout, vocabulary.turns
+    length -= turns.extra
+    at, rows, answers = places(length, m, 1, layout), [], []
+    for i in items:
+        rng = np.random.default_rng((seed, VALUES, length, i))
+        key = vocabulary.key(int(rng.integers(vocabulary.keys)))
+        values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
+        context = Context(rng, vocabulary, stream, length)
+        rows.append(_laid(context, at, np.full(m, key), values, layout.queries(np.array(key))))
+        answers.append(values)
+    return Needles(
+        turns.laid(np.stack(rows), layout.query_width),
+        np.stack(answers),
+        length - layout.query_width - at + len(turns.behind),
+        np.empty((len(rows), 0), int),
+    )
+
+
+def several_queries(
+    vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]
+) -> Needles:
+    """Draws contexts of m keys with a value each, all asked in a random order; the answers of all
+    but the last query stand in the context.
+    """
+    layout, turns = vocabulary.layout, vocabulary.turns
+    length -= turns.extra
+    at, rows, answers, order = places(length, m, m, layout), [], [], []
+    for i in items:
+        rng = np.random.default_rng((seed, QUERIES, length, i))
+        context = Context(rng, vocabulary, stream, length)
+        keys, values, asked = context.keys(m), context.values(m), rng.permutation(m)
+        queries = layout.records(keys[asked], values[asked]).ravel()[: asking(m, layout)]
+        rows.append(_laid(context, at, keys, values, queries))
+        answers.append(values)
+        order.append(asked)
+    # tokens behind the query of a needle: 0, 2, ... 2 (m - 1), each as often
+    behind = layout.query_width + layout.width * (m - 1) // 2 - len(turns.behind)
+    tokens = turns.laid(np.stack(rows), asking(m, layout))
+    return Needles(tokens, np.stack(answers), length - at - behind, np.stack(order))
+
+
+def _laid(
+    context: Context, at: np.ndarray, keys: np.ndarray, values: np.ndarray, queries: np.ndarray
+) -> np.ndarray:
+    """Returns records at the slots `at`, the queries at the end, and running text elsewhere."""
+    row, layout = np.empty(context.length, np.int64), context.vocabulary.layout
+    text = np.ones(context.length, bool)
+    slots = at[:, None] + np.arange(layout.width)
+    text[0] = text[slots] = text[context.length - len(queries) :] = False
+    row[0], row[context.length - len(queries) :] = context.vocabulary.bos, queries
+    row[slots] = layout.records(keys, values)
+    row[text] = context.text(int(text.sum()))
+    return row

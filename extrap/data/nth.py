@@ -2,12 +2,12 @@
 
     BOS  [text]  a 5  b 2  a 7  b 9  a 1   +2 a  7   -1 b  9
 
-Marks count from the start or the end. Every key of a scene stands several times, each time with
-another value. A mark says which of its records is asked for: +1 the first, +2 the second ..., -1
-the last, -2 the one before ... Who finds the key alone has to guess among its records. MRCR
-(OpenAI, huggingface.co/datasets/openai/mrcr; arXiv 2409.12640) in miniature: several needles that
-are alike, the i-th of which is wanted. One sequence of 24 tokens, 2 keys of 3 records each, `_` a
-blank, k0, k1, .. the marks +1, +2, .. and k15, k14, .. the marks -1, -2, ..:
+Every key of a scene has several records, each with another value. A mark chooses one of them, from
+the start or from the end: +1 the first, +2 the second ..., -1 the last, -2 the one before ... A
+model that finds the key alone has to guess among its records. MRCR (OpenAI,
+huggingface.co/datasets/openai/mrcr; arXiv 2409.12640) in miniature: several similar needles, the
+i-th of which is wanted. One sequence of 24 tokens, 2 keys of 3 records each, `_` a blank, k0, k1,
+.. the marks +1, +2, .. and k15, k14, .. the marks -1, -2, ..:
 
     <bos> _ f k190 v40 k157 v47 k157 v31 k190 v62 k157 v58 k190 v19 k1 k157 v31 k13 k157 v47 k15
     k190 v19
@@ -21,6 +21,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 from annotated_types import Interval
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
@@ -28,21 +29,25 @@ from extrap.utils.errors import UserError
 MOST = 8
 """Records of a key at most: key ids 0 ... 7 are the marks +1 ... +8, 8 ... 15 are -8 ... -1."""
 Copies = Annotated[int, Interval(ge=2, le=MOST)]
+Places = Literal["drawn", "even"]
 
 
 def mark(rank: int, copies: int, from_end: bool) -> int:
-    """Key number of the mark that asks for record `rank` (0 the first) of `copies`."""
+    """Returns the key number of the mark for record `rank` (0 the first) of `copies`."""
     return 2 * MOST - copies + rank if from_end else rank
 
 
 @dataclass(frozen=True)
 class NthForm(SceneForm):
-    """copies: records of a key; count: from the `start` or from the `end`; a test asks for the
-    record of rank round(depth (copies - 1)), the records of its key spread evenly over all records.
+    """copies: records of a key; count: from the `start` or from the `end`; places: of the records
+    of the key that a test asks for, `drawn` for every trial, or spread evenly over all records,
+    where the answer follows from mark and slot alone. A test asks for the record of rank
+    round(depth (copies - 1)).
     """
 
     copies: int = 5
     count: Literal["start", "end"] = "start"
+    places: Places = "drawn"
     layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
 
     code: ClassVar[int] = 60
@@ -75,9 +80,10 @@ class NthForm(SceneForm):
                 f"records, and there are data.vocabulary.values={vocabulary.values}; give fewer"
             )
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
+    def scene(self, context: Context, records: int) -> Scene:
+        rng, vocabulary = context.rng, context.vocabulary
         copies = int(rng.integers(2, min(self.copies, records) + 1))
-        names, values = self._draw(rng, vocabulary, records, copies)
+        names, values = self._draw(context, records, copies)
         order = rng.permutation(records)
         groups = records // copies
         # the records of key g in the order in which they stand
@@ -93,15 +99,16 @@ class NthForm(SceneForm):
         records_of = self.layout.records(names, values)
         return Scene(records_of[order], queries, answers, values[:, None])
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        names, values = self._draw(rng, vocabulary, records, self.copies)
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        rng, vocabulary = context.rng, context.vocabulary
+        names, values = self._draw(context, records, self.copies)
         pairs = self.layout.records(names, values)
+        others = self.copies + rng.permutation(records - self.copies)
         at = np.round(np.linspace(0, records - 1, self.copies)).astype(int)
+        if self.places == "drawn":
+            at = np.sort(rng.permutation(records)[: self.copies])
         placed = np.empty_like(pairs)
         placed[at] = pairs[: self.copies]
-        others = self.copies + rng.permutation(records - self.copies)
         placed[np.delete(np.arange(records), at)] = pairs[others]
         rank = round(depth * (self.copies - 1))
         own = vocabulary.key(mark(rank, self.copies, self.count == "end"))
@@ -111,12 +118,11 @@ class NthForm(SceneForm):
         )
 
     @staticmethod
-    def _draw(
-        rng: np.random.Generator, vocabulary: Vocabulary, records: int, copies: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Keys and values of all records, those of one key side by side and their values different;
-        what is left over has a key each.
+    def _draw(context: Context, records: int, copies: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draws keys and values of all records: records of one key are adjacent and have different
+        values; records that are left over have a key each.
         """
+        rng, vocabulary = context.rng, context.vocabulary
         groups = records // copies
         left = records - groups * copies
         names = 2 * MOST + rng.permutation(vocabulary.keys - 2 * MOST)[: groups + left]
@@ -126,14 +132,15 @@ class NthForm(SceneForm):
         return vocabulary.key(names.repeat(sizes)), vocabulary.value(values)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of naming the value of one of the records of the key, which are all different."""
+        """Returns the accuracy of naming the value of one of the records of the key, which all
+        differ.
+        """
         return 1 / self.copies
 
 
 @dataclass(frozen=True, kw_only=True)
 class Nth(ScenePart):
-    """Training sequences; every scene has a number of records of a key of its own, from 2 to
-    `copies`.
+    """Training sequences; each scene draws its own number of records of a key, from 2 to `copies`.
 
     Args:
         size: sequences per step

@@ -1,15 +1,18 @@
-"""What a training batch is made of: a part draws sequences and says which of their tokens are
-scored.
-"""
+"""A part of the training data: it draws sequences and marks the tokens that the loss counts."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 
 EARLY = 2
 """Mark of a token that is scored twice: by the whole model, and by its layers before the last."""
+Drawn = tuple[np.ndarray, np.ndarray]
+"""Sequences (size, length + 1) int64 that begin with BOS, and which of their tokens 1 ... length
+are scored, (size, length): bool, or 0, 1 and EARLY."""
 
 
 class Part(ABC):
@@ -21,23 +24,21 @@ class Part(ABC):
     weight: float
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        """Raises UserError, naming the option, where its sequences do not fit into `length` tokens
-        or the vocabulary.
+        """Raises UserError, naming the option, if the sequences do not fit into `length` tokens or
+        the vocabulary.
         """
         return None
 
     @abstractmethod
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 that begin with BOS, and which of their tokens 1 ...
-        length are scored, (size, length): bool, or 0, 1 and EARLY.
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        """Draws the sequences of one step, a pure function of the arguments.
 
-        A pure function of its arguments; stream: the tokens of the training text; difficulty: 0
-        easy ... 1 as hard as what is asked after training (data/curriculum.py).
+        difficulty: 0 easy ... 1 as hard as the questions after training (data/curriculum.py).
         """
+
+
+def stacked(rows: Iterable[tuple[np.ndarray, np.ndarray]], length: int) -> Drawn:
+    """Returns rows (tokens, which are scored), each of length + 1 tokens or more, as a batch."""
+    tokens, scored = zip(*rows, strict=True)
+    sequences = np.stack([row[: length + 1] for row in tokens])
+    return sequences, np.stack([row[1 : length + 1] for row in scored])

@@ -1,36 +1,45 @@
-"""Key-value sequences that name the asked keys before the records, as training data: query-aware
-contextualisation.
+"""Key-value retrieval with the query after the records, around them, or before them alone: as
+training data and as a test of query-aware contextualisation.
 
-    both    BOS  q ... q   k v  k v ... k v   t    q v  q v ...     t one token of text; the v of
-            the queries are scored
-    first   BOS  q ... q   k v  k v ... k v   BOS  q v  q v ...     the first q after the second BOS
-            is scored as well
+    last    BOS  t        k v  k v ... k v   t    q v  q v ...
+    both    BOS  q ... q  k v  k v ... k v   t    q v  q v ...    t one token of text
+    first   BOS  q ... q  k v  k v ... k v   BOS  q v  q v ...
 
-With `first` nothing at the end says what is asked: at the second BOS the model writes the first of
-the asked keys down, then its value, an answer of two tokens. (To name the value at once takes a
-third layer where positions are relative: which of the keys is the asked one can be told after the
-first, what it is after the second.) Several keys are asked, so that a sequence has several answers;
-a test asks one. Then the same queries come again, not scored. Source: arXiv 2307.03172, section
-4.2. One of `first`, 2 of 8 records asked:
+Training (both and first) asks several keys, so that a sequence has several answers, and scores the
+v of the queries; of `first` also the first q after the second BOS: nothing at the end says which
+key is asked, so the model writes the key down, then its value. (To name the value at once takes a
+third layer where positions are relative: the first layer tells which of the keys is asked, the
+second its value.) The same queries then come again, not scored.
+
+A test asks one key: the answer is V, of `first` K V. Records, their order, the text and the
+distance to the query are the same in all three forms, so that forms are compared question by
+question; if the length is odd, one more token of text stands before the records. Source: arXiv
+2307.03172, sections 3.1 (last) and 4.2 (both). One training sequence of `first`, 2 of 8 records
+asked:
 
     <bos> k193 k225 k7 v41 k86 v24 k63 v21 k193 v24 k156 v45 k173 v32 k225 v1 k209 v1 <bos> k193 v24
     k225 v1
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import FEWEST, check_keys
-from extrap.data.text import windows
+from extrap.data.part import Drawn, stacked
+from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
+FORMS = ("last", "both", "first")
+
 
 def most_asked_first(length: int) -> int:
-    """The most records in `length` tokens next to BOS, a key before them, the token after them and
-    a query.
+    """Returns how many records `length` tokens hold next to BOS, a key before them, the token after
+    them and a query.
     """
     return length // 2 - 2
 
@@ -40,9 +49,9 @@ class Query(Graded):
     """Training sequences with the asked keys in front.
 
     size: sequences per step; weight: of their mean loss in the sum; first: share of `first`, the
-    others are `both`. Easy: a log-uniform number of records in
-    [2, length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to what
-    there is room for, at most the number of records; it moves the records over odd and even slots.
+    others are `both`. Easy: a log-uniform number of records in [2, length // 2 - 2]; hard: a
+    uniform one. The number of asked keys is uniform from 1 to the room for it, at most the number
+    of records; it moves the records over odd and even slots.
 
     Raises ValueError for shares outside 0 ... 1.
     """
@@ -63,35 +72,76 @@ class Query(Graded):
             )
         check_keys(vocabulary, most_asked_first(length), length)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        sequences = np.empty((self.size, length + 1), np.int64)
-        scored = np.zeros((self.size, length + 1), bool)
-        every = counts(rng, self.size, FEWEST, most_asked_first(length), difficulty)
-        cues = windows(rng, stream, self.size, 1)[:, 0]
-        for row, score, records, cue in zip(sequences, scored, every, cues, strict=True):
-            keys = vocabulary.key(rng.permutation(vocabulary.keys)[:records])
-            values = vocabulary.value(rng.integers(vocabulary.values, size=records))
-            asked = rng.permutation(records)[
-                : rng.integers(1, max(1, (length - 1 - 2 * records) // 3) + 1)
-            ]
-            first = rng.random() < self.first
-            query = np.resize(np.stack([keys, values], 1)[asked], (length, 2)).ravel()
-            head = (
-                [vocabulary.bos],
-                keys[asked],
-                np.stack([keys, values], 1).ravel(),
-                [vocabulary.bos if first else cue],
-                query,
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        most, size = most_asked_first(context.length), self.size
+        every = counts(context.rng, size, FEWEST, most, difficulty)
+        cues = context.texts(size, 1)[:, 0]
+        rows = zip(every, cues, strict=True)
+        return stacked((self._row(context, *one) for one in rows), context.length)
+
+    def _row(self, context: Context, records: int, cue: int) -> Drawn:
+        """Returns one sequence, and where its answers are."""
+        rng, bos, length = context.rng, context.vocabulary.bos, context.length
+        pairs = np.stack([context.keys(records), context.values(records)], 1)
+        room = max(1, (length - 1 - 2 * records) // 3)
+        asked = pairs[rng.permutation(records)[: rng.integers(1, room + 1)]]
+        first = rng.random() < self.first
+        queries = np.resize(asked, (length, 2)).ravel()
+        row = np.concatenate([[bos], asked[:, 0], pairs.ravel(), [bos if first else cue], queries])
+        answers = np.zeros(len(row), bool)
+        start = 1 + len(asked) + 2 * records
+        answers[start + 2 : start + 2 + 2 * len(asked) : 2] = True
+        answers[start + 1] = first
+        return row, answers
+
+
+@dataclass(frozen=True)
+class QueryForm(Form):
+    """A test context with the query in one of the three places. Raises ValueError for any other
+    form.
+    """
+
+    code: ClassVar[int] = 2
+
+    form: str
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise ValueError(f"form={self.form}: one of {', '.join(FORMS)}")
+
+    def records(self, length: int) -> int:
+        return most_asked_first(length)
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        if self.records(length) < 2:
+            raise UserError(
+                f"{option}: {length} tokens hold no two records next to two queries; give at "
+                "least 8 tokens"
             )
-            row[:] = np.concatenate(head)[: length + 1]
-            start = 1 + len(asked) + 2 * records
-            score[start + 2 : start + 2 + 2 * len(asked) : 2] = True
-            score[start + 1] = first
-        return sequences, scored[:, 1:]
+        check_keys(vocabulary, self.records(length), length)
+
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        length, bos = context.length, context.vocabulary.bos
+        n = self.records(length)
+        index = round(depth * (n - 1))
+        keys, values, text = context.keys(n), context.values(n), context.text(3)
+        asked = np.array([keys[0], values[0]])
+        others = np.stack([keys[1:], values[1:]], 1).ravel()
+        front = text[0] if self.form == "last" else keys[0]
+        end = bos if self.form == "first" else text[1]
+        head = [bos, front, *text[2 : 2 + length % 2]]
+        return OneQuestion(
+            np.array([*head, *np.insert(others, 2 * index, asked), end, keys[0]]),
+            asked if self.form == "first" else asked[1:],
+            values[:, None],
+            index,
+            2 * (n - index) + 1,
+        )
+
+    def guess(self, vocabulary: Vocabulary, length: int) -> float:
+        if self.form == "first":  # the key has to be right as well, so that no value is luck
+            return 1 / self.records(length)
+        return super().guess(vocabulary, length)
+
+    def chance(self, vocabulary: Vocabulary) -> float:
+        return super().chance(vocabulary) / (vocabulary.keys if self.form == "first" else 1)

@@ -1,16 +1,16 @@
-"""Lists of items that are recalled, as a whole or from their end: as training data and as a test.
+"""Lists of items, recalled as a whole or from their end: as training data and as a test.
 
     BOS  [text]  a f c k b    R c  R a  R b ...    S k  S b  S b ...
 
-    recall   R    any item of the list, all of them alike: a uniform demand
+    recall   R    any item of the list, all alike: a uniform demand
     span     S    any of the last `span` items: a demand for the end
 
-Items are key ids, no two of a list alike; R and S are key ids of their own. Every answer is one of
-those that are wanted, drawn at random, so that the best a model can do is to give all of them the
-same probability: the most likely tokens are then what it recalls, told in one forward pass. Which
-demand a model is trained for bends what it recalls: a demand for the end makes recency, a uniform
-one primacy. Source: free recall and running span of arXiv 2510.10276, whose models speak the list
-item by item. One sequence of 18 tokens, 9 items, span 3, k0 the mark R, k1 the mark S:
+Items are key ids, all different; R and S are key ids of their own. Every answer is a random one of
+the wanted items. The best a model can do is to give all of them the same probability: the most
+likely tokens are then its recall, read off in one forward pass. The trained demand shapes the
+recall: a demand for the end makes recency, a uniform one primacy. Source: free recall and running
+span of arXiv 2510.10276, whose models speak the list item by item. One sequence of 18 tokens, 9
+items, span 3, k0 the mark R, k1 the mark S:
 
     <bos> o f k114 k119 k70 k254 k184 k31 k135 k125 k253 k0 k184 k1 k135 k0 k119
 """
@@ -23,6 +23,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 import numpy as np
 from annotated_types import MinLen
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Count, Different
@@ -37,8 +38,8 @@ Demands = Annotated[Sequence[Demand], MinLen(1), Different()]
 
 @dataclass(frozen=True)
 class RecallForm(SceneForm):
-    """demands: what questions of training want, each as often; a test asks the first of them. span:
-    items that the end of a list counts.
+    """demands: of the questions of training, each as often; a test uses the first of them. span:
+    items in the end of a list.
     """
 
     demands: tuple[Demand, ...] = DEMANDS
@@ -59,33 +60,31 @@ class RecallForm(SceneForm):
             )
 
     def wanted(self, records: int, demand: Demand) -> np.ndarray:
-        """Indices of the items that a demand wants, in their order."""
+        """Returns the indices of the items that a demand wants, in order."""
         first = 0 if demand == "recall" else max(0, records - self.span)
         return np.arange(first, records)
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        items = self._draw(rng, vocabulary, records)
+    def scene(self, context: Context, records: int) -> Scene:
+        items = self._draw(context, records)
         wanted = [self.wanted(records, demand) for demand in self.demands]
         size = math.lcm(*map(len, wanted))  # questions of each demand
         answers = items[np.concatenate([np.resize(each, size) for each in wanted])]
         marks = np.repeat([DEMANDS.index(demand) for demand in self.demands], size)
-        return Scene(items, vocabulary.key(marks)[:, None], answers, items)
+        return Scene(items, context.vocabulary.key(marks)[:, None], answers, items)
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        """The item at a depth among those that are wanted; the same list at every depth."""
-        items, demand = self._draw(rng, vocabulary, records), self.demands[0]
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        """Draws a list, the same at every depth, and its item at a depth among the wanted ones."""
+        items, demand = self._draw(context, records), self.demands[0]
         wanted = self.wanted(records, demand)
         index = int(wanted[round(depth * (len(wanted) - 1))])
-        mark = vocabulary.key(np.array([[DEMANDS.index(demand)]]))
+        mark = context.vocabulary.key(np.array([[DEMANDS.index(demand)]]))
         return Scene(items, mark, items[index : index + 1], items, index)
 
     @staticmethod
-    def _draw(rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> np.ndarray:
-        """Items (records, 1)."""
-        drawn = rng.permutation(vocabulary.keys - MARKS)[:records]
-        return vocabulary.key(MARKS + drawn)[:, None]
+    def _draw(context: Context, records: int) -> np.ndarray:
+        """Draws items (records, 1)."""
+        drawn = context.rng.permutation(context.vocabulary.keys - MARKS)[:records]
+        return context.vocabulary.key(MARKS + drawn)[:, None]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,17 +3,17 @@
     BOS  x[0] ... x[u-1]  x[0] ... x[u-1]  x[0] ...        only tokens from the second copy on are
          scored
 
-What stands there can be told by looking u tokens back, and running text alone hardly teaches a tiny
-model to. The periods u are uniform among `shortest` ... length // 2, so that the distance itself is
-of no use. Source: https://kexue.fm/archives/9708 (as a test).
+A look u tokens back predicts these tokens; running text alone hardly teaches a tiny model to look.
+The periods u are uniform among `shortest` ... length // 2, so that the distance itself is of no
+use. Source: https://kexue.fm/archives/9708 (as a test).
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.part import Part
-from extrap.data.text import windows
+from extrap.data.context import Context
+from extrap.data.part import Drawn, Part
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -35,19 +35,9 @@ class RepeatedText(Part):
                 f"data.length={length}"
             )
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sequences (size, length + 1) int64 that begin with BOS, and which of their tokens 1 ...
-        length are copies.
-        """
-        period = rng.integers(self.shortest, length // 2 + 1, size=self.size)[:, None]
-        at = np.arange(length)
-        text = np.take_along_axis(windows(rng, stream, self.size, length), at % period, 1)
-        bos = np.full((self.size, 1), vocabulary.bos)
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        longest, at = context.length // 2, np.arange(context.length)
+        period = context.rng.integers(self.shortest, longest + 1, size=self.size)[:, None]
+        text = np.take_along_axis(context.texts(self.size, context.length), at % period, 1)
+        bos = np.full((self.size, 1), context.vocabulary.bos)
         return np.concatenate([bos, text], axis=1), at >= period

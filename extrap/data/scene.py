@@ -4,7 +4,7 @@
          scored
     BOS  [text]  record record ... record   query                              test: one question
 
-A form says what records and questions look like; how they stand in a sequence is said here once.
+A form defines what records and questions look like; this file places them in a sequence.
 """
 
 from abc import abstractmethod
@@ -13,8 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.text import windows
+from extrap.data.part import Drawn, stacked
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
@@ -23,8 +24,7 @@ from extrap.utils.errors import UserError
 @dataclass(frozen=True)
 class Scene:
     """records (n, w): tokens in their order; queries (q, u) and answers (q, a): of each question;
-    values (v, a): what an answer may be confused with; index: of the record that question 0 is
-    about.
+    values (v, a): the candidates for an answer; index: of the record of question 0.
     """
 
     records: np.ndarray
@@ -48,23 +48,21 @@ class SceneForm(Form):
         return 1
 
     def records(self, length: int) -> int:
-        """As many as `length` tokens hold next to BOS and a question."""
+        """Returns how many `length` tokens hold next to BOS and a question."""
         return max(0, (length - self.asking - self.saying) // self.width)
 
     @abstractmethod
     def keys(self, records: int) -> int:
-        """Key ids that scenes of so many records need at most."""
+        """Returns how many key ids a scene of so many records needs at most."""
 
     @abstractmethod
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        """For training: any scene of so many records, all of its questions."""
+    def scene(self, context: Context, records: int) -> Scene:
+        """Draws a training scene of so many records with all of its questions."""
 
     @abstractmethod
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        """For a test: one question, about the record at a depth. What is drawn is the same at every
-        depth, and `values` of the same shape in every scene.
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        """Draws a test scene: one question, about the record at a depth. The draws are the same at
+        every depth, and `values` has one shape in all scenes.
         """
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
@@ -81,20 +79,13 @@ class SceneForm(Form):
                 f"for {n} records in {length} tokens; raise it, or use shorter lengths"
             )
 
-    def question(
-        self,
-        rng: np.random.Generator,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        length: int,
-        depth: float,
-    ) -> OneQuestion:
-        n = self.records(length)
-        text = windows(rng, stream, 1, length - self.asking - self.saying - self.width * n)[0]
-        scene = self.tested(rng, vocabulary, n, depth)
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        length, n = context.length, self.records(context.length)
+        text = context.text(length - self.asking - self.saying - self.width * n)
+        scene = self.tested(context, n, depth)
         asked = scene.queries[0], scene.answers[0, :-1]
         return OneQuestion(
-            np.concatenate([[vocabulary.bos], text, scene.records.ravel(), *asked]),
+            np.concatenate([[context.vocabulary.bos], text, scene.records.ravel(), *asked]),
             scene.answers[0],
             scene.values,
             scene.index,
@@ -121,33 +112,26 @@ class ScenePart(Graded):
     @property
     @abstractmethod
     def form(self) -> SceneForm:
-        """What is asked."""
+        """The form of the sequences."""
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.form.check(option, vocabulary, length)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        form = self.form
-        every = counts(rng, self.size, form.fewest, form.records(length), difficulty)
-        sequences = np.empty((self.size, length + 1), np.int64)
-        scored = np.zeros((self.size, length + 1), bool)
-        each, slots = form.asking + form.saying, np.arange(length + 1)
-        for row, score, n in zip(sequences, scored, every.tolist(), strict=True):
-            room = length - each - form.width * n
-            filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
-            text = windows(rng, stream, 1, filler)[0]
-            scene = form.scene(rng, vocabulary, n)
-            questions = np.concatenate([scene.queries, scene.answers], 1)
-            which = rng.integers(len(questions), size=length)
-            parts = [vocabulary.bos], text, scene.records.ravel(), questions[which].ravel()
-            row[:] = np.concatenate(parts)[: length + 1]
-            behind = slots - 1 - filler - form.width * n
-            score[:] = (behind >= 0) & (behind % each >= form.asking)
-        return sequences, scored[:, 1:]
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        records = self.form.records(context.length)
+        every = counts(context.rng, self.size, self.form.fewest, records, difficulty)
+        return stacked((self._row(context, n, difficulty) for n in every.tolist()), context.length)
+
+    def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
+        """Returns one sequence with n records, and where its answers are."""
+        form, rng, length = self.form, context.rng, context.length
+        each = form.asking + form.saying
+        room = length - each - form.width * n
+        filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
+        text = context.text(filler)
+        scene = form.scene(context, n)
+        questions = np.concatenate([scene.queries, scene.answers], 1)
+        asked = questions[rng.integers(len(questions), size=length)].ravel()
+        row = np.concatenate([[context.vocabulary.bos], text, scene.records.ravel(), asked])
+        behind = np.arange(len(row)) - 1 - filler - form.width * n
+        return row, (behind >= 0) & (behind % each >= form.asking)

@@ -74,7 +74,9 @@ class Reverse(Copy):
 
 @dataclass(frozen=True, kw_only=True)
 class EvenPairs(Algorithmic):
-    """Bits; the answer is whether the first is the last, as often yes as no from two symbols on."""
+    """Bits; the answer is 1 if the first is the last. From two symbols on, both answers are as
+    frequent.
+    """
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
         bits, mark = rng.integers(2, size=n), vocabulary.key(EVEN_PAIRS)
@@ -95,8 +97,8 @@ class FlipFlop(Algorithmic):
     """n instructions with a bit each and a last read: the first writes, the others are drawn: write
     .1, ignore .8, read .1.
 
-    The wanted bit stands in the last write and in every read since, so 5 instructions back in the
-    mean, however large n is.
+    The answer stands in the last write and in every read since, on average 5 instructions back for
+    any n.
     """
 
     drawn: ClassVar[tuple[float, float, float]] = (0.1, 0.8, 0.1)
@@ -126,8 +128,7 @@ class FlipFlop(Algorithmic):
 class SparseFlipFlop(FlipFlop):
     """write .01, ignore .98, read .01: the sparse test of the source.
 
-    The wanted bit stands (1 - .98^n) / .02 instructions back in the mean, 17 at n = 20 and 40 at n
-    = 80.
+    The answer stands on average (1 - .98^n) / .02 instructions back, 17 at n = 20 and 40 at n = 80.
     """
 
     drawn: ClassVar[tuple[float, float, float]] = (0.01, 0.98, 0.01)

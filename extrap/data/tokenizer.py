@@ -28,8 +28,8 @@ class Tokenized(Vocabulary):
     """ids of a tokenizer | BOS | `keys` key ids | `values` value ids.
 
     tokenizer: a tokenizer.json, a folder that holds one, or the name of a model on the hub (then
-    kept in the cache of the hub). None of its special tokens is added to a text, and keys and
-    values never occur in one. Raises UserError where it is not there.
+    kept in the cache of the hub). No special token is added to a text; keys and values never occur
+    in a text. Raises UserError if the tokenizer is missing.
     """
 
     tokenizer: str = field(kw_only=True)
@@ -47,12 +47,13 @@ class Tokenized(Vocabulary):
 
 
 class Pieces:
-    """The encoder of a tokenizer. A byte that stands for no whole character, at the end of a piece
-    cut in bytes, is left out.
+    """The encoder of a tokenizer. It drops an incomplete character at the end of a piece cut in
+    bytes.
 
     The bytes of a token reach from the end of the token before it to its own end in the text, so
-    that those of a document add up whatever the tokenizer leaves out (spaces, cases) or splits
-    (characters of several bytes). source: a tokenizer.json; option: what named it, for messages.
+    that the bytes of a document add up whatever the tokenizer leaves out (spaces, cases) or splits
+    (characters of several bytes). source: a tokenizer.json; option: the option behind it, for
+    messages.
     """
 
     sized = True
@@ -124,8 +125,8 @@ def _withheld() -> Iterator[None]:
 
 @cache
 def encoder(tokenizer: str, place: str | None = None) -> Pieces:
-    """The encoder of a tokenizer by file, folder or name. place: what names it in messages, if no
-    option of its own does. Raises UserError for one that is not there or cannot be read.
+    """Returns the encoder of a tokenizer by file, folder or name. place: its name in messages,
+    unless an option names it. Raises UserError if the tokenizer is missing or cannot be read.
     """
     option = place or f"{OPTION}={tokenizer}"
     try:
@@ -173,5 +174,5 @@ def _found(tokenizer: str) -> Path:
 
 
 def _why(error: Exception) -> str:
-    """The beginning of what an exception says, in one line."""
+    """Returns the beginning of an exception's text, in one line."""
     return f"{(str(error).strip() or type(error).__name__).splitlines()[0]:.100}"

@@ -3,11 +3,11 @@
     BOS  [text]  b a ;  a 7 ;  d c ;  c 2 ;   b 7  a 7  d 2 ...     b is a, a is 7: so b is 7, in
          one hop
 
-A record `a 7 ;` gives a key its value, `b a ;` gives it that of another key; a question is a key,
-its answer the value at the end of the chain. Records stand in any order, so that a chain is
-followed from the question on, hop by hop. The semicolon tells a key that is given a value from one
-that is named. Source: variable tracking of RULER, arXiv 2404.06654. One sequence of 26 tokens, 5
-records, `_` a blank:
+A record `a 7 ;` gives a key its value, `b a ;` gives it the value of another key; a question is a
+key, its answer the value at the end of the chain. Records stand in any order, so that a model
+follows a chain from the question on, hop by hop. The semicolon marks the end of a record, and so
+which key of two gets a value. Source: variable tracking of RULER, arXiv 2404.06654. One sequence of
+26 tokens, 5 records, `_` a blank:
 
     <bos> _ f k170 k75 ; k248 v17 ; k75 v51 ; k126 k248 ; k102 k170 ; k126 v17 k126 v17 k248 v17
     k248 v17
@@ -19,6 +19,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Interval
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.trials.base import guess
 from extrap.data.vocabulary import Vocabulary
@@ -28,8 +29,8 @@ Hops = Annotated[int, Interval(ge=0, le=8)]
 
 @dataclass(frozen=True)
 class TraceForm(SceneForm):
-    """hops: assignments between the key asked for and its value. In a test all chains have so many,
-    what is left over none; the record with the value is moved, its chain and all others stay.
+    """hops: assignments between the asked key and its value. In a test all chains have so many,
+    left-over records none; the record with the value moves, its chain and all others stay.
     """
 
     hops: int = 1
@@ -41,7 +42,7 @@ class TraceForm(SceneForm):
         return records
 
     def chains(self, records: int) -> list[int]:
-        """Hops of every chain of a test."""
+        """Returns the hops of every chain of a test."""
         whole, left = divmod(records, self.hops + 1)
         return [self.hops] * whole + [0] * left
 
@@ -50,44 +51,42 @@ class TraceForm(SceneForm):
         """Two chains: with one there is nothing to choose from."""
         return 2 * (self.hops + 1)
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
+    def scene(self, context: Context, records: int) -> Scene:
         chains: list[int] = []
         while (left := records - sum(chains) - len(chains)) > 0:
-            chains.append(int(rng.integers(min(self.hops, left - 1) + 1)))
-        rows, keys, values = self._draw(rng, vocabulary, chains)
-        return Scene(rng.permutation(rows), keys[:, None], values[:, None], values[:, None])
+            chains.append(int(context.rng.integers(min(self.hops, left - 1) + 1)))
+        rows, keys, values = self._draw(context, chains)
+        return Scene(context.rng.permutation(rows), keys[:, None], values[:, None], values[:, None])
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
         chains = self.chains(records)
-        rows, keys, values = self._draw(rng, vocabulary, chains)
+        rows, keys, values = self._draw(context, chains)
         index = round(depth * (records - 1))
-        others = 1 + rng.permutation(records - 1)
+        others = 1 + context.rng.permutation(records - 1)
         roots = np.cumsum([0, *(hops + 1 for hops in chains[:-1])])
         query = keys[None, self.hops : self.hops + 1]
         placed = np.insert(rows[others], index, rows[0], 0)
         return Scene(placed, query, values[None, :1], values[roots, None], index)
 
     @staticmethod
-    def _draw(
-        rng: np.random.Generator, vocabulary: Vocabulary, chains: list[int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Records (n, 3), chain by chain, that of the value first; the key and the
-        value of each.
+    def _draw(context: Context, chains: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draws records (n, 3), chain by chain, the record with the value first, and the key and
+        the value of each.
         """
-        keys = vocabulary.key(rng.permutation(vocabulary.keys)[: sum(chains) + len(chains)])
-        each = vocabulary.value(rng.integers(vocabulary.values, size=len(chains)))
+        keys = context.keys(sum(chains) + len(chains))
+        each = context.values(len(chains))
         sizes = np.array(chains) + 1
         given = np.concatenate([keys[:1], keys[:-1]])
         given[np.cumsum(sizes) - sizes] = each
-        stop = int(vocabulary.encoder(b";")[0][0])
+        stop = int(context.vocabulary.encoder(b";")[0][0])
         rows = np.stack([keys, given, np.full(len(keys), stop)], 1)
         return rows, keys, each.repeat(sizes)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of naming the value of a chain at random."""
-        return guess(len(self.chains(self.records(length))), vocabulary.values)
+        """Returns the accuracy of naming the value of a random chain of so many hops; records that
+        are left over are no candidates.
+        """
+        return guess(self.records(length) // (self.hops + 1), vocabulary.values)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.scene import Scene
 from extrap.data.trace import Hops, Trace, TraceForm
 from extrap.data.vocabulary import Vocabulary
@@ -25,7 +26,7 @@ from extrap.data.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class TraceWrittenForm(TraceForm):
-    """hops: assignments between the key asked for and its value; an answer has so many keys and a
+    """hops: assignments between the asked key and its value; an answer has so many keys and a
     value.
     """
 
@@ -35,13 +36,12 @@ class TraceWrittenForm(TraceForm):
     def saying(self) -> int:
         return self.hops + 1
 
-    def scene(self, rng: np.random.Generator, vocabulary: Vocabulary, records: int) -> Scene:
-        return self._answered(super().scene(rng, vocabulary, records), vocabulary)
+    def scene(self, context: Context, records: int) -> Scene:
+        return self._answered(super().scene(context, records), context.vocabulary)
 
-    def tested(
-        self, rng: np.random.Generator, vocabulary: Vocabulary, records: int, depth: float
-    ) -> Scene:
-        made = self._answered(super().tested(rng, vocabulary, records, depth), vocabulary)
+    def tested(self, context: Context, records: int, depth: float) -> Scene:
+        vocabulary = context.vocabulary
+        made = self._answered(super().tested(context, records, depth), vocabulary)
         given = set(made.records[:, 1].tolist())
         first = np.array([[key] for key in made.records[:, 0].tolist() if key not in given])
         paths = self._paths(made.records, first, vocabulary)
@@ -54,8 +54,8 @@ class TraceWrittenForm(TraceForm):
     def _paths(
         self, records: np.ndarray, queries: np.ndarray, vocabulary: Vocabulary
     ) -> np.ndarray:
-        """(q, hops + 1): what stands behind each key (q, 1), and behind that, semicolons after the
-        value.
+        """Returns paths (q, hops + 1): from each key (q, 1) to the token behind it, and on;
+        semicolons after the value.
         """
         stop = int(records[0, -1])
         following = np.full(vocabulary.size, stop)
@@ -66,8 +66,8 @@ class TraceWrittenForm(TraceForm):
         return np.stack(found[1:], 1)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Of writing down a whole chain at random; without a hop it is a value, which several
-        chains may have.
+        """Returns the accuracy of writing down a random chain; without a hop that is a value, which
+        several chains may have.
         """
         if self.hops == 0:
             return super().guess(vocabulary, length)

@@ -7,10 +7,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Turns:
-    """Where a task's text stands: in the turn of who asks, while the query opens the answer.
+    """The place of a task's text in a dialogue: it is the turn of the user, and the query opens the
+    answer.
 
-    before: ids in front of the text, BOS alone without a dialogue; behind: ids that end that turn
-    and begin the next, none without.
+    before: ids in front of the text, BOS alone without a dialogue; behind: ids that end the user's
+    turn and begin the answer, none without.
     """
 
     before: tuple[int, ...]
@@ -18,11 +19,13 @@ class Turns:
 
     @property
     def extra(self) -> int:
-        """Tokens beside BOS."""
+        """Returns the tokens of the turns, BOS not counted."""
         return len(self.before) - 1 + len(self.behind)
 
     def laid(self, tokens: np.ndarray, tail: int) -> np.ndarray:
-        """(n, T) that begin with BOS -> (n, T + extra); the last `tail` tokens open the answer."""
+        """Returns texts (n, T), which begin with BOS, in these turns, (n, T + extra); the last
+        `tail` tokens open the answer.
+        """
         end = tokens.shape[1] - tail
         before, behind = (
             np.broadcast_to(np.array(ids, np.int64), (len(tokens), len(ids)))

@@ -16,7 +16,7 @@ Ids = TypeVar("Ids", int, np.ndarray)
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """How a record and a query are written: `k v` and `k` in ids of our own, `k : v \\n` and `k :`
+    """The tokens of a record and of a query: `k v` and `k` in ids of our own, `k : v \\n` and `k :`
     in the words of a tokenizer.
 
     between: ids from a key to its value; behind: ids after a value.
@@ -27,25 +27,25 @@ class RecordLayout:
 
     @property
     def width(self) -> int:
-        """Tokens of a record."""
+        """Returns the tokens of a record."""
         return 2 + len(self.between) + len(self.behind)
 
     @property
     def query_width(self) -> int:
-        """Tokens of a query."""
+        """Returns the tokens of a query."""
         return 1 + len(self.between)
 
     def most(self, length: int) -> int:
-        """Records that `length` tokens hold next to BOS and a query."""
+        """Returns how many records `length` tokens hold next to BOS and a query."""
         return (length - 1 - self.query_width) // self.width
 
     def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """(...) and (...) -> (..., width)."""
+        """Returns records (..., width) of keys (...) and values (...)."""
         behind = np.broadcast_to(np.array(self.behind, np.int64), (*keys.shape, len(self.behind)))
         return np.concatenate([self.queries(keys), values[..., None], behind], -1)
 
     def queries(self, keys: np.ndarray) -> np.ndarray:
-        """(...) -> (..., query_width)."""
+        """Returns queries (..., query_width) of keys (...)."""
         between = np.array(self.between, np.int64)
         between = np.broadcast_to(between, (*keys.shape, len(between)))
         return np.concatenate([keys[..., None], between], -1)
@@ -72,7 +72,7 @@ class Vocabulary:
 
     @property
     def encoder(self) -> Encoder:
-        """What makes ids out of text."""
+        """Returns the encoder of text."""
         return BYTES
 
     @property
@@ -81,7 +81,7 @@ class Vocabulary:
 
     @property
     def turns(self) -> Turns:
-        """What the text of a task stands between: BOS and nothing."""
+        """Returns the turns around the text of a task: BOS alone."""
         return Turns((self.bos,))
 
     @property
@@ -97,15 +97,17 @@ class Vocabulary:
         return range(self.key_ids.stop, self.size)
 
     def key(self, i: Ids) -> Ids:
-        """Id of key i; of every key of an array."""
+        """Returns the id of key i, or of every key of an array."""
         return self.key_ids.start + i
 
     def value(self, i: Ids) -> Ids:
-        """Id of value i; of every value of an array."""
+        """Returns the id of value i, or of every value of an array."""
         return self.value_ids.start + i
 
     def show(self, ids: Iterable[int]) -> str:
-        """Ids for people: `<bos> t h e k17 v3`, bytes that do not print as `\\n` or `\\xff`."""
+        """Returns ids for people: `<bos> t h e k17 v3`, bytes that do not print as `\\n` or
+        `\\xff`.
+        """
         return " ".join(map(self._word, ids))
 
     def _word(self, i: int) -> str:

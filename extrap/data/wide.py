@@ -1,12 +1,13 @@
 """Key-value retrieval with keys and values of several tokens: as training data and as a test.
 
-    BOS  text   k k v v  k k v v ...   k k v v  k k v v ...      w = 2; after the records keys are
-         asked, the v after them are scored
+    BOS  text   k k v v  k k v v ...   k k v v  k k v v ...      w = 2; queries follow the records,
+                                                                 the v of the queries are scored
 
-Keys are w key ids out of a small pool, so that records share tokens: who matches the last token of
-a key alone, which a small model learns first, has to guess among the records that end alike. The
-answer is all w tokens of the value. A UUID of Lost in the Middle (arXiv 2307.03172) is such a key;
-one id for each is what makes retrieval easy to learn. One sequence of 24 tokens, 3 records, w = 2:
+Keys are w key ids out of a small pool, so that records share tokens. A model that matches the last
+token of a key alone, which a small model learns first, has to guess among the records with the same
+end. The answer is all w tokens of the value. A UUID of Lost in the Middle (arXiv 2307.03172) is
+such a key; one id for each makes retrieval easy to learn. One sequence of 24 tokens, 3 records, w =
+2:
 
     <bos> k5 k13 v40 v5 k7 k2 v11 v47 k9 k0 v3 v43 k7 k2 v11 v47 k9 k0 v3 v43 k9 k0 v3
 """
@@ -16,9 +17,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.text import windows
-from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.part import Drawn, stacked
+from extrap.data.trials.base import Form, OneQuestion, guess
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
@@ -26,23 +28,19 @@ WIDEST = 8
 MOST = 2**20  # keys that are shuffled for every sequence
 
 
-def draw_records(
-    rng: np.random.Generator, vocabulary: Vocabulary, n: int, width: int, pool: int
-) -> np.ndarray:
-    """n records (n, 2 width): different keys of `width` ids among the first `pool` key ids, then
-    values.
+def draw_records(context: Context, n: int, width: int, pool: int) -> np.ndarray:
+    """Draws n records (n, 2 width): different keys of `width` ids among the first `pool` key ids,
+    then values.
     """
-    keys = np.stack(np.unravel_index(rng.permutation(pool**width)[:n], (pool,) * width), 1)
-    return np.concatenate(
-        [vocabulary.key(keys), vocabulary.value(rng.integers(vocabulary.values, size=(n, width)))],
-        1,
-    )
+    places = context.rng.permutation(pool**width)[:n]
+    keys = np.stack(np.unravel_index(places, (pool,) * width), 1)
+    return np.concatenate([context.vocabulary.key(keys), context.values(n, width)], 1)
 
 
 @dataclass(frozen=True)
 class WideForm(Form):
-    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text stands in
-    front where the length has room.
+    """width: tokens of a key and of a value; pool: key ids that keys are made of. Text fills the
+    front of a context.
     """
 
     code: ClassVar[int] = 3
@@ -70,26 +68,18 @@ class WideForm(Form):
         if self.records(length) > self.pool**self.width:
             raise UserError(
                 f"{option}.pool={self.pool}: makes {self.pool**self.width} keys of {self.width} "
-                f"tokens; {length} tokens hold {self.records(length)} records; raise it, or "
-                "use "
+                f"tokens; {length} tokens hold {self.records(length)} records; raise it, or use "
                 "shorter lengths"
             )
 
-    def question(
-        self,
-        rng: np.random.Generator,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        length: int,
-        depth: float,
-    ) -> OneQuestion:
-        n, w = self.records(length), self.width
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        n, w = self.records(context.length), self.width
         index = round(depth * (n - 1))
-        records = draw_records(rng, vocabulary, n, w, self.pool)
-        text = windows(rng, stream, 1, length - 2 * w * (n + 1))[0]
+        records = draw_records(context, n, w, self.pool)
+        text = context.text(context.length - 2 * w * (n + 1))
         body = np.insert(records[1:], index, records[0], 0).ravel()
         return OneQuestion(
-            np.concatenate([[vocabulary.bos], text, body, records[0, :-1]]),
+            np.concatenate([[context.vocabulary.bos], text, body, records[0, :-1]]),
             records[0, w:],
             records[:, w:],
             index,
@@ -97,10 +87,7 @@ class WideForm(Form):
         )
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        return (
-            1 / self.records(length)
-            + (1 - 1 / self.records(length)) / vocabulary.values**self.width
-        )
+        return guess(self.records(length), vocabulary.values**self.width)
 
     def chance(self, vocabulary: Vocabulary) -> float:
         return float(vocabulary.values) ** -self.width
@@ -122,28 +109,20 @@ class Wide(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         WideForm(self.width, self.pool).check(option, vocabulary, length)
 
-    def draw(
-        self,
-        rng: np.random.Generator,
-        stream: np.ndarray,
-        vocabulary: Vocabulary,
-        length: int,
-        difficulty: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        w = self.width
-        every = counts(rng, self.size, 2, WideForm(w, self.pool).records(length), difficulty)
-        sequences, scored = (
-            np.empty((self.size, length + 1), np.int64),
-            np.zeros((self.size, length + 1), bool),
-        )
-        for row, score, n in zip(sequences, scored, every, strict=True):
-            records = draw_records(rng, vocabulary, n, w, self.pool)
-            filler = (
-                rng.integers(length - 2 * w * (n + 1) + 1) if rng.random() < difficulty / 2 else 0
-            )
-            asked = records[rng.integers(n, size=length)].ravel()
-            head = [vocabulary.bos], windows(rng, stream, 1, filler)[0], records.ravel(), asked
-            row[:] = np.concatenate(head)[: length + 1]
-            score[:] = (np.arange(length + 1) - 1 - filler) % (2 * w) >= w
-            score[: 1 + filler + 2 * w * n] = False
-        return sequences, scored[:, 1:]
+    def draw(self, context: Context, difficulty: float) -> Drawn:
+        most = WideForm(self.width, self.pool).records(context.length)
+        every = counts(context.rng, self.size, 2, most, difficulty)
+        return stacked((self._row(context, int(n), difficulty) for n in every), context.length)
+
+    def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
+        """Returns one sequence with n records, and where its answers are."""
+        rng, w = context.rng, self.width
+        records = draw_records(context, n, w, self.pool)
+        room = context.length - 2 * w * (n + 1)
+        filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
+        asked = records[rng.integers(n, size=context.length)].ravel()
+        text = context.text(filler)
+        row = np.concatenate([[context.vocabulary.bos], text, records.ravel(), asked])
+        answers = (np.arange(len(row)) - 1 - filler) % (2 * w) >= w
+        answers[: 1 + filler + 2 * w * n] = False
+        return row, answers

@@ -1,1 +1,1 @@
-"""One context-extension method per file."""
+"""One extension per file: a method that makes a trained model usable beyond its training length."""

@@ -1,7 +1,6 @@
-"""An extension on every layer, local ones too: the rule of layers.py, broken on purpose.
+"""An extension on every layer, local ones too: the control that breaks the rule of layers.py.
 
-Public engines scale the windows of mixed models so by mistake; this is the control that shows what
-it costs.
+Public engines scale the windows of mixed models so by mistake; this shows the cost.
 """
 
 from extrap.extensions.base import SchemeExtension
@@ -9,7 +8,7 @@ from extrap.model.scheme import Scheme
 
 
 class AllLayers(SchemeExtension):
-    """method: what acts on every layer. On stacks whose layers are all alike it is the method."""
+    """method: the extension. On stacks of equal layers the result is that of the method."""
 
     layers = "all"
 

@@ -1,8 +1,8 @@
-"""An extension makes a trained model read further: model -> reader, after the weights are loaded.
+"""An extension makes a trained model usable beyond its training length: model -> reader.
 
-It adds a part to the stack, wraps the spectrum or the scheme, wraps the reader, or changes weights;
-the original model stays as it was. Inside the training window it equals the plain model where the
-method says so; outside it is finite and different.
+It adds a part to the stack, wraps the spectrum, the scheme or the reader, or changes weights of a
+copy; the original model stays as it was. Past the training length its logits are finite and differ
+from those of the plain model; within it, each method says whether they are equal.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,6 @@ from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
 from extrap.model.stack import Only, Stack
-from extrap.model.wrapper import Wrapper
 from extrap.utils.errors import NotApplicable
 
 Reader = Callable[..., Tensor]
@@ -26,52 +25,49 @@ Reader = Callable[..., Tensor]
 
 
 class Extension(ABC):
-    """factor: s, how many times the training length L the method is set for. None: adaptive, s =
-    max(1, T / L) in each forward.
+    """A method. factor: s, the length it is set for, in training lengths L; None: adaptive, s =
+    max(1, T / L) in each forward; 1 if the method has no factor.
 
-    1 where a method has no such number. The training length is model.scheme.shape.length. Options
-    are constructor arguments, the keys of a YAML in conf/extension; those that make no sense raise
-    ValueError as in schemes.
+    L is model.scheme.shape.length. Options are constructor arguments, the keys of a YAML in
+    conf/extension; the constructor raises ValueError for senseless ones.
     """
 
     factor: float | None = 1.0
     tuned_at: float | None = None
-    """Windows that it is tuned on, in training lengths, whatever its factor; None: as many as its
-    factor.
-    """
+    """Length of the windows for tuning, in training lengths; None: that of the factor."""
 
     @abstractmethod
     def __call__(self, model: GPT) -> Reader:
-        """The extended model; `model` stays as it was. Raises NotApplicable on a scheme where it
-        would do nothing.
+        """Returns the extended model; `model` stays as it was. Raises NotApplicable for a scheme
+        that it would not change.
 
-        Called on a model without storage (device meta) as well, to find out whether it applies.
+        extrap also calls it on a model without storage (device meta), to see whether it applies.
         """
 
     def effective(self, n: int, length: int) -> float:
-        """The factor in force in a forward of n tokens, `length` being the training length. Rows
-        carry it.
+        """Returns the factor of a forward of n tokens, for the training length `length`. Rows
+        record it.
         """
         return max(1.0, n / length) if self.factor is None else self.factor
 
     def refuse(self, scheme: Scheme, why: str) -> NotApplicable:
-        """The exception to raise: one line that names both."""
+        """Returns the exception to raise: one line that names extension and scheme."""
         return NotApplicable(f"{type(self).__name__} on {describe_parts(scheme)}: {why}")
 
 
 class SchemeExtension(Extension):
-    """An extension that puts another scheme around the same weights; most do.
+    """An extension that gives the same weights another scheme, as most do.
 
-    layers: those of a mixed stack that it acts on, `global` (the rule of layers.py) or `all`. One
-    that changes nothing is refused, whatever it is.
+    layers: layers of a mixed stack on which it acts, `global` (the rule of layers.py) or `all`.
+    Raises NotApplicable for every scheme that it would not change.
     """
 
     layers: Literal["global", "all"] = "global"
 
     @abstractmethod
     def extend(self, scheme: Scheme) -> Scheme:
-        """The scheme to read with. `scheme` is a copy and may be built upon; a ValueError (of a
-        Stack, say) counts as a refusal.
+        """Returns the extended scheme. `scheme` is a copy, which it may change; a ValueError (of a
+        Stack, say) becomes NotApplicable.
         """
 
     def __call__(self, model: GPT) -> GPT:
@@ -83,11 +79,11 @@ class SchemeExtension(Extension):
         return with_scheme(model, scheme)
 
     def acts_on(self, scheme: Scheme) -> set[int]:
-        """The layers to extend. Raises ValueError where there is none."""
+        """Returns the layers to extend. Raises ValueError if there are none."""
         return set(range(scheme.shape.layers)) if self.layers == "all" else global_layers(scheme)
 
     def applied(self, scheme: Scheme) -> Scheme:
-        """`scheme`, a copy, extended in the layers that this acts on and as it is in the others."""
+        """Returns `scheme`, a copy, extended in the layers to extend and plain in the others."""
         layers = self.acts_on(scheme)
         if len(layers) == scheme.shape.layers:
             return self.extend(scheme)
@@ -95,41 +91,25 @@ class SchemeExtension(Extension):
         return InLayers(plain, self.extend_layers(scheme), layers)
 
     def extend_layers(self, scheme: Scheme) -> Scheme:
-        """As extend, for some layers alone: coordinates, which all layers share, stay
-        as they are.
-        """
+        """Extends some layers alone, so that coordinates, which all layers share, stay the same."""
         return self.extend(scheme)
 
 
 def with_scheme(model: GPT, scheme: Scheme) -> GPT:
-    """A copy of the model that owns `scheme` instead of its own; its weights are copies too."""
+    """Returns a copy of the model, weights included, with `scheme` in place of its own."""
     return deepcopy(model, {id(model.scheme): scheme}).train(model.training)
 
 
 def replace_parts(
     scheme: Scheme, test: Callable[[Scheme], bool], make: Callable[[Any], Scheme]
 ) -> Scheme:
-    """The scheme with make(part) in place of every single part that passes the test, inside
-    whatever stacks hold it.
-
-    Stacks are built anew, so that two owners of one hook are refused (ValueError) here as anywhere.
-    """
-    if isinstance(scheme, Stack):
-        return Stack(scheme.shape, [replace_parts(part, test, make) for part in scheme.parts])
-    if isinstance(scheme, Only):
-        return Only(scheme.shape, replace_parts(scheme.part, test, make), sorted(scheme.layers))
-    inner = getattr(scheme, "part", None)
-    if isinstance(scheme, Wrapper) and isinstance(inner, Scheme):
-        scheme.part = replace_parts(inner, test, make)
-        if isinstance(scheme, InLayers):
-            scheme.plain = replace_parts(scheme.plain, test, make)
-        return scheme
-    return make(scheme) if test(scheme) else scheme
+    """Returns the scheme with make(part) in place of every single part that passes the test."""
+    return scheme.mapped(lambda part: make(part) if test(part) else part)
 
 
 def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:
-    """The scheme with more parts after its own, which are absent in layers whose attention one part
-    owns altogether. Raises ValueError where they do not go together.
+    """Returns the scheme with more parts after its own. They are absent in layers whose attention
+    one part owns. Raises ValueError for parts that do not go together.
     """
     own = scheme.parts if isinstance(scheme, Stack) else [scheme]
     every = range(scheme.shape.layers)
@@ -139,7 +119,11 @@ def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:
     return Stack(scheme.shape, [*own, *more])
 
 
+LARGEST = 1_000_000
+"""A factor that no text is long enough for: past it numbers overflow."""
+
+
 def check_factor(factor: float | None) -> None:
-    """Raises ValueError for a factor below 1."""
-    if factor is not None and factor < 1:
-        raise ValueError(f"factor={factor}: at least 1, or null for T / L of each text")
+    """Raises ValueError for a factor below 1 or above LARGEST."""
+    if factor is not None and not 1 <= factor <= LARGEST:
+        raise ValueError(f"factor={factor}: from 1 to {LARGEST}, or null for T / L of each text")

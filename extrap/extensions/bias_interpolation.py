@@ -1,8 +1,8 @@
-"""Interpolation of a bias: the distances it is read at are divided by s. arXiv 2310.13017 (ALiBi).
+"""Interpolation of a bias: its distances divided by s. arXiv 2310.13017 (ALiBi).
 
 b(n) -> b(n / s): slopes m / s in ALiBi, n / s in KERPLE and Sandwich, bucket(floor(n / s)) in T5.
-With s = max(1, T / L) nothing changes up to L. The paper was read in its abstract only; dividing
-slopes is its reading as linear interpolation.
+With s = max(1, T / L) nothing changes up to L. We know the abstract of the paper alone; divided
+slopes are our reading of its linear interpolation.
 
 Colour: magenta
 """
@@ -10,14 +10,14 @@ Colour: magenta
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.interpolation import Squeezed, divided
 from extrap.extensions.probe import moves_with_coordinates
-from extrap.model.card import parts
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 
 
 class BiasInterpolation(SchemeExtension):
     """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
 
-    Works with biases that are functions of the distance alone. Source: arXiv 2310.13017
+    Works with biases that depend on the distance alone. Source: arXiv 2310.13017
     """
 
     def __init__(self, factor: float | None = None):
@@ -33,7 +33,7 @@ class BiasInterpolation(SchemeExtension):
         if scheme.uses("rotate"):
             raise self.refuse(
                 scheme,
-                "its rotation is read at the same distances and would be interpolated with "
+                "its rotation depends on the same distances and would be interpolated with "
                 "the bias",
             )
         if moved := [part for part in parts(scheme) if moves_with_coordinates(part)]:
@@ -46,5 +46,5 @@ class BiasInterpolation(SchemeExtension):
         return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))
 
     def extend_layers(self, scheme: Scheme) -> Scheme:
-        self.extend(scheme)  # refuses what it cannot interpolate
+        self.extend(scheme)  # raises for a scheme that it cannot interpolate
         return divided(self, scheme)

@@ -1,15 +1,15 @@
-"""Interpolation by parts: pairs that turned often in training are kept, those that never came round
-are slowed by s.
+"""Interpolation by parts: it keeps pairs that turned often in training, and slows pairs that made
+less than a turn by s.
 
-r_p = L theta_p / (2 pi) turns in training;   theta'_p = theta_p (1 - m_p) / s + theta_p m_p, m_p
-                                              the share of pair p that is kept
+r_p = L theta_p / (2 pi) turns in training
+theta'_p = theta_p (1 - m_p) / s + theta_p m_p,   m_p the kept share of pair p
 turns  m_p = clip((r_p - slow) / (fast - slow), 0, 1), arXiv 2309.00071, section 3.2; with slow = 1,
        fast = 4 it is Llama 3.1's
 index  m_p falls from 1 to 0 over whole pairs, from floor(p(fast)) to ceil(p(slow)), p(r) = d ln(L /
-       (2 pi r)) / (2 ln base), as in the code of the authors and everybody's since; the two differ
-       by up to 144 % in a frequency
+       (2 pi r)) / (2 ln base), as in the code of the authors and of later libraries; the two ramps
+       differ by up to 144 % in a frequency
 slow and fast are the options beta_slow and beta_fast, in turns. null for beta_fast stands for 32
-from L = 2048 on and for max(2, L / 64) below, where no pair makes 32 turns and all would be slowed.
+from L = 2048 on, and for max(2, L / 64) below: there no pair makes 32 turns, and 32 would slow all.
 
 Colour: plum
 """
@@ -24,7 +24,7 @@ from extrap.model.spectrum import Pairs
 
 
 def fastest(fast: float | None, length: int) -> float:
-    """Turns from which a pair is kept."""
+    """Returns the turns from which the ramp keeps a pair."""
     if fast is not None:
         return fast
     return 32.0 if length >= 2048 else max(2.0, length / 64)
@@ -39,12 +39,12 @@ def check_turns(slow: float, fast: float | None) -> None:
 
 
 def kept_by_turns(pairs: Pairs, slow: float, fast: float) -> Tensor:
-    """(P,) m_p, linear in turns."""
+    """Returns m_p (P,), linear in turns."""
     return ((pairs.turns - slow) / (fast - slow)).clamp(0, 1)
 
 
 def kept_by_index(pairs: Pairs, slow: float, fast: float) -> Tensor:
-    """(P,) m_p, linear in the index of the pair."""
+    """Returns m_p (P,), linear in the index of the pair."""
 
     def at(r: float) -> float:
         return pairs.width * log(pairs.length / (2 * pi * r)) / (2 * log(pairs.base))
@@ -83,8 +83,8 @@ class YaRN(Frequencies):
     """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless
     0 < beta_slow < beta_fast, slope >= 0.
 
-    The authors' code multiplies cos and sin, i.e. queries and keys, by slope ln s + 1, which would
-    miss channels that do not turn. Source: arXiv 2309.00071
+    The authors' code multiplies cos and sin, and so queries and keys, by slope ln s + 1, which
+    misses channels that do not turn. Source: arXiv 2309.00071
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class YaRN(Frequencies):
         super().__init__(factor)
         check_turns(beta_slow, beta_fast)
         if slope < 0:
-            raise ValueError(f"slope={slope}: at least 0, at which logits are not heated")
+            raise ValueError(f"slope={slope}: at least 0, at which logits stay as they are")
         self.ramp, self.beta_slow, self.beta_fast, self.slope = ramp, beta_slow, beta_fast, slope
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:

@@ -5,8 +5,8 @@ from extrap.model.gpt import GPT
 
 
 class Chain(Extension):
-    """then(first(model)): NTK with log-n, say. Applies where both do. Rows carry the greater of the
-    two factors.
+    """then(first(model)): NTK with log-n, say. Applies to schemes to which both apply. Rows record
+    the greater factor.
     """
 
     def __init__(self, first: SchemeExtension, then: Extension):

@@ -1,11 +1,13 @@
-"""Clipped RoPE: pairs that never came round in training stop turning. arXiv 2602.05258 (there CoPE,
-a name that here belongs to contextual position encoding).
+"""Clipped RoPE: pairs that made less than a turn in training stop turning. arXiv 2602.05258 (there
+CoPE, which here is contextual position encoding).
 
 theta'_p = theta_p m_p;   the last n pairs of a grid are clipped, c = 0 .. n-1 counted among them
 smooth  m = (1 + cos(pi c / (n - 1))) / 2, from 1 to 0: a filter with a soft edge does not ring
-hard    m = 0: the control, which is p-RoPE of a model that was trained otherwise
-The authors clip n = 20 of 64 pairs of Llama 3 and say that the periods of these exceed the training
-length; null for n stands for the pairs with less than one turn in it.
+hard    m = 0: the control, p-RoPE in a model trained with RoPE
+The authors clip n = 20 of the 64 pairs of Llama 3. At its base of 5e5 and L = 8192, 29 pairs make
+less than one turn in training: their default is .69 of these pairs, and clipping all of them is a
+weaker ablation of theirs. null for n is that ablation: all pairs below one turn. The paper writes
+m as a function of the frequency, the authors' code of the index; here it follows the code.
 """
 
 from math import pi
@@ -19,11 +21,11 @@ from extrap.model.spectrum import Pairs
 
 
 class ClippedRoPE(Frequencies):
-    """edge: smooth or hard; clipped: n, in each grid of frequencies.
+    """edge: smooth or hard; clipped: n, in each grid of frequencies; null: all pairs below one turn
+    in L tokens, of which the authors clip .69.
 
-    Changes the model inside L, hence it wants a short fine-tuning; it has no factor. Raises
-    ValueError for fewer than 1 pair; refuses a scheme all of whose pairs make a turn. Source: arXiv
-    2602.05258
+    Changes the model inside L, so it needs a short fine-tuning; it has no factor. Raises ValueError
+    for fewer than 1 pair; refuses a scheme if all its pairs make a turn. Source: arXiv 2602.05258
     """
 
     def __init__(self, edge: Literal["smooth", "hard"] = "smooth", clipped: int | None = None):

@@ -1,10 +1,9 @@
-"""Crop: the model reads the last L tokens and nothing else. The baseline of every method that
-claims to use more.
+"""Crop: the model reads the last L tokens alone. The baseline of every method that claims to use
+more.
 
-A window holds the first token of the text (BOS stands before whatever is cut out of it) and the
-last L - 1 tokens. One window serves its last `stride` predictions, so each of them sees between L -
-stride + 1 and L tokens. Windows are laid from the end, so that earlier predictions change as the
-text grows unless stride = 1.
+A window holds the first token of the text, BOS, and the last L - 1 tokens. One window serves its
+last `stride` predictions, so that each sees between L - stride + 1 and L tokens. Windows begin at
+the end of the text: unless stride = 1, earlier predictions change as the text grows.
 
 Colour: olive
 """
@@ -18,12 +17,11 @@ from extrap.model.gpt import GPT
 
 
 class Crop(Extension):
-    """stride: predictions read off one window; null stands for L / 2, and 1 is exact at L times the
-    cost of reading.
+    """stride: predictions of one window; null stands for L / 2; 1 is exact, at L times the cost.
 
-    Works with every scheme, as no window exceeds L. Raises ValueError for a stride below 1; more
-    than L - 1 is refused, and so is a scheme whose windows look less than L - stride tokens back,
-    in all layers together, of which a crop takes nothing away.
+    Works with every scheme, because no window exceeds L. Raises ValueError for a stride below 1.
+    Refuses a stride above L - 1, and a scheme whose layers together look less than L - stride
+    tokens back: a crop would hide nothing from it.
     """
 
     def __init__(self, stride: int | None = None):
@@ -67,5 +65,5 @@ class Crop(Extension):
 
 
 def within(tokens: Tensor, start: int, end: int) -> Tensor:
-    """(B, T) -> (B, 1 + end - start): the first token, then tokens start .. end - 1."""
+    """Returns the first token, then tokens start .. end - 1: (B, T) -> (B, 1 + end - start)."""
     return torch.cat([tokens[:, :1], tokens[:, start:end]], 1)

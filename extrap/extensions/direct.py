@@ -1,4 +1,4 @@
-"""Direct extrapolation: change nothing. The baseline of every extension.
+"""Direct extrapolation: no change. The baseline of every extension.
 
 Colour: black
 """

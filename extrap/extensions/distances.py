@@ -1,4 +1,4 @@
-"""What the methods that change distances share: on which schemes they make sense."""
+"""Methods that change distances: the schemes on which they make sense."""
 
 from abc import abstractmethod
 
@@ -10,8 +10,9 @@ from extrap.model.scheme import Scheme
 
 
 class DistanceExtension(SchemeExtension):
-    """Refuses schemes whose attention is no function of the distance in tokens, and those whose
-    distances all stay as they are (a bias that is clipped below the width, say).
+    """A method that changes distances. Refuses schemes whose attention does not depend on the
+    distance in tokens, and schemes that it would not change, such as a bias clipped below the
+    width.
     """
 
     @abstractmethod
@@ -28,8 +29,8 @@ class DistanceExtension(SchemeExtension):
 def width_of(
     width: int | None, default: int, most: int, name: str, what: str = "the training length"
 ) -> int:
-    """The width in tokens within which distances stay; None stands for the default. Raises
-    ValueError past `most`, which is `what`.
+    """Returns the width in tokens within which distances stay; None stands for the default. Raises
+    ValueError past `most`, which `what` names.
     """
     width = max(1, default) if width is None else width
     if not 1 <= width <= most:

@@ -1,12 +1,12 @@
-"""Dual chunk attention: three kinds of pairs, of one chunk, of neighbouring chunks and of distant
-ones, and no distance that was not trained. arXiv 2402.17463.
+"""Dual chunk attention: pairs of one chunk, of neighbouring chunks and of distant ones, all at
+trained distances. arXiv 2402.17463.
 
 chunks of s = c - w tokens;   D_ij = P_i - (j mod s), with
     P_i = i mod s              in the chunk of the key: D = i - j
     P_i = min(i mod s + s, c)  in the next chunk: D = i - j for its first w tokens, then c - j mod s
     P_i = min(2 s - 1, c)      farther on
-Up to c every distance was trained, however long the text. The authors' code is read here; the paper
-ends at c - 1.
+However long the text, distances reach c, and training met them all. This follows the authors' code;
+the paper ends at c - 1.
 """
 
 from extrap.extensions.distances import DistanceExtension, width_of
@@ -18,7 +18,7 @@ class DualChunkAttention(DistanceExtension):
     """farthest: c, at most L - 1; null stands for 3 L / 4, as in the authors' code. window: w, at
     most c / 2, within which neighbouring chunks keep their distances; null stands for L / 16.
 
-    Changes what lies in different chunks inside L too. Source: arXiv 2402.17463
+    Changes pairs of different chunks inside L as well. Source: arXiv 2402.17463
     """
 
     def __init__(self, farthest: int | None = None, window: int | None = None):

@@ -2,9 +2,10 @@
 https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr.
 
 s(n) = max(1, f n / L - (f - 1)), f = 1: n / L;   theta'_p = theta_p s**(-2p/(d-2))
-sequence: n is the length of the whole text, so logits of its start change as it grows. row: n = i +
-1 for query i, which turns keys anew for every row: time T times that of a rotation, memory as ever.
-Prefixes are kept. Up to L nothing changes. A cache would have to hold keys that are not yet turned.
+sequence: n is the length of the whole text, so that logits of its start change as the text grows.
+row: n = i + 1 for query i: prefixes keep their logits, and every row rotates keys anew, T times the
+time of a rotation in the same memory. Up to L nothing changes. A cache would have to hold unrotated
+keys.
 
 Colour: blue
 """
@@ -18,17 +19,16 @@ from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.extensions.ntk import bloc97
-from extrap.model.card import parts
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Where
 from extrap.model.spectrum import Pairs, turns_pairs
-from extrap.model.wrapper import Wrapper
+from extrap.model.wrapper import Rescored
 
 
 class DynamicNTK(Frequencies):
-    """factor: f; 1 is natural, transformers' "dynamic" with its factor f is the same formula. mode:
-    sequence or row, above.
+    """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
 
-    Rows carry s(n). Row mode needs a scheme that turns queries and keys, and nothing else. Raises
+    Rows record s(n). Row mode needs a scheme in which queries and keys alone turn. Raises
     ValueError for a factor below 1. Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
     """
 
@@ -55,24 +55,16 @@ class DynamicNTK(Frequencies):
         return ByRow(scheme)
 
 
-class ByRow(Wrapper):
-    """A scheme whose spectrum depends on the length, read for each query as in a forward that ends
-    with it: queries and keys are turned where scores and biases of content are made of them.
+class ByRow(Rescored):
+    """A scheme whose spectrum depends on the length, computed for each query as in a forward that
+    ends with it: `score` and `bias` rotate queries and keys themselves.
     """
+
+    taken = frozenset({"rotate"})
 
     def __init__(self, part: Scheme):
         super().__init__(part.shape)
         self.part = part
-
-    @property
-    def inside(self) -> Scheme:
-        return self.part
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        if layer is not None and self.part.uses("attend", layer=layer):
-            return self.part.uses(*hooks, layer=layer)
-        others = (hook for hook in hooks if hook != "rotate")
-        return "score" in hooks or self.part.uses(*others, layer=layer)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         return q, k
@@ -89,13 +81,9 @@ class ByRow(Wrapper):
             rows.append(b.expand(*b.shape[:-2], len(here.i), len(here.j)))
         return torch.cat(rows, -2)
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        owned = self.part.uses("attend", layer=at.layer)
-        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)
-
     def _rows(self, q: Tensor, k: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Where]]:
-        """Queries (B, H, n, D) and keys, turned, by rows that share a spectrum: those up to L do,
-        from there on each has its own.
+        """Yields rotated queries (B, H, n, D), keys and their place, by rows that share a spectrum:
+        all rows up to L, then one row at a time.
         """
         inside = int((at.i < self.shape.length).sum())
         for start, stop in [(0, inside)] * (inside > 0) + [

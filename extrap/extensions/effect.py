@@ -1,5 +1,5 @@
-"""Does an extension do anything: a scheme is probed with it and without, and what would leave every
-answer as it is is refused. The probes: extrap.extensions.probe.
+"""Does an extension do anything? extrap probes a scheme with it and without, and refuses an
+extension that changes no logit. The probes: extrap.extensions.probe.
 """
 
 from copy import deepcopy
@@ -20,20 +20,18 @@ from extrap.extensions.probe import (
     same,
     token_coordinates,
 )
-from extrap.model.scheme import OutOfRange, Scheme, Where
+from extrap.model.scheme import OutOfRange, Scheme, Where, place
 
 LATER = 7
-"""Tokens by which the beginning of a text is moved."""
+"""Tokens by which a probe moves the beginning of a text."""
 MOST = 2**15
-"""Tokens of a text that is asked about, at most, unless 2 L are more: a probe takes seconds, not
-minutes.
-"""
+"""Tokens of a probe, at most, unless 2 L are more: a probe takes seconds, not minutes."""
 ROWS = 129
-"""Queries looked at where a mask is asked how far it reaches."""
+"""Queries of a probe of how far back a mask lets them look."""
 
 
 def check_distances(scheme: Scheme) -> None:
-    """Raises ValueError unless attention is a function of distances, and these count tokens."""
+    """Raises ValueError unless attention depends on distances, and these count tokens."""
     if not counts_tokens(scheme):
         raise ValueError("its coordinates do not count tokens")
     if not knows_distances(scheme):
@@ -41,18 +39,18 @@ def check_distances(scheme: Scheme) -> None:
 
 
 def check_acts(plain: Scheme, extended: Scheme) -> None:
-    """Raises ValueError if at 4 L tokens attention is what it was without the extension."""
+    """Raises ValueError if at 4 L tokens attention is the same with the extension."""
     t = token_coordinates(_asked(plain))
     if _far_enough(t, plain) and same(plain, t, extended, t):
         raise ValueError("every distance it tells apart would stay as it is")
 
 
 def check_changes(plain: Scheme, extended: Scheme) -> None:
-    """Raises ValueError if at 4 L tokens nothing that attention reads is other than without the
-    extension; where neither of them is defined there, within L.
+    """Raises ValueError if the extension changes nothing of attention at 4 L tokens; or within L,
+    if neither scheme is defined at 4 L.
 
-    A mask that hides other keys counts as a change, whatever random parameters leave of those keys.
-    Where memory does not let a probe look past L, nothing is said.
+    A mask that hides other keys counts as a change, whatever weight random parameters give those
+    keys. If memory does not let a probe read past L, the extension passes.
     """
     t = token_coordinates(_asked(plain))
     try:
@@ -80,7 +78,7 @@ def _defined(scheme: Scheme, t: Tensor) -> bool:
 
 
 def _sees_alike(plain: Scheme, extended: Scheme, t: Tensor) -> bool:
-    """Whether the last token sees the same keys in every layer with a softmax of its own."""
+    """True if the last token sees the same keys in every layer that has a mask."""
     for layer in range(plain.shape.layers):
         if plain.uses("attend", layer=layer) or extended.uses("attend", layer=layer):
             continue
@@ -94,20 +92,20 @@ def _sees_alike(plain: Scheme, extended: Scheme, t: Tensor) -> bool:
 
 
 def _asked(scheme: Scheme) -> int:
-    """Tokens that a probe reads: 4 L if that is not too many."""
+    """Returns the tokens that a probe reads: 4 L if that is not too many."""
     L = scheme.shape.length
     return min(4 * L, max(MOST, 2 * L), room(scheme))
 
 
 def _far_enough(t: Tensor, scheme: Scheme) -> bool:
-    """Whether a probe reads so far past L that it can tell what happens there."""
+    """True if a probe reads far enough past L to judge it."""
     return len(t) >= 2 * scheme.shape.length
 
 
 def check_reads_on(scheme: Scheme, kept: int) -> None:
-    """Raises ValueError if a reader of the last `kept` tokens alone reads all that the model does:
-    every layer is masked, all of them together look less than `kept` tokens back, masks and
-    temperatures do not depend on where a text begins, and coordinates count as distances alone.
+    """Raises ValueError if the last `kept` tokens are all that the model reads: every layer has a
+    mask, all layers together look less than `kept` tokens back, masks and temperatures do not
+    depend on the beginning of the text, and only distances between coordinates matter.
     """
     layers = range(scheme.shape.layers)
     if sum(looks_back(scheme, layer) for layer in layers) >= kept:
@@ -121,8 +119,8 @@ def check_reads_on(scheme: Scheme, kept: int) -> None:
 
 
 def looks_back(scheme: Scheme, layer: int) -> float:
-    """Tokens back to the farthest that some of the last L queries of a long text see in one layer;
-    infinite where nothing is masked.
+    """Returns how many tokens back some of the last L queries of a long text see in one layer;
+    infinite without a mask.
     """
     if scheme.uses("attend", layer=layer) or not scheme.uses("sees", layer=layer):
         return inf
@@ -131,8 +129,8 @@ def looks_back(scheme: Scheme, layer: int) -> float:
 
 
 def _moves_along(scheme: Scheme, layer: int) -> bool:
-    """Whether what a query sees, and how warm it is, is the same in a text that begins a few tokens
-    later: a chunk has its borders elsewhere then.
+    """True if mask and temperature of a query stay the same in a text that begins a few tokens
+    later. A chunk moves its borders then.
     """
     last = _late_rows(scheme, layer)
     moved = replace(last, i=last.i - LATER, q=last.q - LATER, memo={})
@@ -144,7 +142,7 @@ def _moves_along(scheme: Scheme, layer: int) -> bool:
 
 
 def _late_rows(scheme: Scheme, layer: int) -> Where:
-    """Some of the last L queries of a long text, against all of its keys, in one layer."""
+    """Returns some of the last L queries of a long text against all of its keys, in one layer."""
     L = scheme.shape.length
     n = min(4 * L, max(MOST, 2 * L))
     whole = _masked(scheme, layer, token_coordinates(n))
@@ -153,9 +151,6 @@ def _late_rows(scheme: Scheme, layer: int) -> Where:
 
 
 def _masked(scheme: Scheme, layer: int, t: Tensor) -> Where:
-    """All queries against all keys at coordinates t in one layer, and what is masked there."""
+    """Returns all queries against all keys at coordinates t in one layer, with the mask there."""
     tokens, x = torch.zeros(1, len(t), dtype=torch.long), torch.zeros(1, len(t), scheme.shape.dim)
-    at = Where.whole(
-        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
-    )
-    return at.at_layer(layer, x)
+    return place(scheme, t, tokens=tokens).at_layer(layer, x)

@@ -1,5 +1,5 @@
-"""What the methods share that slow the pairs of rotary schemes: theta_p -> theta'_p(s), and a
-temperature where a method has one.
+"""Methods that slow the pairs of rotary schemes: theta_p -> theta'_p(s), with a temperature if the
+method has one.
 """
 
 from abc import abstractmethod
@@ -9,15 +9,13 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
-from extrap.model.card import parts
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.spectrum import Pairs, pairs, respectrum, still, turning_layers, turns_pairs
 
 
 class Heat(Scheme):
-    """One temperature for a whole forward, of(n) for n tokens. It meets the content logits, of
-    channels that turn and of others.
-    """
+    """One temperature for a whole forward, of(n) for n tokens, on all content logits."""
 
     def __init__(self, shape: Shape, of: Callable[[int], float]):
         super().__init__(shape)
@@ -28,10 +26,10 @@ class Heat(Scheme):
 
 
 class Frequencies(SchemeExtension):
-    """factor: s; null is adaptive, s = max(1, T / L) in each forward of T tokens. Raises ValueError
-    for a factor below 1.
+    """A method on frequencies. factor: s; null is adaptive, s = max(1, T / L) in each forward of T
+    tokens. Raises ValueError for a factor below 1.
 
-    Works with whatever turns pairs of channels, each part by its own spectrum. Inside L it changes
+    Works with all parts that turn pairs of channels, each by its own spectrum. Inside L it changes
     the model unless adaptive.
     """
 
@@ -41,14 +39,14 @@ class Frequencies(SchemeExtension):
 
     @abstractmethod
     def theta(self, pairs: Pairs, s: float) -> Tensor:
-        """(P,) frequencies at factor s; those of `pairs` at s = 1."""
+        """Returns the frequencies (P,) at factor s; at s = 1 those of `pairs`."""
 
     def change(self, pairs: Pairs, n: int) -> Tensor:
-        """(P,) frequencies of a forward of n tokens."""
+        """Returns the frequencies (P,) of a forward of n tokens."""
         return self.theta(pairs, self.effective(n, pairs.length))
 
     def heat(self, n: int, length: int) -> float:
-        """Factor on content logits in a forward of n tokens, `length` being the training length."""
+        """Returns the factor on content logits in a forward of n tokens, for a training length."""
         return 1.0
 
     def acts_on(self, scheme: Scheme) -> set[int]:
@@ -67,7 +65,7 @@ class Frequencies(SchemeExtension):
         for p in turning:
             self.change(
                 p, 1
-            )  # options that do not fit the pairs are refused here, not in the first forward
+            )  # raises for options that do not fit the pairs before the first forward
         kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
         heats = type(self).heat is not Frequencies.heat
         if all(kept) and not heats:

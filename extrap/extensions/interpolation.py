@@ -1,8 +1,8 @@
-"""Position interpolation: the text is squeezed into coordinates met in training. t -> t / s, the
-same as theta_p / s.
+"""Position interpolation: it squeezes the text into trained coordinates. t -> t / s, the same as
+theta_p / s.
 
 arXiv 2306.15595; SuperHOT, https://kaiokendev.github.io/til. Neighbours come closer than ever in
-training, hence it wants a short fine-tuning.
+training, so it needs a short fine-tuning.
 
 Colour: amber
 """
@@ -14,14 +14,14 @@ from torch import Tensor
 from extrap.extensions.base import SchemeExtension, check_factor, with_parts
 from extrap.extensions.effect import check_distances
 from extrap.extensions.probe import reads_coordinates
-from extrap.model.card import parts
 from extrap.model.distance_maps import Divided
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import turns_pairs
 
 
 class Squeezed(Scheme):
-    """by(n): s for a text of n tokens."""
+    """Coordinates divided by s = by(n) in a text of n tokens."""
 
     def __init__(self, shape: Shape, by: Callable[[int], float]):
         super().__init__(shape)
@@ -32,8 +32,8 @@ class Squeezed(Scheme):
 
 
 def divided(extension: SchemeExtension, scheme: Scheme) -> Scheme:
-    """Squeezed for some layers alone. Raises ValueError where attention is no function of the
-    distance: positions that are added to tokens are read by all layers.
+    """Returns the scheme squeezed in some layers alone. Raises ValueError unless attention depends
+    on the distance: all layers read positions that a scheme adds to tokens.
     """
     check_distances(scheme)
     length = scheme.shape.length
@@ -43,9 +43,9 @@ def divided(extension: SchemeExtension, scheme: Scheme) -> Scheme:
 class Interpolation(SchemeExtension):
     """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
 
-    Works with rotary and sinusoidal schemes and with other functions of a real coordinate; tables,
-    clips and biases of distance have methods of their own. Changes the model inside L unless
-    adaptive. Source: arXiv 2306.15595
+    Works with rotary and sinusoidal schemes and other functions of a real coordinate; tables, clips
+    and biases of distance have methods of their own. Changes the model inside L unless adaptive.
+    Source: arXiv 2306.15595
     """
 
     def __init__(self, factor: float | None = 8.0):

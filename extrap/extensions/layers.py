@@ -1,32 +1,31 @@
-"""Which layers an extension acts on where the layers of a stack differ.
+"""The layers on which an extension acts, if the layers of a stack differ.
 
-The rule: a layer is local if no query of it ever sees more than L keys (a window, a chunk). There
-no distance is new, however long the text, and nothing is to be mended: an extension acts on the
-other layers, and local ones stay as they were trained. A method that changes frequencies acts on
-those of them in which something turns. Where all layers are local, or none is, there is no
-difference to keep. AllLayers (all_layers.py) is the way to say otherwise.
+The rule: a layer is local if its queries never see more than L keys (a window, a chunk). A local
+layer meets no new distance, however long the text, and needs no extension: an extension acts on the
+other layers. A method that changes frequencies acts on those of them in which something turns. If
+all layers are local, or none, it acts on all. AllLayers (all_layers.py) overrides the rule.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 
-from extrap.model.scheme import Scheme, Where
+from extrap.model.scheme import Scheme, place
 from extrap.model.wrapper import Wrapper
 
 PLACES = 65
 
 
 def global_layers(scheme: Scheme) -> set[int]:
-    """Layers that are not local; all of them if every layer is. Looked at are queries of places L
-    to 4 L.
+    """Returns the layers that are not local; all layers if every one is. Looks at queries of places
+    L to 4 L.
     """
-    shape, sees = scheme.shape, scheme.sees if scheme.uses("sees") else None
-    every = set(range(shape.layers))
-    if sees is None:
+    shape, every = scheme.shape, set(range(scheme.shape.layers))
+    if not scheme.uses("sees"):
         return every
     n = 4 * shape.length
-    at = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=sees)
+    at = place(scheme, torch.arange(n, dtype=torch.float64))
     rows = torch.linspace(shape.length, n - 1, PLACES).long().unique()
     some = replace(at, q=at.q[rows], i=at.i[rows])
     seen = {
@@ -36,18 +35,18 @@ def global_layers(scheme: Scheme) -> set[int]:
 
 
 class InLayers(Wrapper):
-    """part, the extended scheme, in some layers and `plain`, the scheme as it was, in the others.
+    """The extended scheme, `part`, in some layers and `plain`, the scheme as it was, in the others.
 
-    Both read the same parameters. Coordinates are those of `part`, which has to leave them alone.
+    Both share their parameters. Coordinates are those of `part`, which must not move them.
     """
 
     def __init__(self, plain: Scheme, part: Scheme, layers: set[int]):
         super().__init__(plain.shape)
         self.plain, self.part, self.layers = plain, part, layers
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        self.plain = self.plain.mapped(change)
+        return super().mapped(change)
 
     def in_layer(self, layer: int | None) -> Scheme:
         return self.part if layer is None or layer in self.layers else self.plain

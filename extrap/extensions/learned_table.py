@@ -1,9 +1,8 @@
-"""A learned table read past its end: by its last row, squeezed, or composed of pairs of rows.
+"""A learned table past its end: its last row, interpolation, or pairs of rows.
 https://kexue.fm/archives/7947.
 
-The three policies are those of the scheme (schemes/learned.py); here they are given to a table that
-was trained without one. Rows of trained positions come out unchanged, so that nothing changes up to
-L.
+The three policies are those of the scheme (schemes/learned.py), for a table trained without one.
+Rows of trained positions stay the same, so that nothing changes up to L.
 
 Colour: magenta
 """
@@ -11,21 +10,20 @@ Colour: magenta
 from typing import Literal
 
 from extrap.extensions.base import SchemeExtension, replace_parts
-from extrap.model.card import parts
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 from extrap.schemes.learned import Learned, Policy
 
 
 class LearnedTable(SchemeExtension):
-    """policy: clamp, interpolate (as long as T <= L nothing is squeezed) or hierarchical (up to
-    L**2 positions).
+    """policy: clamp, interpolate (for T > L) or hierarchical (up to L**2 positions).
 
     Works with tables added to the tokens, alone or in a stack. Source:
     https://kexue.fm/archives/7947
     """
 
     layers = "all"
-    """The table is read in front of the first layer, whatever that is."""
+    """The table acts before the first layer, local or not."""
 
     def __init__(self, policy: Literal["clamp", "interpolate", "hierarchical"]):
         self.policy: Policy = policy
@@ -35,7 +33,7 @@ class LearnedTable(SchemeExtension):
         if not tables:
             raise self.refuse(scheme, "it has no learned table of positions added to the tokens")
         if all(table.policy == self.policy for table in tables):
-            raise self.refuse(scheme, f"its table is read by policy={self.policy} already")
+            raise self.refuse(scheme, f"its table has policy={self.policy} already")
         return replace_parts(scheme, lambda part: isinstance(part, Learned), self._read)
 
     def _read(self, table: Learned) -> Learned:

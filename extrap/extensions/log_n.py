@@ -1,8 +1,8 @@
 """Clipped log-n scaling of a model trained without it: c_i = max(1, ln(n_i) / ln(L)), n_i keys
 visible to query i.
 
-https://kexue.fm/archives/9706. It keeps the entropy of attention from growing with the text;
-nothing changes up to L. Biases are not heated.
+https://kexue.fm/archives/9706. It keeps the entropy of attention from growing with the text.
+Nothing changes up to L, and biases keep their size.
 """
 
 from dataclasses import replace
@@ -10,8 +10,8 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.card import parts
-from extrap.model.scheme import Scheme, Where
+from extrap.model.parts import parts
+from extrap.model.scheme import Scheme, place
 from extrap.schemes.chunked import StepHeat
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.log_n import LogN
@@ -22,8 +22,8 @@ GROWING = LogN | SSMax | AffineSSMax | StepHeat | ASEntmax
 
 
 class ClippedLogN(SchemeExtension):
-    """Works with every scheme of softmax attention that lets queries see more than L keys and has
-    no such scaling of its own.
+    """Works with every scheme of softmax attention whose queries see more than L keys, and whose
+    logits do not grow with their number already.
 
     Source: https://kexue.fm/archives/9706
     """
@@ -43,13 +43,9 @@ class ClippedLogN(SchemeExtension):
 
 
 def most_seen(scheme: Scheme) -> int:
-    """Keys visible to the last query of 2 L tokens, in the layer where it sees most."""
+    """Returns how many keys the last query of 2 L tokens sees in the layer where it sees most."""
     n = 2 * scheme.shape.length
-    at = Where.whole(
-        torch.arange(n, dtype=torch.float64),
-        scheme.scale,
-        sees=scheme.sees if scheme.uses("sees") else None,
-    )
+    at = place(scheme, torch.arange(n, dtype=torch.float64))
     return max(
         int(replace(at, layer=layer).block(n - 1, n).count) for layer in range(scheme.shape.layers)
     )

@@ -1,9 +1,8 @@
-"""LongRoPE: every pair is slowed by a factor of its own, found by search. arXiv 2402.13753.
+"""LongRoPE: a search finds a factor for every pair, by which the pair slows. arXiv 2402.13753.
 
-theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others
-In texts longer than L content logits are times 1 + ln s / ln L.
-The search for long_p is extrap/runs/longrope_search.py. The paper's first tokens that keep their
-positions are not here, nor in transformers.
+theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others In texts longer than
+L content logits grow by 1 + ln s / ln L. extrap/runs/longrope_search.py searches for long_p. In the
+paper the first tokens of a text keep their positions; here and in transformers they do not.
 
 Colour: plum
 """
@@ -22,9 +21,9 @@ class LongRoPE(Frequencies):
     """factor: s; long, short: one number per pair. null for short: all 1, so that up to L nothing
     changes; for long: as YaRN.
 
-    transformers heats short texts too, for models that were fine-tuned so; here they are left
-    alone. Raises ValueError for a factor below 1 and numbers of 0 or less; refuses a scheme with
-    another number of pairs. Source: arXiv 2402.13753
+    transformers heats short texts too, for models fine-tuned so; here they stay as they are. Raises
+    ValueError for a factor below 1 and numbers of 0 or less; refuses a scheme with another number
+    of pairs. Source: arXiv 2402.13753
     """
 
     factor: float  # never null here
@@ -53,7 +52,7 @@ class LongRoPE(Frequencies):
         )
 
     def heat(self, n: int, length: int) -> float:
-        """sqrt(1 + ln s / ln L) on queries and on keys."""
+        """Returns 1 + ln s / ln L past L: its root on queries and on keys."""
         return 1 + log(self.factor) / log(length) if n > length else 1.0
 
     @staticmethod

@@ -1,12 +1,13 @@
-"""Ms-PoE: heads are interpolated by factors of their own, those most that know positions least.
-arXiv 2403.04797.
+"""Ms-PoE: every head has a factor of its own for interpolation, the largest for the head least
+aware of positions. arXiv 2403.04797.
 
-t -> t / r_h,   r_h = least + (most - least) rank_h / H,   rank 0 .. H - 1
-aware_h = share of the keys to which the last query gives more than `times` the mean weight, before
-positions come in;   the head with the greatest share has rank 0
-Made against what is lost in the middle of texts within L. The ranks are those of each text and
-layer, so logits of a prefix change as it grows. The authors' code ranks so too, but reads the order
-of the heads where it needs their ranks; here they are ranks.
+t -> t / r_h,   r_h = least + (most - least) rank_h / H,   rank 0 .. H - 1 aware_h = share of the
+keys to which the last query gives more than `times` the mean weight, without positions;   the head
+with the greatest share has rank 0 The method is for records in the middle of texts within L. Every
+text and layer has ranks of its own, so that logits of a prefix change as it grows. The authors'
+code uses the order of the heads in place of their ranks; here it is the ranks. The ranks see the
+whole text: only the logits of the last token are sound, and extrap refuses tasks that score earlier
+ones.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, replace_parts
 from extrap.extensions.dynamic_ntk import ByRow
-from extrap.model.card import parts
+from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, phase, turn
 from extrap.model.scheme import Scheme, Where
 
@@ -25,10 +26,11 @@ Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 
 
 class MsPoE(SchemeExtension):
-    """least, most: the range of r, 1.2 to 1.8 in the paper; times: above how many means a key
-    counts.
+    """least, most: the range of r, 1.2 to 1.8 in the paper; times: a key counts above so many
+    means.
 
-    Works with the RoPE family where pairs turn by theta_p per token. Changes the model inside L.
+    Works with members of the RoPE family whose pairs turn by theta_p per token. Changes the model
+    inside L.
     Raises ValueError unless 1 <= least < most and times is positive. Source: arXiv 2403.04797
     """
 
@@ -64,7 +66,7 @@ class MsPoE(SchemeExtension):
 
 
 def plain_rotary(part: Scheme) -> bool:
-    """Whether a single part turns pairs by t theta_p and does nothing else."""
+    """True if a single part turns pairs by t theta_p and does nothing else."""
     if not isinstance(part, Rotary):
         return False
     own = type(part)
@@ -73,14 +75,16 @@ def plain_rotary(part: Scheme) -> bool:
 
 
 class PerHead(Scheme):
-    """A rotary scheme whose coordinates are divided by a ratio of each text and head."""
+    """A rotary scheme with coordinates divided by a ratio for each text and head."""
 
-    def __init__(self, ratios: Ratios, inner: Rotary):
-        super().__init__(inner.shape)
-        self.ratios, self.inner = ratios, inner
+    looks_ahead = True
+
+    def __init__(self, ratios: Ratios, rotary: Rotary):
+        super().__init__(rotary.shape)
+        self.ratios, self.rotary = ratios, rotary
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        theta = self.inner.spectrum(at.length).to(at.q.device)
+        theta = self.rotary.theta(at)
         r = self.ratios(q, k, at)[..., None, None]
-        of_q, of_k = (phase(self.inner.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
-        return turn(q, of_q, self.inner.layout), turn(k, of_k, self.inner.layout)
+        of_q, of_k = (phase(self.rotary.angle(t, theta) / r, q.dtype) for t in (at.q, at.k))
+        return turn(q, of_q, self.rotary.layout), turn(k, of_k, self.rotary.layout)

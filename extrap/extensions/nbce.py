@@ -1,11 +1,12 @@
-"""NBCE, naive Bayes of contexts read apart from each other. https://kexue.fm/archives/9617, arXiv
-2403.17552 (a variant).
+"""NBCE, naive Bayes over contexts that the model reads apart from each other.
+https://kexue.fm/archives/9617, arXiv 2403.17552 (a variant).
 
-log p(x | S_1 .. S_n, T) = (beta + 1) P_k[log p(x | S_k, T)] - beta log p(x | T) + const Text is cut
-from the back: L / 2 - 1 tokens T that all contexts share, contexts S_k of L / 2 tokens each, BOS
-before all of them and before T alone. P takes the context that is surest, of least entropy, or the
-mean: with beta = n - 1 that is naive Bayes. Contexts are laid from the end, so earlier predictions
-change as the text grows.
+log p(x | S_1 .. S_n, T) = (beta + 1) P_k[log p(x | S_k, T)] - beta log p(x | T) + const
+
+The method cuts text from the back: L / 2 - 1 tokens T that all contexts share, contexts S_k of L /
+2 tokens each, with BOS before each of them and before T alone. P takes the context of least
+entropy, or the mean over contexts: with beta = n - 1 that is naive Bayes. Contexts begin at the end
+of the text, so that earlier predictions change as the text grows.
 
 Colour: brown
 """
@@ -19,25 +20,26 @@ from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
 from extrap.model.gpt import GPT
+from extrap.model.scheme import wide
 
-LOWEST = -100.0  # a logarithm of a probability below it counts as that of 0
+LOWEST = -100.0  # a smaller logarithm of a probability counts as that of 0
 
 
 class NBCE(Extension):
-    """pool: entropy or mean; beta: how far the answer without context is pushed away, null stands
-    for n - 1; both of P above.
+    """pool: P above, entropy or mean; beta: weight against the answer without context, null stands
+    for n - 1.
 
-    top_p: entropy is taken over the likeliest tokens that hold this much together; stickiness:
-    entropy is lowered by as much, in nats, for the context that won at the token before. Losses are
-    those of whole distributions, so nothing is filtered from them. window: tokens of a context;
-    null stands for L / 2, the rest of L but BOS is for T.
+    top_p: the entropy is that of the likeliest tokens which hold this much probability; stickiness:
+    nats that lower the entropy of the context that won at the token before. Losses are those of
+    whole distributions: nothing filters them. window: tokens of a context; null stands for L / 2; T
+    has the rest of L but BOS.
 
-    One reading serves L - window predictions, the first of which follows S_k directly; earlier
+    One reading serves L - window predictions, and the first follows S_k directly; earlier
     predictions have readings of their own, of the text up to there. Up to L tokens the model reads
-    as it is. Memory is linear in T, time T / L times that of a reading per L - window predictions.
-    Works with every scheme, and changes each: the first predictions of a reading follow the cut.
-    Raises ValueError for beta < 0, top_p outside (0, 1] and stickiness <
-    0. Source: https://kexue.fm/archives/9617
+    as it is. Memory is linear in T; L - window predictions cost T / L forwards of L tokens. Works
+    with every scheme and changes each: the first predictions of a reading follow the cut. Raises
+    ValueError for beta < 0, top_p outside (0, 1] and stickiness < 0. Source:
+    https://kexue.fm/archives/9617
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class NBCE(Extension):
         return read
 
     def _end(self, model: GPT, tokens: Tensor, window: int, predictions: int) -> Tensor:
-        """(B, predictions, V): log p of the last predictions of a text (B, T)."""
+        """Returns log p (B, predictions, V) of the last predictions of a text (B, T)."""
         cut = tokens.shape[1] - predictions + 1
         bos, contexts, shared = (
             tokens[:, :1],
@@ -95,7 +97,7 @@ class NBCE(Extension):
         )
 
         def answers(contexts: Sequence[Tensor]) -> Tensor:
-            """(n, B, predictions, V) for contexts of one length."""
+            """Returns log p (n, B, predictions, V) for contexts of one length."""
             texts = torch.stack(
                 [torch.cat([bos, context.flip(1), shared], 1) for context in contexts]
             )
@@ -112,8 +114,8 @@ class NBCE(Extension):
         return merged(pooled, alone, len(rows) - 1 if self.beta is None else self.beta)
 
     def _surest(self, rows: Tensor) -> Tensor:
-        """(n, B, P, V) -> (B, P, V): of each prediction the row of least entropy, the winner before
-        it favoured.
+        """Returns the row of least entropy of each prediction, (n, B, P, V) -> (B, P, V); the
+        winner of the prediction before has an advantage.
         """
         h, winners = entropy(rows, self.top_p), []
         for t in range(h.shape[2]):
@@ -126,13 +128,13 @@ class NBCE(Extension):
 
 
 def log_p(logits: Tensor) -> Tensor:
-    """Normalised over the vocabulary, in float32 at least."""
-    return logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
+    """Returns log probabilities over the vocabulary, in float32 at least."""
+    return wide(logits).log_softmax(-1)
 
 
 def entropy(log_p: Tensor, top_p: float) -> Tensor:
-    """(..., V) -> (...), in nats: of the fewest likeliest tokens that hold top_p, their
-    probabilities as they are.
+    """Returns the entropy of the likeliest tokens that hold top_p together, not normalised again:
+    (..., V) -> (...), in nats.
     """
     log_p = log_p.sort(-1).values
     p = log_p.exp()
@@ -140,7 +142,7 @@ def entropy(log_p: Tensor, top_p: float) -> Tensor:
 
 
 def merged(pooled: Tensor, alone: Tensor, beta: float) -> Tensor:
-    """(..., V): (beta + 1) log p pooled - beta log p alone, normalised; pooled as it is where alone
-    is as good as 0.
+    """Returns (beta + 1) log p pooled - beta log p alone, normalised (..., V); pooled itself for
+    tokens whose probability alone is near 0.
     """
     return torch.where(alone > LOWEST, (1 + beta) * pooled - beta * alone, pooled).log_softmax(-1)

@@ -1,16 +1,16 @@
-"""NTK-aware scaling: slow pairs are interpolated, fast ones stay nearly as they are. s is the
+"""NTK-aware scaling: it interpolates slow pairs and keeps fast ones nearly as they are. s is the
 factor, d the channels that turn.
 
-NTK       base' = base s**(d/(d-2)): pair 0 is kept, the last slowed by s.
+NTK       base' = base s**(d/(d-2)): keeps pair 0, slows the last by s.
           https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5
 NTKOld    base' = base s: the radix base**(2/d) grows by s**(2/d). https://kexue.fm/archives/9675
-NTKFixed  theta'_p = theta_p / s**(2(p+1)/d): every pair is slowed, the first too, the last by s.
+NTKFixed  theta'_p = theta_p / s**(2(p+1)/d): slows every pair, the first too, the last by s.
           https://kexue.fm/archives/9706
 NTKMixed  theta'_p = theta_p / exp(a (p+1)**b), a (d/2)**b = ln s: b = 1 is NTKFixed, b = 0
           interpolation. Same source.
 
-Pairs count from p = 0, the sources' digits from 1. NTK reaches about half of s L: take s twice as
-large as the text asks for.
+Pairs count from p = 0, the sources' digits from 1. NTK reaches about half of s L: choose s twice as
+large as the text needs.
 
 Colour: blue
 """
@@ -24,8 +24,8 @@ from extrap.model.spectrum import Pairs
 
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:
-    """(P,) theta_p s**(-2p/(d-2)); a grid of one pair, which would have to be kept and slowed, is
-    kept.
+    """Returns theta_p s**(-2p/(d-2)) (P,); keeps the pair of a grid of one, which is first and
+    last.
     """
     return pairs.theta * s ** (-pairs.index / max(pairs.width // 2 - 1, 1))
 
@@ -61,8 +61,8 @@ class NTKFixed(Frequencies):
 
 
 class NTKMixed(Frequencies):
-    """b: how the slowing is shared out among the pairs; 0.625 in the text, 0.75 in the author's
-    code. Raises ValueError for b < 0.
+    """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code.
+    Raises ValueError for b < 0.
 
     Source: https://kexue.fm/archives/9706
     """
@@ -70,7 +70,7 @@ class NTKMixed(Frequencies):
     def __init__(self, factor: float | None = 8.0, b: float = 0.625):
         super().__init__(factor)
         if b < 0:
-            raise ValueError(f"b={b}: at least 0, so that slow pairs are slowed most")
+            raise ValueError(f"b={b}: at least 0, so that it slows slow pairs most")
         self.b = b
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:

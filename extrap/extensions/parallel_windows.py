@@ -1,14 +1,14 @@
-"""Parallel context windows: windows that do not see each other, at the same positions, all seen by
-the end of the text. arXiv 2212.10947.
+"""Parallel context windows: windows at the same positions do not see each other; the end of the
+text sees all of them. arXiv 2212.10947.
 
-After BOS, text is cut into windows of c tokens, from the back; the last L - c - 1 tokens see all of
-it:
+After BOS, the method cuts text into windows of c tokens, from the back; the last L - c - 1 tokens
+see all of it:
 
     coordinate   BOS 0;  in every window 1 .. c (the first one, shorter, ends at c);  in the end of
                  the text c + 1 .. L - 1
     visible      BOS;  earlier tokens of the own window;  to the end of the text everything earlier
 
-No coordinate reaches L, so this serves absolute schemes and tables as well. Up to L tokens nothing
+No coordinate reaches L, so that absolute schemes and tables work as well. Up to L tokens nothing
 changes.
 
 Colour: brown
@@ -22,7 +22,7 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Windows(Scheme):
-    """window: c.
+    """Coordinates and mask of the method. window: c.
 
     Kind: modifier
     Used by: -
@@ -35,8 +35,8 @@ class Windows(Scheme):
         self.window = window
 
     def place(self, i: Tensor, n: int) -> tuple[Tensor, Tensor]:
-        """Place of tokens i of n on the trained ground, and the number of windows between each and
-        the end of the text (0: in it).
+        """Returns the trained coordinate of tokens i of n, and the number of windows between each
+        token and the end of the text (0: in the end).
         """
         t = i - n + self.shape.length  # the end of the text and the last window lie there
         windows = (self.window - t.clamp(max=self.window)) // self.window + (t <= self.window)
@@ -60,7 +60,7 @@ class ParallelWindows(SchemeExtension):
     """window: c in tokens; null stands for L / 2. Refuses schemes that own attention, and a window
     outside 1 .. L - 2.
 
-    Earlier tokens change windows as the text grows. Source: arXiv 2212.10947
+    Tokens change windows as the text grows. Source: arXiv 2212.10947
     """
 
     layers = "all"

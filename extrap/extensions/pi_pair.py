@@ -1,7 +1,6 @@
-"""Interpolation of a single pair: how densely each frequency may be packed. theta'_p = theta_p / s
-for one p, the others as trained.
+"""Interpolation of a single pair: theta'_p = theta_p / s for one p, the others as trained.
 
-A probe rather than a method: read within L, it tells which pairs a model reads finely. All pairs
+A probe rather than a method: within L it shows which pairs need their resolution. All pairs
 together are interpolation.
 """
 
@@ -12,11 +11,9 @@ from extrap.model.spectrum import Pairs
 
 
 class PairInterpolation(Frequencies):
-    """pair: p, counted from 0, the fastest, in each grid of frequencies; null stands for all of
-    them.
+    """pair: p, counted from 0, the fastest, in each grid of frequencies; null stands for all pairs.
 
-    Raises ValueError for a factor below 1 and a pair below 0; refuses a scheme that has no such
-    pair.
+    Raises ValueError for a factor below 1 and a pair below 0; refuses a scheme with fewer pairs.
     """
 
     def __init__(self, factor: float | None = 8.0, pair: int | None = 0):

@@ -3,9 +3,9 @@ arXiv 2309.10400.
 
 training: coordinates 0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2,
     u uniform in 0 .. factor L - n, drawn anew for each forward and shared by the texts of a batch
-reading: coordinates as they are, under the method that it is tuned for, interpolation in the paper
-Neighbours stay neighbours in both chunks. The paper skips text as well, so that the second chunk
-comes from later in it; here the text stays whole.
+reading: coordinates as they are, under the method of the tuning (interpolation in the paper)
+Neighbours stay neighbours in both chunks. The paper skips text as well: its second chunk comes from
+later in the text. Here the text stays whole.
 """
 
 from copy import deepcopy
@@ -22,12 +22,11 @@ FARTHEST = 2**53
 
 
 class Skipwise(Scheme):
-    """Coordinates of two chunks while training, below `most` in all. Draws from torch's CPU
-    generator.
+    """Coordinates of two chunks in training, below `most` in all. Draws from torch's CPU generator.
 
     Kind: modifier
     Used by: -
-    Past L: defined; distances up to `most` were met in training
+    Past L: defined; training met distances up to `most`
     Source: arXiv 2309.10400
     """
 
@@ -45,11 +44,11 @@ class Skipwise(Scheme):
 
 
 class PoSE(SchemeExtension):
-    """method: what the text is read with, set for as many times L as it is to be tuned for.
+    """method: the extension to tune for; its factor is the length to tune for, over L.
 
-    Tuned on windows of L tokens (tuned_at = 1) unless finetune.factor says otherwise; untuned it is
-    the method. Raises ValueError for a method that follows the length of the text, or is set for no
-    more than L. Source: arXiv 2309.10400
+    Tuning uses windows of L tokens (tuned_at = 1) unless finetune.factor overrides it; untuned PoSE
+    is its method. Raises ValueError for a method that follows the length of the text, or whose
+    factor is at most 1. Source: arXiv 2309.10400
     """
 
     layers = "all"
@@ -74,20 +73,20 @@ class PoSE(SchemeExtension):
         if (most := self.method.factor * L) > FARTHEST:
             raise ValueError(f"method.factor={self.method.factor:g}: {FARTHEST / L:g} at most here")
         if _draws_its_own(scheme):
-            raise ValueError("while training it draws positions of its own, whatever it is handed")
+            raise ValueError("in training it draws positions of its own and ignores those of PoSE")
         skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, round(most)))
-        found = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
-        tuned, read = (frequencies_used(deepcopy(found).eval(), n) for n in (L, 2 * L))
+        extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
+        tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
         if tuned is not None and read is not None and not torch.equal(tuned, read):
             raise ValueError(
                 f"{type(self.method).__name__} turns pairs otherwise past L, and tuning reads L "
                 "tokens"
             )
-        return found
+        return extended
 
 
 def _draws_its_own(scheme: Scheme) -> bool:
-    """Whether coordinates that are handed in play no part while training."""
+    """True if the scheme ignores given coordinates in training."""
     t = torch.arange(scheme.shape.length, dtype=torch.float64)
     training = deepcopy(scheme).train()
     with torch.random.fork_rng(devices=[]):

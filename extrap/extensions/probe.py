@@ -1,7 +1,7 @@
-"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate.
+"""Probes of a scheme: does its attention know distances, is it a function of a real coordinate?
 
-Probed are a copy with random parameters and random queries, keys and values, so that the answer is
-one about the scheme and not about what it has learned so far.
+A probe uses a copy with random parameters and random queries, keys and values: its answer is about
+the scheme and not about trained weights.
 """
 
 from collections.abc import Iterator
@@ -10,34 +10,35 @@ from copy import deepcopy
 import torch
 from torch import Tensor, nn
 
-from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows
+from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, place
 
 SAME = 1e-9
 SHIFT = 977.0
 NUMBERS = 2**29
-"""Of queries, keys and values of a probe, at most: 4 GiB, which 7 B parameters need at L = 8192."""
+"""Numbers in queries, keys and values of a probe, at most: 4 GiB, enough for 7 B parameters at L =
+8192."""
 
 
 def counts_tokens(scheme: Scheme) -> bool:
-    """Whether the coordinates of L tokens lie below L: randomised ones do not, interpolated ones
-    do.
+    """True if the coordinates of L tokens lie below L, as interpolated ones do and randomised ones
+    do not.
     """
     L = scheme.shape.length
     return float(deepcopy(scheme).eval().positions(torch.arange(L, dtype=torch.float64)).max()) < L
 
 
 def knows_distances(scheme: Scheme) -> bool:
-    """Whether attention changes when coordinates are spread, and does not when they are shifted."""
+    """True if attention changes with the spread of coordinates and not with a shift of all."""
     t = token_coordinates(min(scheme.shape.length, room(scheme)))
     return same(scheme, t, scheme, t + SHIFT) and not same(scheme, t, scheme, 2 * t)
 
 
 def reads_coordinates(part: Scheme) -> bool:
-    """Whether a single part is a function of a real coordinate: what it does to embeddings,
-    queries, keys, values or content logits changes with it.
+    """True if a single part is a function of a real coordinate, on embeddings, queries, keys,
+    values or content logits.
 
-    Tables are none: between whole coordinates they stay as they are or follow a straight line,
-    which bends at the next whole one. Biases that know nothing of content are none.
+    Tables are not: between whole coordinates they are constant or a straight line, which bends at
+    the next whole one. Nor are biases without content.
     """
     before, half, after = (_acted(part, u) for u in (1.25, 1.5, 1.75))
     whole, beyond = (_acted(part, u) for u in (2.0, 2.25))
@@ -48,16 +49,16 @@ def reads_coordinates(part: Scheme) -> bool:
 
 
 def moves_with_coordinates(part: Scheme) -> bool:
-    """Whether what a single part does, other than a bias of the distance, is another thing where
-    coordinates are others, in a table as well.
+    """True if a single part depends on coordinates by more than a bias of the distance; a table
+    does.
     """
     return not torch.allclose(_acted(part, 1.0), _acted(part, 3.0), rtol=0, atol=SAME)
 
 
 @torch.no_grad()
 def _acted(part: Scheme, u: float) -> Tensor:
-    """All that a part does to two tokens at coordinates 0 and u in layer 0, as one row
-    of numbers.
+    """Returns all outputs of a part for two tokens at coordinates 0 and u in layer 0, as one row of
+    numbers.
     """
     g = torch.Generator().manual_seed(0)
     part = redrawn(part, g)
@@ -74,36 +75,34 @@ def _acted(part: Scheme, u: float) -> Tensor:
 
 
 def same(one: Scheme, t: Tensor, other: Scheme, u: Tensor, embedded: bool = False) -> bool:
-    """Whether two schemes read the same at coordinates t and u, layer by layer; looks no further
-    than the first that differs.
+    """True if two schemes respond alike at coordinates t and u in every layer; stops at the first
+    layer that differs.
     """
     layers = zip(responses(one, t, embedded), responses(other, u, embedded), strict=True)
     return all(torch.allclose(a, b, rtol=0, atol=SAME) for a, b in layers)
 
 
 def response(scheme: Scheme, t: Tensor, embedded: bool = False) -> Tensor:
-    """(layers, H, rows, D): `responses` of all layers."""
+    """Returns the `responses` of all layers: (layers, H, rows, D)."""
     return torch.stack([*responses(scheme, t, embedded)])
 
 
 def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Tensor]:
-    """(H, rows, D), float64, layer by layer: what the last of the tokens at coordinates t (T,)
-    reads; memory is linear in T.
+    """Yields, layer by layer, the attention output of the last token at coordinates t (T,): (H,
+    rows, D), float64; memory is linear in T.
 
-    embedded: what the scheme adds to tokens is added to queries, keys and values, and a few earlier
-    tokens are asked as well.
+    embedded: adds to queries, keys and values what the scheme adds to tokens, and returns a few
+    earlier rows as well.
     """
     g, T, shape = torch.Generator().manual_seed(0), len(t), scheme.shape
     if embedded and float(t.max()) >= scheme.limit:
         raise OutOfRange(f"position {t.max():g} lies past {scheme.limit:g}")
     scheme = redrawn(scheme, g)
     (q, k, v), x, tokens = inputs(scheme, T, g)
-    at = Where.whole(
-        t, scheme.scale, tokens=tokens, sees=scheme.sees if scheme.uses("sees") else None
-    )
+    at = place(scheme, t, tokens=tokens)
     rows = [T // 2, 3 * T // 4, T - 1] if embedded else [T - 1]
     for layer in range(shape.layers):
-        # no `yield` inside no_grad, which would hold wherever the rest is not asked for
+        # no `yield` inside no_grad: it would stay on if the caller stops early
         yield _read(scheme, (q, k, v), x, at.at_layer(layer, x), rows, embedded)
 
 
@@ -116,7 +115,7 @@ def _read(
     rows: list[int],
     embedded: bool,
 ) -> Tensor:
-    """(H, rows, D): what these rows read in one layer."""
+    """Returns the attention output of these rows in one layer: (H, rows, D)."""
     added = _added(scheme, x, at) if embedded else 0
     q, k, v = (z + added for z in qkv)
     if scheme.uses("attend", layer=at.layer):
@@ -138,8 +137,8 @@ def _added(scheme: Scheme, x: Tensor, at: Where) -> Tensor:
 
 
 def redrawn(scheme: Scheme, generator: torch.Generator) -> Scheme:
-    """A copy in float64 whose parameters are drawn anew, N(0, 1); those of the scheme stay, even
-    where copies share them.
+    """Returns a copy in float64 with new parameters, N(0, 1); the scheme keeps its own, even those
+    that copies share.
     """
     drawn = {
         id(p): nn.Parameter(torch.randn(p.shape, generator=generator, dtype=torch.float64))
@@ -149,7 +148,7 @@ def redrawn(scheme: Scheme, generator: torch.Generator) -> Scheme:
 
 
 def inputs(scheme: Scheme, T: int, g: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-    """q, k, v (3, 1, H, T, D), x (1, T, C) and tokens (1, T), drawn."""
+    """Draws q, k, v (3, 1, H, T, D), x (1, T, C) and tokens (1, T)."""
     shape = scheme.shape
     qkv = torch.randn(3, 1, shape.heads, T, shape.head_dim, generator=g, dtype=torch.float64)
     x = torch.randn(1, T, shape.dim, generator=g, dtype=torch.float64)
@@ -157,10 +156,10 @@ def inputs(scheme: Scheme, T: int, g: torch.Generator) -> tuple[Tensor, Tensor, 
 
 
 def token_coordinates(n: int) -> Tensor:
-    """(n,) float64: 0, 1, ... n - 1."""
+    """Returns 0, 1, ... n - 1 (n,), float64."""
     return torch.arange(n, dtype=torch.float64)
 
 
 def room(scheme: Scheme) -> int:
-    """Tokens whose queries, keys and values are not too many numbers."""
+    """Returns how many tokens a probe has memory for."""
     return max(2, NUMBERS // (3 * scheme.shape.heads * scheme.shape.head_dim))

@@ -1,8 +1,7 @@
-"""Which of its many trained positions a text is laid out on, in a model trained on randomised
-positions. arXiv 2305.16843.
+"""Positions of a text at test, in a model trained on randomised positions. arXiv 2305.16843.
 
-The scheme names a mode of its own; all of them read the same weights. `stride` keeps the positions
-of a prefix as the text grows.
+The scheme has a mode of its own; all modes serve the same weights. `stride` keeps the positions of
+a prefix as the text grows.
 
 Colour: magenta
 """
@@ -10,7 +9,7 @@ Colour: magenta
 from typing import Literal
 
 from extrap.extensions.base import SchemeExtension, replace_parts
-from extrap.model.card import parts
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 from extrap.schemes.randomised import RandomisedPositions
 

@@ -2,8 +2,8 @@
 https://kexue.fm/archives/9708.
 
 ReRoPE   D_ij = min(n, w);   Leaky ReRoPE   D_ij = n for n < w, then w + (n - w) / k;   n = i - j
-They came with RoPE and serve every scheme whose attention is a function of the distance. Inside L
-they change what the model was trained with wherever w < L.
+They came with RoPE and serve every scheme whose attention depends on the distance. Inside L they
+change the model if w < L.
 
 Colour: red
 """
@@ -26,13 +26,12 @@ class ReRoPE(DistanceExtension):
 
 
 class LeakyReRoPE(DistanceExtension):
-    """width: w in tokens, at most L; null stands for L / 4. k: what distances past w are divided
-    by.
+    """width: w in tokens, at most L; null stands for L / 4. k: divides distances past w.
 
-    k null: (s L - 1 - w) / (L - 1 - w) with the factor s, by which the farthest key of s L tokens
-    comes to lie at L - 1, the farthest distance of training. With a k, factor plays no part: rows
-    carry the one that this k is of. Raises ValueError for a factor below 1
-    and for k <= 1, which is no slower. Source: https://kexue.fm/archives/9708
+    k null: (s L - 1 - w) / (L - 1 - w) with the factor s; the farthest key of s L tokens then lies
+    at L - 1, the farthest distance of training. With a k, the factor plays no part, and rows record
+    the factor of this k. Raises ValueError for a factor below 1 and for k <= 1, which is no slower.
+    Source: https://kexue.fm/archives/9708
     """
 
     factor: float  # never null here

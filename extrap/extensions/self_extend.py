@@ -1,8 +1,8 @@
 """Self-Extend: neighbours at their own distance, far keys by groups. arXiv 2401.01325.
 
 D_ij = n for n < W, then floor(i / G) - floor(j / G) + W - W / G;   n = i - j
-G divides W: the paper floors W / G and its code does not; they then agree, and no far key comes to
-lie nearer than a near one.
+G divides W: the paper floors W / G and its code does not. With a divisor they agree, and no far key
+comes nearer than a near one.
 
 Colour: green
 """
@@ -16,10 +16,10 @@ from extrap.model.scheme import Scheme
 class SelfExtend(DistanceExtension):
     """window: W in tokens, at most L; null stands for L / 2. group: G, a divisor of W.
 
-    group null: the smallest divisor of W by which every distance among factor L tokens stays below
-    L, as in training. With a group, factor plays no part: rows carry the one for which distances
-    stay below L by that group. Raises ValueError for a factor below 1; a group that does not divide
-    W, or a W without a divisor large enough, is refused. Source: arXiv 2401.01325
+    group null: the smallest divisor of W that keeps every distance among factor L tokens below L,
+    as in training. With a group, the factor plays no part, and rows record the factor up to which
+    that group keeps distances below L. Raises ValueError for a factor below 1. Refuses a group that
+    does not divide W, and a W without a large enough divisor. Source: arXiv 2401.01325
     """
 
     factor: float  # never null here

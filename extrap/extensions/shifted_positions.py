@@ -1,13 +1,11 @@
-"""STRING: distances that training met often stand in for those that it met seldom. arXiv
-2410.18745.
+"""STRING: frequent distances of training replace rare ones. arXiv 2410.18745.
 
-D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S
-The S - W farthest distances of training are left out and the others cover the text: of L tokens the
-farthest lies at L - 1 - S + W, and L + S - W tokens stay within the training range. S and W, and
-their sizes (.33 L, 128 of 131072 tokens), are `shifted_offset` and `small_local_value` of the
-authors' page, github.com/HKUNLP/STRING, read on 2026-11-22: there, too, S is the number of
-positions that are discarded, the nearest W of the shifted ones stay apart from the diagonal. The
-equations of the paper itself could not be read.
+D_ij = n for n < S, then n - S + W;   n = i - j, S the shift, W below S The method leaves out the S
+- W farthest distances of training, and the others cover the text: the farthest of L tokens lies at
+L - 1 - S + W, and L + S - W tokens stay within the training range. S and W, and their sizes (.33 L,
+128 of 131072 tokens), are `shifted_offset` and `small_local_value` of the authors' page,
+github.com/HKUNLP/STRING, as of 2026-11-22: there, too, S counts the discarded positions, and W
+keeps the nearest shifted ones apart from the diagonal. We did not have the paper's equations.
 
 Colour: amber
 """
@@ -21,7 +19,7 @@ class STRING(DistanceExtension):
     """shift: S in tokens, at most L; null stands for L / 3. local: W, at most S; null stands for
     L / 16 (the authors: 128 of 131072).
 
-    It is made for texts within L, where it changes the model. Source: arXiv 2410.18745
+    The method is for texts within L, where it changes the model. Source: arXiv 2410.18745
     """
 
     def __init__(self, shift: int | None = None, local: int | None = None):

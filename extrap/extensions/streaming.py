@@ -1,11 +1,11 @@
 """StreamingLLM and LM-Infinite: the first tokens stay visible beside a window of the last. arXiv
 2309.17453, arXiv 2308.16137.
 
-visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L
-StreamingLLM counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once
-the cache is full. What a model computes so in parallel is what it computes token by token with such
-a cache. LM-Infinite takes min(n, L) for a sink. Where attention is no function of the distance in
-tokens (absolute schemes, randomised positions, NoPE) the mask acts alone.
+visible iff j < S or n < R;   n = i - j, S sinks, R recent tokens, C = S + R <= L StreamingLLM
+counts distances in a cache of C places: n among the recent, C - 1 - j to a sink once the cache is
+full. The parallel computation here gives what a model with the cache computes token by token.
+LM-Infinite takes min(n, L) for a sink. If attention does not depend on the distance in tokens
+(absolute schemes, randomised positions, NoPE), the mask acts alone.
 
 Colour: petrol
 """
@@ -42,8 +42,8 @@ class SinksAndRecent(Scheme):
 class Streaming(SchemeExtension):
     """sinks: S, first tokens (BOS among them) that stay visible; recent: R, null stands for L - S.
 
-    Raises ValueError for fewer than 0 sinks or fewer than 1 recent token; more than L tokens
-    together are refused.
+    Raises ValueError for fewer than 0 sinks or fewer than 1 recent token; refuses more than L
+    tokens together.
     """
 
     def __init__(self, sinks: int = 4, recent: int | None = None):
@@ -55,7 +55,7 @@ class Streaming(SchemeExtension):
 
     @abstractmethod
     def map(self, scheme: Scheme, recent: int) -> Remapped:
-        """The distances at which sinks are seen."""
+        """Returns the scheme with the distances of sinks changed."""
 
     def extend(self, scheme: Scheme) -> Scheme:
         check_defined(scheme)
@@ -80,8 +80,8 @@ class StreamingLLM(Streaming):
 
 
 class LMInfinite(Streaming):
-    """Distances of sinks clamped at L. The clamp is taken from descriptions of the paper, not from
-    its text. Source: arXiv 2308.16137
+    """Distances of sinks clamped at L. The clamp follows descriptions of the paper, not its text.
+    Source: arXiv 2308.16137
     """
 
     def map(self, scheme: Scheme, recent: int) -> Constant:

@@ -1,9 +1,9 @@
-"""Window: a query sees its nearest W tokens and no distance that was never trained.
+"""Window: a query sees its nearest W tokens, all at trained distances.
 https://kexue.fm/archives/9431.
 
-visible iff n < W;   n = i - j. The baseline of every relative scheme, with W = L. In a model whose
-                     first token collects idle
-attention the loss explodes once that token is out of sight.
+visible iff n < W;   n = i - j
+The baseline of every relative scheme, with W = L. If the first token collects idle attention, the
+loss explodes once a window hides it.
 
 Colour: olive
 """
@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, Size, Where
+from extrap.model.scheme import Scheme, Size, place
 from extrap.schemes.window import Window
 
 
@@ -21,7 +21,7 @@ class Windowed(SchemeExtension):
     """width: W in tokens, the query among them; null stands for L. Raises ValueError for a width
     below 1.
 
-    Refuses schemes that see no farther as it is. Source: https://kexue.fm/archives/9431
+    Refuses schemes that see no farther anyway. Source: https://kexue.fm/archives/9431
     """
 
     def __init__(self, width: Size | None = None):
@@ -38,22 +38,14 @@ class Windowed(SchemeExtension):
 
 
 def check_defined(scheme: Scheme) -> None:
-    """Raises ValueError where positions past L are undefined: neither a mask nor other distances
-    help there.
-    """
+    """Raises ValueError if positions past L are undefined, where no mask helps."""
     if scheme.limit <= scheme.shape.length:
-        raise ValueError(
-            f"positions past {scheme.limit:g} are undefined in it, whatever is seen of them"
-        )
+        raise ValueError(f"positions past {scheme.limit:g} are undefined in it, visible or not")
 
 
 def hides(window: Window, scheme: Scheme) -> bool:
-    """Whether some layer of the scheme sees a token that the window does not, at 4
-    windows' length.
-    """
+    """True if the window hides a token that some layer of the scheme sees, at 4 windows' length."""
     n = 4 * max(window.width, scheme.shape.length)
-    last = Where.whole(torch.arange(n, dtype=torch.float64), scheme.scale, sees=scheme.sees).block(
-        n - 1, n
-    )
+    last = place(scheme, torch.arange(n, dtype=torch.float64)).block(n - 1, n)
     layers = (replace(last, layer=layer) for layer in range(scheme.shape.layers))
     return any(bool((at.visible & ~window.sees(at)).any()) for at in layers)

@@ -1,11 +1,13 @@
-"""Figures: each file with a `draw(rows) -> Figure` is one; its docstring's first line is the
-caption, `NEEDS` the rows it draws.
+"""Figures: each module with a `draw(rows) -> Figure` is one. The first line of its docstring is
+the caption, `NEEDS` says which rows it draws; NEEDS = {} marks a figure of formulas: `draw()`.
 
-Where these are not all it takes, `enough(rows)` says whether there are enough, OF so in words, MAKE
-what the command that makes them adds, BESIDE which other study is drawn with.
+A module may also say: `enough(rows)`, whether the rows suffice, and OF, the same in words; MAKE,
+options of the command that makes the rows; BESIDE, another study that it draws with. A module with
+a table FIGURES = {name: figure} holds several figures that differ in data alone.
 
-The file system is the registry, that of a plug-in too. Drawing is pure: the same rows give the
-same bytes, whatever matplotlibrc says.
+The file system is the registry: this folder, `figures` of a study of the repository
+(extrap.studies), and `figures` of a plug-in. Drawing is pure: the same rows give the same bytes,
+whatever matplotlibrc says.
 """
 
 import io
@@ -15,11 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 import matplotlib.style
 import pandas as pd
 from matplotlib.figure import Figure
 
+from extrap import studies
 from extrap.figures.drawing.page import fitted
 from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
@@ -36,52 +40,67 @@ METADATA = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
 KINDS = ("svg", "png")
+FORMULAS = "extrap.studies.analytic"
+"""Its figures import torch, which figures of rows do without."""
 
 
-def available(package: str = __name__, plugins: Iterable[str] = ()) -> dict[str, ModuleType]:
-    """The figures of a package by name: those of rows here, those that follow from formulas alone
-    in extrap.figures.analytic.
+def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, Any]:
+    """Returns the figures by name: of this package, of the studies of the repository, of plug-ins.
 
-    plugins: packages that hold more of them, in a folder of the same name: `my_package.figures`.
-    Raises UserError for a package that is not there, for a mistake in one of its figures and for a
-    name that is taken.
+    plugins: packages with figures of their own, in `my_package.figures`. formulas: returns the
+    figures that need no rows instead. Raises UserError for a missing package, for a mistake in one
+    of its figures and for a name that is taken.
     """
-    known = _of(import_module(package), import_module)
-    for plugin in dict.fromkeys(plugins):
-        option = f"plugins={plugin}"
-        if imported(plugin, option) is None:
-            raise UserError(f"{option}: no such package here")
+    known = _of(import_module(__name__), import_module)
+    own = [name for name in studies.packages() if formulas or name != FORMULAS]
+    for package in dict.fromkeys([*own, *plugins]):
+        option = f"plugins={package}"
+        if imported(package, option) is None:
+            raise UserError(option, problem="no such package here")
         read = partial(imported, option=option)
-        folder = read(plugin + package.removeprefix("extrap"))
+        folder = read(f"{package}.figures")
         if folder is not None and not hasattr(folder, "__path__"):
-            raise UserError(f"{option}: {folder.__name__}: a file; figures lie in a folder")
+            raise UserError(
+                option, problem=f"{folder.__name__}: a file", remedy="put figures into a folder"
+            )
         for name, figure in ({} if folder is None else _of(folder, read)).items():
             if name in known:
-                raise UserError(f"{option}: {figure.__name__}: the name is taken; give another one")
-            if not docstring(figure) or (package == __name__ and not _needs(figure)):
-                raise UserError(f"{option}: {figure.__name__}: lacks its caption or NEEDS")
+                raise UserError(
+                    option,
+                    problem=f"{figure.__name__}: the name is taken",
+                    remedy="give another one",
+                )
+            if not caption(figure) or not _needs(figure):
+                raise UserError(option, problem=f"{figure.__name__}: has no caption or no NEEDS")
             known[name] = figure
-    return known
+    return {name: known[name] for name in sorted(known) if bool(known[name].NEEDS) != formulas}
 
 
-def _needs(figure: ModuleType) -> bool:
-    """Whether it says which rows it draws: those of a task, by columns that rows have."""
-    found = getattr(figure, "NEEDS", None)
-    return isinstance(found, dict) and "task" in found and {*found} <= {*SCHEMA, "seen"}
+def _needs(figure: Any) -> bool:
+    """True if NEEDS names the rows of a task, by columns that rows have, or is empty."""
+    needs = getattr(figure, "NEEDS", None)
+    if not isinstance(needs, dict):
+        return False
+    return not needs or ("task" in needs and {*needs} <= {*SCHEMA, "seen"})
 
 
-def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, ModuleType]:
-    names = [one.name for one in iter_modules(folder.__path__)]
-    modules = {name: read(f"{folder.__name__}.{name}") for name in names}
-    return {name: module for name, module in modules.items() if hasattr(module, "draw")}
+def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:
+    modules = {
+        one.name: read(f"{folder.__name__}.{one.name}") for one in iter_modules(folder.__path__)
+    }
+    found = {name: module for name, module in modules.items() if hasattr(module, "draw")}
+    for module in modules.values():
+        found |= getattr(module, "FIGURES", {})
+    return found
 
 
-def caption(figure: ModuleType) -> str:
-    """What a figure shows, in one line."""
-    return " ".join(docstring(figure).split("\n\n")[0].split())
+def caption(figure: Any) -> str:
+    """Returns what a figure shows, in one line."""
+    text = getattr(figure, "CAPTION", "") or docstring(figure)
+    return " ".join(text.split("\n\n")[0].split())
 
 
-def served(figure: ModuleType, rows: pd.DataFrame) -> bool:
+def served(figure: Any, rows: pd.DataFrame) -> bool:
     """Whether the rows that a figure needs are there; one that compares several of something says
     in `enough(rows)` whether they are.
     """
@@ -93,7 +112,7 @@ def served(figure: ModuleType, rows: pd.DataFrame) -> bool:
 
 
 def with_beside(
-    figure: ModuleType, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
+    figure: Any, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
 ) -> pd.DataFrame:
     """The rows of a study, and of the one that a figure sets beside it; read: rows of a study by
     name, None where there is none.
@@ -104,7 +123,7 @@ def with_beside(
     return pd.concat([rows, found], ignore_index=True)
 
 
-def needed(figure: ModuleType) -> str:
+def needed(figure: Any) -> str:
     """Which rows a figure draws, in words."""
     columns = ", ".join(
         f"{column}={value}" for column, value in figure.NEEDS.items() if column != "seen"
@@ -112,7 +131,7 @@ def needed(figure: ModuleType) -> str:
     return columns + getattr(figure, "OF", "")
 
 
-def command(figure: ModuleType, study: str, own: str = "") -> str:
+def command(figure: Any, study: str, own: str = "") -> str:
     """The command that makes the rows of a figure; MAKE holds the words that it needs beside the
     task, own those of the study. Lists ask for a sweep.
     """
@@ -123,7 +142,7 @@ def command(figure: ModuleType, study: str, own: str = "") -> str:
 
 
 def render(
-    figure: ModuleType, rows: pd.DataFrame, width: float | None = None, kinds=KINDS
+    figure: Any, rows: pd.DataFrame, width: float | None = None, kinds=KINDS
 ) -> dict[str, bytes] | None:
     """{kind: bytes} of a figure, or None where the rows that it needs are missing; width and kinds
     as in `image`. Raises UserError for mixed corpora.
@@ -133,7 +152,7 @@ def render(
     return image(partial(drawn, figure, rows), width, kinds)
 
 
-def drawn(figure: ModuleType, *rows: pd.DataFrame) -> Figure:
+def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
     """What a figure draws. Raises UserError for a mistake inside one of a plug-in."""
     try:
         return figure.draw(*rows)

@@ -1,3 +1,1 @@
-"""The seam and the model: the context of a hook, the hooks, how schemes compose, the one place
-where attention is computed.
-"""
+"""The seam and the model: hooks and their context, stacks of schemes, kernels, a GPT."""

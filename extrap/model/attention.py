@@ -1,5 +1,5 @@
-"""The only place where attention is computed. The kernel follows from which hooks a scheme
-overrides and from the device, never from a flag.
+"""Attention, computed here and nowhere else. The hooks that a scheme overrides, and the device,
+choose the kernel; no flag does.
 
     attend                    the scheme computes attention itself
     score, normalise, mix     explicit, by blocks of query rows
@@ -9,10 +9,10 @@ overrides and from the device, never from a flag.
     distance_bias             fused, with a zero-copy relative bias per block of rows
     otherwise                 fused causal, the temperature folded into q; a sink is one more token
 
-A gate acts on what any of them returns.
+A gate acts on the output of every kernel.
 
-Memory beyond q, k, v and the output is at most ROWS x T per head and LOGITS in all, so it grows
-linearly with the length. Every kernel equals Scheme.attend (tests/contracts/test_schemes.py).
+Memory beyond q, k, v and the output is at most ROWS x T per head and LOGITS in all: linear in the
+length. Tests compare every kernel with Scheme.attend (tests/contracts/test_schemes.py).
 
 Keys and values may have fewer heads G than queries: head h reads group h // (H / G), arXiv
 2305.13245. Fused kernels take groups as they are; the definition and `explicit` repeat them.
@@ -29,21 +29,22 @@ from torch import Tensor
 
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
+from extrap.model.parts import check_causal
 from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
 
 ROWS = 256
 """Query rows of a block, at most."""
 
 LOGITS = 2**22
-"""Logits of a block whose bias or weights are laid out, of all heads and sequences, unless one row
-has more: long texts are read in fewer rows at a time.
+"""Logits of a block, over all heads and sequences, if a kernel lays out its bias or weights. A
+block has at least one row, and fewer rows the longer the text.
 """
 
 Kernel = Callable[[Scheme, Tensor, Tensor, Tensor, Where], Tensor]
 
 
 def kernel(scheme: Scheme, at: Where) -> Kernel:
-    """The fastest kernel that computes what this scheme defines."""
+    """Returns the fastest kernel that computes this scheme."""
     uses = partial(scheme.uses, layer=at.layer)
     if uses("attend"):
         return owned
@@ -59,12 +60,16 @@ def kernel(scheme: Scheme, at: Where) -> Kernel:
 
 
 def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Queries (B, H, T, D), keys and values (B, G, T, D), unrotated -> (B, H, T, D), gated."""
+    """Unrotated queries (B, H, T, D), keys and values (B, G, T, D) -> (B, H, T, D), gated. Raises
+    ValueError without a causal mask for a scheme that has no form without it.
+    """
+    if not at.causal:
+        check_causal(scheme, at.layer)
     return scheme.gate(kernel(scheme, at)(scheme, q, k, v, at), at)
 
 
 def for_every_head(x: Tensor, heads: int) -> Tensor:
-    """(B, G, T, D) -> (B, H, T, D): each group once for every head that reads it."""
+    """Repeats each group for every head that reads it: (B, G, T, D) -> (B, H, T, D)."""
     groups = x.shape[1]
     return x if groups == heads else x.repeat_interleave(heads // groups, 1)
 
@@ -86,7 +91,9 @@ def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tens
 
 
 def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """A float mask per block holds biases and visibility; a sink is one more key, of value zero."""
+    """Fused attention with a float mask per block, which holds biases and visibility; a sink is one
+    more key of value zero.
+    """
     q, k = scheme.rotate(q, k, at)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
@@ -110,7 +117,7 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor
 
 
 def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """FlexAttention under the biases of distance and the mask that the scheme declares."""
+    """FlexAttention with the biases of distance and the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
 
     def heated(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
@@ -122,14 +129,15 @@ def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tens
 
 
 def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """With the queries of a block flipped, a bias in i - j becomes one in a sum of indices: an
-    overlapping view of a vector, which also holds the causal -inf. For even coordinates, no sink.
+    """Fused attention with a bias of distance as a view of a vector. If the queries of a block are
+    flipped, i - j becomes a sum of indices, and the bias, causal -inf included, an overlapping
+    view. For even coordinates and no sink.
     """
     q, k = scheme.rotate(q, k, at)
     assert at.spacing is not None
     d = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
     b = centred_bias(scheme, d, at.layer)
-    if b is None:  # absent in this layer
+    if b is None:  # no bias in this layer
         return _fused(scheme, q, k, v, at)
     q, b = _heated(scheme, q, at), b.to(q.dtype)
 
@@ -144,12 +152,12 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tenso
 
 
 def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where) -> Tensor:
-    """Attention to rotated keys of heated queries; b (H or 1, T): biases of T - 1 .. 0."""
+    """Attention of heated queries to rotated keys; b (H or 1, T): biases of T - 1 .. 0."""
     w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
-        # Row a of the flipped block is token i = stop - 1 - a: its bias for key j, at distance i -
-        # j, is w[first + a + j].
+        # Row a of the flipped block is token i = stop - 1 - a; its bias for key j, at distance
+        # i - j, is w[first + a + j].
         first = at.length - k.shape[2]
         view = w.as_strided((1, len(w), q.shape[2], k.shape[2]), (0, w.shape[1], 1, 1), first)
         if q.device.type != "cpu":  # GPU kernels want rows that do not overlap
@@ -166,7 +174,7 @@ def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
 
 def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
     """Causal attention to rotated keys. A sink is a token before all others: its value is zero, and
-    one more channel of q and k gives it the logit that it has.
+    one more channel of q and k gives it its logit.
     """
     q = _heated(scheme, q, at)
     if (sink := scheme.sink(at)) is None:
@@ -195,7 +203,7 @@ def _phantom(x: Tensor) -> Tensor:
 
 
 def _few(q: Tensor) -> int:
-    """Rows of a block whose logits are laid out."""
+    """Returns the rows of a block for a kernel that lays out logits."""
     B, H, T, _ = q.shape
     return max(1, min(ROWS, LOGITS // max(1, B * H * T)))
 
@@ -208,9 +216,9 @@ def _by_rows(
     at: Where,
     size: int,
 ) -> Tensor:
-    """Rows in blocks, each against the keys it may see. In reading the widest block comes first:
-    what it frees serves the others, where growing blocks would each ask for new memory (1.6 GB
-    instead of .2 of DeBERTa at 16384 tokens).
+    """Computes rows in blocks, each against the keys that it may see. Without gradients the widest
+    block comes first: the others reuse its memory, where growing blocks would each ask for more
+    (DeBERTa at 16384 tokens: 1.6 GB instead of .2).
     """
     starts = range(0, at.length, size)
     out = {}

@@ -1,8 +1,7 @@
-"""One layer of a GPT: attention, then a two-layer MLP, each read from a norm of the residual stream
-and added to it.
+"""One layer of a GPT: attention, then a two-layer MLP. Each reads a norm of the residual stream and
+adds to the stream.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
-from extrap.model.linear import Linear
+from extrap.model.decoder import Decoder, Norm
 from extrap.model.scheme import Scheme, Where
 
 
@@ -28,49 +27,56 @@ ACTIVATIONS = {"gelu": nn.GELU, "gelu-tanh": GELUTanh, "relu": nn.ReLU, "relu2":
 GATES = {"swiglu": nn.SiLU, "geglu": GELUTanh}
 """Activations of a factor on the hidden layer, arXiv 2002.05202."""
 
+BIASED = {
+    None: ("qkv",),
+    "none": (),
+    "attention": ("qkv", "out"),
+    "all": ("qkv", "out", "gate", "up", "down"),
+}
+
+
+def norm_of(kind: Norm, config: Decoder, width: int) -> nn.Module:
+    """Returns a norm over `width` channels."""
+    eps: dict[str, Any] = {} if config.eps is None else {"eps": config.eps}
+    return {"rms": nn.RMSNorm, "layer": nn.LayerNorm}[kind](width, **eps)
+
 
 class Block(nn.Module):
-    """x + attention(norm(x)), then x + mlp(norm(x)); both of the same x where they are parallel,
-    normed again before they are added where there are post norms.
+    """x + attention(norm(x)), then x + mlp(norm(x)). If they are parallel, both read the same x;
+    post norms norm what each adds.
     """
 
-    def __init__(
-        self,
-        dim: int,
-        heads: int,
-        kv_heads: int,
-        head_dim: int,
-        norm: Callable[[int], nn.Module],
-        mlp: str,
-        ratio: float,
-        dropout: float,
-        biased: tuple[str, ...],
-        qk_norm: str | None,
-        residual: str | None,
-        post_norm: Callable[[int], nn.Module] | None,
-    ):
+    def __init__(self, config: Decoder):
         super().__init__()
-        self.heads, self.kv_heads, self.head_dim = heads, kv_heads, head_dim
-        self.parallel = residual == "parallel"
-        self.norm1, self.norm2 = norm(dim), norm(dim)
-        self.post1 = None if post_norm is None else post_norm(dim)
-        self.post2 = None if post_norm is None else post_norm(dim)
-        self.qkv = Linear(dim, (heads + 2 * kv_heads) * head_dim, bias="qkv" in biased)
-        self.out = Linear(heads * head_dim, dim, bias="out" in biased)
-        if qk_norm is not None:
-            self.norm_q, self.norm_k = norm(head_dim), norm(head_dim)
-        self.qk_norm = qk_norm
-        hidden = int(ratio * dim + 1e-6)
+        dim, biased = config.dim, BIASED[config.bias]
+        self.heads = config.heads
+        self.kv_heads = config.kv_heads or config.heads
+        self.head_dim = config.head_dim or dim // config.heads
+        self.parallel = config.residual == "parallel"
+        self.norm1, self.norm2 = (norm_of(config.norm, config, dim) for _ in range(2))
+        self.post1, self.post2 = (
+            None if config.post_norm is None else norm_of(config.post_norm, config, dim)
+            for _ in range(2)
+        )
+        rows = (self.heads + 2 * self.kv_heads) * self.head_dim
+        self.qkv = nn.Linear(dim, rows, bias="qkv" in biased)
+        self.out = nn.Linear(self.heads * self.head_dim, dim, bias="out" in biased)
+        self.qk_norm = config.qk_norm
+        if config.qk_norm is not None:
+            self.norm_q, self.norm_k = (
+                norm_of(config.norm, config, self.head_dim) for _ in range(2)
+            )
+        hidden = int(config.ratio * dim + 1e-6)
         self.gate = None
-        if mlp in GATES:
-            self.gate = Linear(dim, hidden, bias="gate" in biased)
-        self.up = Linear(dim, hidden, bias="up" in biased)
-        self.act = (GATES | ACTIVATIONS)[mlp]()
-        self.down = Linear(hidden, dim, bias="down" in biased)
-        self.dropout = nn.Dropout(dropout)
+        if config.mlp in GATES:
+            self.gate = nn.Linear(dim, hidden, bias="gate" in biased)
+        self.up = nn.Linear(dim, hidden, bias="up" in biased)
+        self.act = (GATES | ACTIVATIONS)[config.mlp]()
+        self.down = nn.Linear(hidden, dim, bias="down" in biased)
+        self.dropout = nn.Dropout(config.dropout)
 
     def project(self, normed: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, T, C) -> queries (B, H, T, D), keys and values (B, G, T, D), not yet rotated."""
+        """Projects (B, T, C) to unrotated queries (B, H, T, D), keys and values (B, G, T, D)."""
         sizes = [n * self.head_dim for n in (self.heads, self.kv_heads, self.kv_heads)]
         q, k, v = (
             part.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
@@ -81,7 +87,7 @@ class Block(nn.Module):
         return q, k, v
 
     def feed(self, x: Tensor) -> Tensor:
-        """The MLP of norm(x), (B, T, C) -> (B, T, C)."""
+        """Returns the MLP of norm(x), (B, T, C) -> (B, T, C)."""
         normed = self.norm2(x)
         if self.gate is None:
             fed = self.down(self.act(self.up(normed)))
@@ -92,7 +98,7 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
     ) -> Tensor:
-        """(B, T, C) -> (B, T, C), or (B, last, C) where the last positions alone are read on."""
+        """(B, T, C) -> (B, T, C), or (B, last, C) if later layers need the last positions alone."""
         x = scheme.embed(x, at.at_layer(layer, x))
         normed = self.norm1(x)
         q, k, v = self.project(normed)
@@ -109,9 +115,9 @@ class Block(nn.Module):
 
 
 def again(block: nn.Module, x: Tensor, scheme: Scheme, at: Where, *more: Any) -> Tensor:
-    """What a block returns, whose backward computes it once more, so that of every layer memory
-    holds the input alone. What a forward remembers for all layers is remembered for each by itself,
-    as the second time has to do what the first did.
+    """Returns the output of a block. The backward computes the block again, so that memory holds
+    the input of every layer alone. Each layer has a memo of its own: both computations must do the
+    same.
     """
 
     def once(x: Tensor) -> Tensor:

@@ -1,9 +1,10 @@
-"""Card of a scheme: the last lines of its class docstring, of which the table of
-schemes is made.
+"""Card of a scheme: the last lines of its class docstring, from which extrap makes the table of
+schemes.
 """
 
 import inspect
 
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 from extrap.utils.docs import docstring
 
@@ -12,7 +13,9 @@ KINDS = ("none", "modifier", "relative", "absolute")
 
 
 def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
-    """{field: text} for Kind, Used by, Past L, Source; a missing field raises ValueError."""
+    """Returns {field: text} for Kind, Used by, Past L, Source. Raises ValueError for a missing
+    field and an unknown kind.
+    """
     cls = scheme if inspect.isclass(scheme) else type(scheme)
     lines = dict(
         line.split(": ", 1)
@@ -26,19 +29,11 @@ def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
     return lines
 
 
-def parts(scheme: Scheme) -> list[Scheme]:
-    """The single schemes a stack or wrapper is made of; [scheme] for a single one."""
-    inner = list(getattr(scheme, "parts", [])) or [getattr(scheme, "part", None)]
-    if inner == [None]:
-        return [scheme]
-    return [single for part in inner for single in parts(part)]
-
-
 def describe_parts(scheme: Scheme) -> str:
-    """`RoPE + LogN`: the parts of a scheme by class."""
+    """Returns the classes of the parts of a scheme: `RoPE + LogN`."""
     return " + ".join(type(part).__name__ for part in parts(scheme))
 
 
 def kind(scheme: Scheme) -> str:
-    """The strongest kind among the parts: absolute over relative over modifier over none."""
+    """Returns the strongest kind of the parts: absolute over relative over modifier over none."""
     return max((card(part)["Kind"] for part in parts(scheme)), key=KINDS.index, default="none")

@@ -1,8 +1,8 @@
 """The distance maps of the field, D_ij in place of i - j, each a few lines over Remapped. n stands
 for i - j.
 
-Widths and distances are in units of the coordinates the scheme is handed (tokens, unless something
-below moved them); near pairs, n < width, always keep their distance.
+Widths and distances count in coordinates of the scheme: in tokens, unless a part before it moved
+them. Near pairs, n < width, keep their distance.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,7 @@ from extrap.model.scheme import Scheme, Shape, Where, whole_steps
 
 
 class Near(Remapped):
-    """What these maps share: distances below `width` stay. Raises ValueError for a
-    width below 1.
-    """
+    """A map that keeps distances below `width`. Raises ValueError for a width below 1."""
 
     def __init__(self, shape: Shape, part: Scheme, width: int):
         super().__init__(shape, part)
@@ -57,8 +55,8 @@ class Leaky(Near):
 class Grouped(Near):
     """D = n, from W on floor(i / G) - floor(j / G) + W - W / G. arXiv 2401.01325 (Self-Extend).
 
-    Raises ValueError unless G divides W: otherwise the authors' formula and code differ, and far
-    pairs can land below near ones.
+    Raises ValueError unless G divides W: otherwise the authors' formula and code differ, and a far
+    pair can come nearer than a near one.
     """
 
     def __init__(self, shape: Shape, part: Scheme, width: int, group: int):
@@ -88,8 +86,8 @@ class Shifted(Near):
 
 
 class Divided(Zoned):
-    """D = n / s, s = by(T) in a forward of T tokens. arXiv 2306.15595, where coordinates cannot be
-    squeezed because other layers share them.
+    """D = n / s, s = by(T) in a forward of T tokens: interpolation (arXiv 2306.15595) for some
+    layers, because all layers share the coordinates.
     """
 
     def __init__(self, shape: Shape, part: Scheme, by: Callable[[int], float]):
@@ -111,8 +109,8 @@ class InCache(Remapped):
     """D counts in a cache of the first `sinks` and the last `recent` tokens: n among the recent, C
     - 1 - j to a sink once it is full.
 
-    C = sinks + recent. arXiv 2309.17453 (StreamingLLM). What is in neither part is to be hidden by
-    a mask.
+    C = sinks + recent. arXiv 2309.17453 (StreamingLLM). A mask has to hide the tokens in neither
+    part.
     """
 
     def __init__(self, shape: Shape, part: Scheme, sinks: int, recent: int):
@@ -130,8 +128,8 @@ class InCache(Remapped):
 
 
 def _no_cache(part: Scheme) -> None:
-    """Raises ValueError for a map over places in a cache, which are told by coordinates that
-    queries and keys share, and share no more under the map.
+    """Raises ValueError for a map over places in a cache: the cache needs coordinates that queries
+    and keys share, and the map gives them different ones.
     """
     if any(isinstance(inner, InCache) for inner in part.modules()):
         raise ValueError(
@@ -144,7 +142,7 @@ class DualChunk(Zoned):
     c) in the next, min(2 s - 1, c) farther on. arXiv 2402.17463 (dual chunk attention), as in its
     code.
 
-    Raises ValueError unless 1 <= w <= s, so that what lies within w is in this chunk or the next.
+    Raises ValueError unless 1 <= w <= s, so that keys within w lie in this chunk or the one before.
     """
 
     def __init__(self, shape: Shape, part: Scheme, farthest: int, window: int):
@@ -156,7 +154,7 @@ class DualChunk(Zoned):
         self.last = min(2 * self.chunk - 1, farthest)
 
     def places(self, at: Where) -> list[Where]:
-        """Pairs of one chunk meet at their own coordinates, which are as far apart."""
+        """Pairs of one chunk keep their own coordinates, which have the same distance."""
         q, k = (t - self._chunk(t) * self.chunk for t in (at.q, at.k))
         return [
             at,

@@ -1,24 +1,24 @@
-"""FlexAttention: one fused kernel for biases of distance and masks, made of what a scheme declares
-and of nothing else.
+"""FlexAttention: one fused kernel for the biases of distance and the masks of any scheme.
 
     o_i = sum_j softmax_j(scale <q_i, k_j> + b[i - j]) v_j   over visible j
 
     b         distance_bias at the distances of this forward, a table (H, T) that the kernel reads
-    visible   blocks of BLOCK x BLOCK pairs without a visible one are skipped, those with nothing
-              else read no mask; of the rest at.visible itself is kept, 1 byte a pair
+    visible   the kernel skips blocks of BLOCK x BLOCK hidden pairs and reads no mask for blocks of
+              visible ones; for mixed blocks it keeps at.visible, 1 byte a pair
     sink      o_i e^lse_i / (e^lse_i + e^sink), lse_i the log-sum-exp of row i
 
-The temperature is folded into q before. Memory beyond q, k, v and the output is linear in the
-length where masks are bands, blocks or columns, and (T / BLOCK)^2 numbers for the list of blocks.
+The caller folds the temperature into q. Memory beyond q, k, v and the output is linear in the
+length for masks of bands, blocks or columns, plus (T / BLOCK)^2 numbers for the list of blocks.
 
-Chosen on the devices of DEVICES alone, none unless EXTRAP_FLEX=1 is in the environment, as long as
-no GPU has run it (benchmarks/README.md). What it does not serve the other kernels compute: logits
-or weights of a scheme's own, biases of content or order, a bias at uneven coordinates (not a
-function of i - j), float64 and heads of fewer than 16 channels on a GPU (torch has no kernel for
-them), and masks inside torch.compile, where the number of blocks must not depend on values.
+attention.py chooses it on the devices of DEVICES alone. That list is empty unless EXTRAP_FLEX=1 is
+in the environment, as long as no GPU has run it (benchmarks/README.md). Other kernels compute what
+it does not serve: logits or weights of a scheme's own, biases of content or order, a bias at uneven
+coordinates (no function of i - j), float64 and heads of fewer than 16 channels on a GPU (torch has
+no kernel for them), and masks inside torch.compile, where values must not decide the number of
+blocks.
 
 Source: torch.nn.attention.flex_attention, arXiv 2412.05496. torch compiles it for a GPU; on a CPU
-it runs as it is written, with all logits laid out and without gradients, for tests.
+tests run it uncompiled, with all logits in memory and without gradients.
 """
 
 import os
@@ -41,12 +41,12 @@ NARROWEST = 16
 
 _ON = os.environ.get("EXTRAP_FLEX") == "1" and find_spec("triton") is not None
 DEVICES: tuple[str, ...] = ("cuda",) if _ON else ()
-"""Devices on which this kernel is chosen; torch compiles it for a GPU by Triton."""
+"""Devices for which attention.py chooses this kernel; torch compiles it for a GPU by Triton."""
 
 
 def serves(scheme: Scheme, at: Where) -> bool:
-    """Whether this kernel computes this layer of this scheme here. Schemes with logits, weights or
-    mixing of their own do not get so far.
+    """True if this kernel can compute this layer of a scheme without logits, weights or mixing of
+    its own.
     """
     device = at.q.device.type
     if device not in DEVICES or scheme.uses("bias", layer=at.layer):
@@ -64,7 +64,7 @@ def _double(at: Where) -> bool:
 
 
 def own_mask(scheme: Scheme, at: Where) -> bool:
-    """Whether something else is visible than the causal mask says."""
+    """True if visibility is not that of the causal mask."""
     return scheme.uses("sees", layer=at.layer) or not at.causal
 
 
@@ -93,7 +93,7 @@ def flex(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
 
 
 def _kernel(q: Tensor) -> Callable[..., Any]:
-    """flex_attention, compiled unless all around it is or there is no need."""
+    """Returns flex_attention, compiled unless the caller is compiled or on a CPU."""
     from torch.nn.attention.flex_attention import flex_attention
 
     if q.device.type == "cpu" or torch.compiler.is_compiling():
@@ -109,7 +109,7 @@ def _compiled() -> Callable[..., Any]:
 
 
 def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | None:
-    """(score, b, h, i, j) -> score + b[h, i - j]; None where no bias acts in this layer."""
+    """Returns (score, b, h, i, j) -> score + b[h, i - j]; None if no bias acts in this layer."""
     if not scheme.uses("distance_bias", layer=at.layer):
         return None
     assert at.spacing is not None
@@ -126,8 +126,8 @@ def _score_mod(scheme: Scheme, q: Tensor, at: Where) -> Callable[..., Tensor] | 
 
 
 def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
-    """Which blocks of pairs the kernel reads, and the mask of those that are visible in part.
-    Computed once a forward where all layers see the same.
+    """Returns the blocks of pairs that the kernel reads, with the mask of mixed blocks; once a
+    forward if all layers see the same.
     """
     masks = own_mask(scheme, at)
     return at.once(
@@ -166,8 +166,8 @@ def _block_mask(at: Where, masks: bool) -> "BlockMask":
 
 
 def _lookup(partial: Tensor, full: Tensor, kept: Tensor) -> Callable[..., Tensor]:
-    """The mask of a pair, in blocks (P, BLOCK, BLOCK) in the order of `partial`; two more stand for
-    all full and all empty ones.
+    """Returns the mask of a pair, looked up in blocks (P, BLOCK, BLOCK) in the order of `partial`;
+    two more blocks stand for all full and all empty ones.
     """
     P = len(kept)
     kept = torch.cat([kept, kept.new_ones(1, BLOCK, BLOCK), kept.new_zeros(1, BLOCK, BLOCK)])
@@ -181,8 +181,8 @@ def _lookup(partial: Tensor, full: Tensor, kept: Tensor) -> Callable[..., Tensor
 
 
 def _listed(blocks: Tensor) -> tuple[Tensor, Tensor]:
-    """(n, n) bool -> for each row of blocks how many there are (1, 1, n), and the columns they are
-    in first (1, 1, n, n).
+    """Returns, for each row of (n, n) bool, how many blocks it has (1, 1, n), and all columns,
+    those of its blocks first (1, 1, n, n).
     """
     columns = blocks.int().argsort(dim=-1, descending=True, stable=True)
     return blocks.sum(-1).int()[None, None], columns.int()[None, None]

@@ -1,8 +1,9 @@
-"""Shared arithmetic of relative schemes: buckets, sinusoids, and reading or writing by distance
-without (T, T, D).
+"""Arithmetic that schemes share: softmax, sinusoids, buckets, and reading or writing by distance
+without anything of size (T, T, D).
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import log
 
 import torch
@@ -12,28 +13,66 @@ from torch import Tensor
 from extrap.model.where import Where
 
 
-def frequencies(n: int, base: float = 10000.0) -> Tensor:
-    """theta_p = base**(-2p/n), p = 0 .. n/2 - 1, float64; the grid of the paper, arXiv
-    1706.03762.
+def wide(x: Tensor) -> Tensor:
+    """Returns x in float32 at least."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def product(q: Tensor, k: Tensor) -> Tensor:
+    """Returns q k^T in float32 at least, inside autocast as well."""
+    device = q.device.type
+    off = torch.autocast(device, enabled=False) if torch.amp.is_autocast_available(device) else None
+    with off or nullcontext():
+        return wide(q) @ wide(k).transpose(-1, -2)
+
+
+def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
+    """Returns exp(s_j) / (exp(sink) + sum exp(s)) over the last axis, in float32 at least; without
+    a sink the plain softmax.
+
+    sink = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html.
     """
+    s = wide(s)
+    if sink is None:
+        return s.softmax(-1)
+    nowhere = sink.to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)
+    return torch.cat([nowhere, s], -1).softmax(-1)[..., 1:]
+
+
+def frequencies(n: int, base: float = 10000.0) -> Tensor:
+    """Returns theta_p = base**(-2p/n), p = 0 .. n/2 - 1, float64. arXiv 1706.03762."""
     return base ** (-torch.arange(0, n, 2, dtype=torch.float64) / n)
 
 
+def check_base(base: float) -> None:
+    """Raises ValueError unless a base exceeds 1."""
+    if base <= 1:
+        raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
+
+
+def check_even(dim: int, what: str = "sinusoids") -> None:
+    """Raises ValueError for a width that does not fall into pairs of channels."""
+    if dim % 2:
+        raise ValueError(
+            f"{what} come in pairs of channels; dim={dim} is odd; give an even model.dim"
+        )
+
+
 def sinusoid(t: Tensor, n: int, base: float = 10000.0) -> Tensor:
-    """(*t.shape, n): sin(t theta_p) in channel 2p, cos(t theta_p) in channel 2p + 1, float64. arXiv
-    1706.03762, section 3.5.
+    """Returns (*t.shape, n), float64: sin(t theta_p) in channel 2p, cos(t theta_p) in channel
+    2p + 1. arXiv 1706.03762, section 3.5.
     """
     angle = t.double()[..., None] * frequencies(n, base).to(t.device)
     return torch.stack([angle.sin(), angle.cos()], -1).flatten(-2)
 
 
 def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
-    """T5's causal buckets of whole distances n >= 0: exact below e = buckets / 2, then logarithmic
-    up to max_distance.
+    """Returns T5's causal buckets of whole distances n >= 0: exact below e = buckets / 2, then
+    logarithmic up to max_distance.
 
     bucket(n) = n for n < e, else min(buckets - 1, e + floor(ln(n / e) / ln(max_distance / e) *
-    (buckets - e))). arXiv 1910.10683. 1e-9 keeps a distance that lies on a boundary from falling
-    below it by the rounding of logarithms.
+    (buckets - e))). arXiv 1910.10683. Logarithms round: 1e-9 keeps a distance on a boundary from
+    falling below it.
     """
     exact = buckets // 2
     far = (n.clamp(min=1).double() / exact).log() / log(max_distance / exact) * (buckets - exact)
@@ -41,22 +80,20 @@ def bucket(n: Tensor, buckets: int, max_distance: int) -> Tensor:
 
 
 def gather(rows: Tensor, n: Tensor) -> Tensor:
-    """(B, H, Tq, K) -> (B, H, Tq, Tk): entry n[i, j] of row i; n (Tq, Tk) whole, already clipped to
-    K.
-    """
+    """Reads entry n[i, j] of row i: (B, H, Tq, K) -> (B, H, Tq, Tk); n (Tq, Tk) whole, below K."""
     return rows.gather(-1, n.expand(*rows.shape[:-2], *n.shape))
 
 
 def scatter(a: Tensor, n: Tensor, size: int) -> Tensor:
-    """(B, H, Tq, Tk) -> (B, H, Tq, size): sums of row i over the keys of equal n[i, j]; the
-    transpose of `gather`.
+    """Sums row i over the keys of equal n[i, j]: (B, H, Tq, Tk) -> (B, H, Tq, size); the transpose
+    of `gather`.
     """
     return a.new_zeros(*a.shape[:-1], size).scatter_add(-1, n.expand_as(a), a)
 
 
 def gather_of_keys(rows: Tensor, n: Tensor) -> Tensor:
-    """(B, H, Tk, K) -> (B, H, Tq, Tk): entry n[i, j] of row j; n (Tq, Tk) whole, already clipped to
-    K. Read in the order of the result: transposed, it would be in strides.
+    """Reads entry n[i, j] of row j: (B, H, Tk, K) -> (B, H, Tq, Tk); n (Tq, Tk) whole, below K.
+    Reads in the order of the result, because a transposed gather would read in strides.
     """
     place = torch.arange(rows.shape[-2], device=n.device) * rows.shape[-1] + n
     flat = rows.flatten(-2).gather(-1, place.flatten().expand(*rows.shape[:-2], -1))
@@ -64,9 +101,9 @@ def gather_of_keys(rows: Tensor, n: Tensor) -> Tensor:
 
 
 def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
-    """(B, H, Tq, Tk) -> (B, H, Tq, last + 1): sums over the keys at min(steps, last), for a that is
-    0 at keys after the query. Where few steps count, the diagonals are read and the rest is what is
-    left of the whole; else `scatter`.
+    """Sums over the keys at min(steps, last): (B, H, Tq, Tk) -> (B, H, Tq, last + 1), for a that is
+    0 at keys after the query. For a small `last` it reads the diagonals and subtracts them from the
+    whole; else it scatters.
     """
     if at.spacing != 1.0 or not at.causal or last > len(at.j) // 8:
         return scatter(a, at.steps.clamp(max=last), last + 1)
@@ -78,8 +115,8 @@ def sum_by_steps(a: Tensor, at: Where, last: int) -> Tensor:
 
 
 def in_a_row(order: Tensor) -> bool:
-    """Whether tokens follow one another. Asked on a CPU alone, and not while a compiler looks: a
-    GPU would have to be waited for.
+    """True if tokens follow one another. False on a GPU, which it would have to wait for, and under
+    a compiler.
     """
     n = len(order)
     if order.device.type != "cpu" or torch.compiler.is_compiling():
@@ -88,8 +125,8 @@ def in_a_row(order: Tensor) -> bool:
 
 
 def distinct(at: Where) -> tuple[Tensor, Tensor]:
-    """Distances (N,), float64, and the index (Tq, Tk) of each pair's own among them; N is of order
-    Tk at even coordinates.
+    """Returns the different distances (N,), float64, and the index of each pair (Tq, Tk) among
+    them; N is of order Tk at even coordinates.
     """
     if at.spacing is None:
         return torch.unique(at.distance, return_inverse=True)
@@ -99,10 +136,10 @@ def distinct(at: Where) -> tuple[Tensor, Tensor]:
 
 
 def table_limit(name: str, value: int | None, default: int, least: int, most: int) -> int:
-    """The clip or span of a table of distances; None stands for the default.
+    """Returns the clip or span of a table of distances; None stands for the default.
 
-    Raises ValueError unless least <= limit <= most: past `most` training never reaches the last
-    entry, which is the one that serves all greater lengths.
+    Raises ValueError unless least <= limit <= most. Past `most` training never reaches the last
+    entry, and that entry serves all greater lengths.
     """
     limit = default if value is None else value
     if not least <= limit <= most:
@@ -114,8 +151,8 @@ def table_limit(name: str, value: int | None, default: int, least: int, most: in
 
 
 def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
-    """Rows (n, C) at real coordinates t (n,) >= 0: linear from row(floor(t)) to the next, exact at
-    whole t, row(last) past the end.
+    """Returns rows (n, C) at real coordinates t (n,) >= 0: linear from row(floor(t)) to the next,
+    exact at whole t, row(last) past the end.
     """
     low = t.floor()
     u = (t - low)[:, None]
@@ -124,8 +161,8 @@ def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:
 
 
 def causal_convolution(x: Tensor, taps: Tensor) -> Tensor:
-    """(B, T, C), (C, n) -> (B, T, C): y_t = sum_m taps[n-1-m] x_{t-m}, each channel by itself;
-    zeros stand before the text.
+    """Returns y_t = sum_m taps[n-1-m] x_{t-m} of each channel: (B, T, C), (C, n) -> (B, T, C); x is
+    zero before the text.
     """
     padded = F.pad(x.transpose(1, 2), (taps.shape[1] - 1, 0))
     return F.conv1d(padded, taps[:, None], groups=len(taps)).transpose(1, 2)

@@ -1,32 +1,19 @@
-"""A pre-norm GPT, from four lines of a tiny model to the shape of today's decoders. It owns one
-positional scheme and never asks which.
-"""
+"""A pre-norm GPT. It owns one positional scheme and never asks which."""
 
-from functools import partial
 from math import inf
-from typing import Annotated, Literal
 
 import torch
-from annotated_types import Gt, Interval
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from extrap.model.block import Block, again
-from extrap.model.card import card, parts
-from extrap.model.linear import Linear, linear
-from extrap.model.scheme import OutOfRange, Scheme, Where
+from extrap.model.block import Block, again, norm_of
+from extrap.model.card import card
+from extrap.model.decoder import Decoder
+from extrap.model.parts import parts
+from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
 
 LOGITS = 2**26
-"""Logits that are held at once where losses are asked for."""
-
-NORMS = {"rms": nn.RMSNorm, "layer": nn.LayerNorm}
-
-BIASED = {
-    None: ("qkv",),
-    "none": (),
-    "attention": ("qkv", "out"),
-    "all": ("qkv", "out", "gate", "up", "down"),
-}
+"""Logits that `losses` holds at once."""
 
 
 class GPT(nn.Module):
@@ -34,75 +21,23 @@ class GPT(nn.Module):
 
     Initialisation trains the retrieval circuit of small models: token embeddings N(0, 1), matrices
     N(0, 1 / fan-in), outputs into the residual stream further divided by sqrt(2 layers). Queries,
-    keys and values alone have a bias: it is a direction that all tokens share, without which a
-    rotary scheme learns late to look at the token before. A tied head reads the embedding divided
-    by sqrt(C), a shared one reads it as it is.
-
-    The options from kv_heads on are those of published decoders; null leaves each out, and a null
-    option is no part of a run's identity.
-
-    kv_heads: G heads of keys and values, each read by heads / G heads of queries; one for each by
-    default (arXiv 2305.13245). head_dim: D, dim / heads by default. bias: null on queries, keys and
-    values, none, attention (the output as well), all (the MLP as well). eps: of the norms, that of
-    torch by default. qk_norm: a norm over D of queries and keys before they turn. residual:
-    parallel reads attention and MLP from one x (GPT-J, NeoX). embedding_norm: a norm of the token
-    embedding (BLOOM). embedding_scale: a factor on it (Gemma). post_norm: a norm of what attention
-    and MLP add (Gemma 2). logit_cap: c of c tanh(logits / c) (Gemma 2).
-
-    Raises ValueError where heads do not divide dim, or kv_heads not heads.
+    keys and values alone have a bias by default: a direction that all tokens share, without which a
+    rotary scheme learns late to look at the token before.
     """
 
-    def __init__(
-        self,
-        scheme: Scheme,
-        vocab: int,
-        dim: Annotated[int, Interval(ge=1, le=2**16)] = 64,
-        layers: Annotated[int, Interval(ge=1, le=1000)] = 2,
-        heads: Annotated[int, Interval(ge=1, le=2**12)] = 4,
-        norm: Literal["rms", "layer"] = "rms",
-        mlp: Literal["gelu", "gelu-tanh", "relu", "relu2", "swiglu", "geglu"] = "gelu",
-        ratio: Annotated[float, Interval(gt=0, le=64)] = 4.0,
-        head: Literal["untied", "tied", "shared"] = "untied",
-        dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0,
-        kv_heads: Annotated[int, Interval(ge=1, le=2**12)] | None = None,
-        head_dim: Annotated[int, Interval(ge=1, le=2**16)] | None = None,
-        bias: Literal["none", "attention", "all"] | None = None,
-        eps: Annotated[float, Interval(ge=0, lt=1)] | None = None,
-        qk_norm: Literal["head"] | None = None,
-        residual: Literal["parallel"] | None = None,
-        embedding_norm: Literal["layer", "rms"] | None = None,
-        embedding_scale: float | None = None,
-        post_norm: Literal["layer", "rms"] | None = None,
-        logit_cap: Annotated[float, Gt(0)] | None = None,
-    ):
+    def __init__(self, scheme: Scheme, vocab: int, config: Decoder):
         super().__init__()
-        check_heads(dim, heads, kv_heads, head_dim)
-        eps_of = {} if eps is None else {"eps": eps}
-        norms = {name: partial(cls, **eps_of) for name, cls in NORMS.items()}
+        dim = config.dim
         self.embedding = nn.Embedding(vocab, dim)
-        self.embedding_norm = None if embedding_norm is None else norms[embedding_norm](dim)
-        self.embedding_scale = embedding_scale
-        self.blocks = nn.ModuleList(
-            Block(
-                dim,
-                heads,
-                kv_heads or heads,
-                head_dim or dim // heads,
-                norms[norm],
-                mlp,
-                ratio,
-                dropout,
-                BIASED[bias],
-                qk_norm,
-                residual,
-                None if post_norm is None else norms[post_norm],
-            )
-            for _ in range(layers)
-        )
-        self.norm = norms[norm](dim)
-        self.head = Linear(dim, vocab, bias=False) if head == "untied" else None
-        self.head_scale = dim**-0.5 if head == "tied" else None
-        self.logit_cap = logit_cap
+        self.embedding_norm = None
+        if config.embedding_norm is not None:
+            self.embedding_norm = norm_of(config.embedding_norm, config, dim)
+        self.embedding_scale = config.embedding_scale
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm = norm_of(config.norm, config, dim)
+        self.head = nn.Linear(dim, vocab, bias=False) if config.head == "untied" else None
+        self.head_scale = dim**-0.5 if config.head == "tied" else None
+        self.logit_cap = config.logit_cap
         self.recomputed = False
         """Whether the backward computes each layer again instead of remembering what is in it."""
         self._initialise()
@@ -118,10 +53,10 @@ class GPT(nn.Module):
                 nn.init.normal_(p, std=std)
 
     def where(self, tokens: Tensor) -> Where:
-        """The place of a whole forward. Raises OutOfRange past the finite table of the scheme."""
+        """Returns the context of a whole forward. Raises OutOfRange past a finite table."""
         T = tokens.shape[1]
         t = self.scheme.positions(torch.arange(T, dtype=torch.float64))
-        moved = self.scheme.uses("positions")  # else known without a look at the values
+        moved = self.scheme.uses("positions")  # else the farthest is known without reading values
         farthest = (float(t.max()) if moved else T - 1) if T else -inf
         if farthest >= self.scheme.limit:
             part = min(parts(self.scheme), key=lambda p: p.limit)
@@ -129,13 +64,12 @@ class GPT(nn.Module):
                 f"position {farthest:g} lies past the {part.limit:g} positions that "
                 f"{type(part).__name__} defines ({card(part)['Past L']})"
             )
-        sees = self.scheme.sees if self.scheme.uses("sees") else None
         even = {} if moved else {"spacing": 1.0}
-        at = Where.whole(t, self.scheme.scale, tokens=tokens, sees=sees, **even)
+        at = place(self.scheme, t, tokens=tokens, **even)
         return at if tokens.device.type == "cpu" else at.to(tokens.device)
 
     def embed(self, tokens: Tensor) -> Tensor:
-        """(B, T) -> (B, T, C): token embeddings, before any position is added."""
+        """Returns token embeddings without positions: (B, T) -> (B, T, C)."""
         x = self.embedding(tokens)
         if self.embedding_scale is not None:
             x = x * x.new_tensor(self.embedding_scale)
@@ -144,8 +78,8 @@ class GPT(nn.Module):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
-        """(B, T) -> (B, T, C), normed: what the head reads, of the last w positions where only they
-        are asked for. `states` gets the residual stream after each layer.
+        """Returns the normed input of the head, (B, T) -> (B, T, C), or of the last w positions.
+        Appends the residual stream after each layer to `states`.
         """
         at = self.where(tokens)
         x = self.embed(tokens)
@@ -159,41 +93,31 @@ class GPT(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab)."""
-        found = self._uncapped(hidden)
-        return found if self.logit_cap is None else (found / self.logit_cap).tanh() * self.logit_cap
+        logits, cap = self._uncapped(hidden), self.logit_cap
+        return logits if cap is None else (logits / cap).tanh() * cap
 
     def _uncapped(self, hidden: Tensor) -> Tensor:
         if self.head is not None:
             return self.head(hidden)
-        found = linear(hidden, self.embedding.weight)
-        return found if self.head_scale is None else found * self.head_scale
+        logits = F.linear(hidden, self.embedding.weight)
+        return logits if self.head_scale is None else logits * self.head_scale
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        """(B, T) -> (B, w, vocab): logits of the last w positions, of all by default. Only these go
-        through the MLP of the last layer and the head.
+        """Returns logits of the last w positions, all by default: (B, T) -> (B, w, vocab). Only
+        these positions go through the MLP of the last layer and the head.
         """
         return self.logits(self.hidden(tokens, last=last))
 
     def losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """(B, T), (B, w) -> (B, w): nats of the targets at the last w positions, in float32 at
-        least. The head sees a block of positions at a time, so that memory holds LOGITS numbers of
-        a long text and not T x vocab.
+        """Returns losses of the targets at the last w positions: (B, T), (B, w) -> (B, w), in nats,
+        in float32 at least. The head reads a block of positions at a time: memory holds LOGITS
+        numbers in place of T x vocab.
         """
-        found = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
+        hidden = self.hidden(tokens, last=targets.shape[1]).flatten(0, 1)
         rows = max(1, LOGITS // len(self.embedding.weight))
         losses = []
         for h, x in zip(
-            found.split(rows), targets.to(found.device).flatten().split(rows), strict=True
+            hidden.split(rows), targets.to(hidden.device).flatten().split(rows), strict=True
         ):
-            logits = self.logits(h)
-            wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
-            losses.append(F.cross_entropy(wide, x, reduction="none"))
+            losses.append(F.cross_entropy(wide(self.logits(h)), x, reduction="none"))
         return torch.cat(losses).view(targets.shape)
-
-
-def check_heads(dim: int, heads: int, kv_heads: int | None, head_dim: int | None) -> None:
-    """Raises ValueError for heads that no attention can be made of."""
-    if head_dim is None and dim % heads:
-        raise ValueError(f"heads={heads} does not divide dim={dim}")
-    if kv_heads is not None and heads % kv_heads:
-        raise ValueError(f"kv_heads={kv_heads}: must divide heads={heads}, or null for as many")

@@ -1,7 +1,5 @@
-"""Inspected model: attention weights by the definition, gradients down to what the first layer
-reads.
-
-It works by a wrapper around the scheme, set for one forward; the model itself knows nothing of it.
+"""A model that tasks look into: attention weights by the definition, gradients down to the input of
+the first layer. A wrapper around the scheme, set for one forward, records them.
 """
 
 from collections.abc import Callable, Generator
@@ -14,56 +12,48 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme, Where, weights
+from extrap.model.parts import check_causal
+from extrap.model.scheme import Scheme, Where, attention_weights
 from extrap.model.wrapper import Wrapper
 
 Seen = TypeVar("Seen", bound="Around")
-"""What is looked through, as it comes back."""
+"""The wrapper of a forward."""
 
 
 class Around(Wrapper):
-    """part: the scheme inside, whose hooks all others are."""
+    """A wrapper that records. part: the scheme inside."""
 
     def __init__(self, part: Scheme):
         super().__init__(part.shape)
         self.part = part
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        own = (getattr(type(self), hook) is not getattr(Wrapper, hook) for hook in hooks)
+        return any(own) or super().uses(*hooks, layer=layer)
 
 
 class Defined(Around):
-    """Attention by its definition, whatever kernel is faster. `kept` holds a (B, H, T, T) of every
-    layer of the last forward.
-
-    A scheme that owns attention has no weights to ask for; being linear in the values, it shows
-    them where the values are the rows of an identity. causal=False lets every query see every key
-    that the scheme does not mask.
+    """Attention by its definition, without kernels. `kept` holds the weights (B, H, T, T) of every
+    layer of the last forward. With causal=False every query sees every key that the scheme does not
+    mask.
     """
 
     def __init__(self, part: Scheme, causal: bool = True):
         super().__init__(part)
+        if not causal:
+            check_causal(part)
         self.causal = causal
         self.kept: list[Tensor] = []
 
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "attend" in hooks or self.part.uses(*hooks, layer=layer)
-
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         at = at if self.causal else replace(at, causal=False)
-        if self.part.uses("attend", layer=at.layer):
-            one = torch.eye(at.length, dtype=v.dtype, device=v.device).expand(*v.shape[:2], -1, -1)
-            self.kept.append(self.part.attend(q, k, one, at))
-            return self.kept[-1] @ v
-        q, k = self.part.rotate(q, k, at)
-        self.kept.append(weights(self.part, q, k, at))
+        self.kept.append(attention_weights(self.part, q, k, at))
         return self.part.mix(self.kept[-1].to(v.dtype), v, at)
 
 
 class Rooted(Around):
-    """`root` is x (B, T, C) as the first layer reads it, positions that are added to tokens
-    included; gradients end there.
+    """`root` is the input x (B, T, C) of the first layer, with positions added to tokens; gradients
+    end there.
     """
 
     root: Tensor
@@ -76,8 +66,8 @@ class Rooted(Around):
 
 
 class Turned(Around):
-    """`kept` holds the mean query and the mean key of every layer, turned, over the tokens of the
-    last forward: {layer: (B, H, D) each}. A layer that owns its attention has none.
+    """`kept` holds the mean rotated query and key of every layer over the tokens of the last
+    forward: {layer: (B, H, D) each}. A layer that owns its attention has none.
     """
 
     def __init__(self, part: Scheme):
@@ -90,13 +80,10 @@ class Turned(Around):
             self.kept[at.layer] = q.mean(-2), k.mean(-2)
         return q, k
 
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "rotate" in hooks or self.part.uses(*hooks, layer=layer)
-
 
 class Jumped(Around):
-    """Coordinates with a gap: those of tokens from `after` on are larger by `jump`, before anything
-    else is made of them.
+    """Coordinates with a gap: those of tokens from `after` on are larger by `jump`, before the
+    scheme moves them.
     """
 
     def __init__(self, part: Scheme, after: int, jump: float):
@@ -104,25 +91,17 @@ class Jumped(Around):
         self.after = after
         self.jump = jump
 
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "positions" in hooks or self.part.uses(*hooks, layer=layer)
-
     def positions(self, t: Tensor) -> Tensor:
         behind = torch.arange(len(t), device=t.device) >= self.after
         return self.part.positions(t + self.jump * behind)
 
 
 class Hidden(Around):
-    """One token that no other sees: slot (its place in the order of tokens) is visible to itself
-    alone, in every layer whose attention has a mask.
-    """
+    """A token that no other sees, at place `slot`, in every layer whose attention has a mask."""
 
     def __init__(self, part: Scheme, slot: int):
         super().__init__(part)
         self.slot = slot
-
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        return "sees" in hooks or self.part.uses(*hooks, layer=layer)
 
     def sees(self, at: Where) -> Tensor:
         seen = (at.j != self.slot) | (at.i[:, None] == self.slot)
@@ -131,11 +110,11 @@ class Hidden(Around):
 
 
 class InspectedModel:
-    """What a task of kind Diagnostic is handed (extrap.tasks.base.Inside). plain: the model without
+    """The model of a task of kind Diagnostic (extrap.tasks.base.Inside). plain: the model without
     an extension; fresh(layers): before training, with the extension, of its own depth or another.
 
-    causal=False takes the causal mask off, for demonstrations: only where no hook of the scheme
-    depends on the order of tokens.
+    causal=False takes the causal mask off, for schemes of which no hook depends on the order of
+    tokens.
     """
 
     def __init__(
@@ -144,8 +123,8 @@ class InspectedModel:
         self.model, self.plain, self.fresh, self.causal = model, plain, fresh, causal
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
-        """Weights as drawn, on the same device. Raises UserError or ValueError where the scheme
-        does not fit so many layers.
+        """Returns the model before training, on the same device. Raises UserError or ValueError if
+        the scheme does not fit so many layers.
         """
         return InspectedModel(
             self.fresh(layers).eval().to(self._device), self.plain, self.fresh, causal
@@ -166,9 +145,7 @@ class InspectedModel:
 
     @property
     def orderless(self) -> bool:
-        """Whether attention is defined without the causal mask: nothing in it but turns of queries
-        and keys.
-        """
+        """True if attention is defined without the causal mask: rotations are its only hooks."""
         return not self.scheme.uses(
             "attend", "sees", "temperature", "score", "distance_bias", "bias", "normalise", "mix"
         )
@@ -178,29 +155,29 @@ class InspectedModel:
         return self.model.embedding.weight.device
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        """Logits (B, w, vocab) by the fast kernels."""
+        """Returns logits (B, w, vocab) by the fast kernels."""
         with torch.no_grad():
             return self.model(tokens.to(self._device), last=last)
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`."""
+        """Returns logits (B, last, vocab) with coordinates + `jump` from token `after` on."""
         with torch.no_grad(), self._through(Jumped(self.scheme, after, jump)):
             return self.model(tokens.to(self._device), last=last)
 
     @property
     def maskable(self) -> bool:
-        """Whether some layer has attention that a mask acts on: none that owns it has."""
+        """True if a mask acts on some layer: on none that owns its attention."""
         layers = range(len(self.model.blocks))
         return any(not self.scheme.uses("attend", layer=layer) for layer in layers)
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
-        """Logits (B, last, vocab) where no token but itself sees the one at `slot`."""
+        """Returns logits (B, last, vocab) if no token but itself sees the one at `slot`."""
         with torch.no_grad(), self._through(Hidden(self.scheme, slot)):
             return self.model(tokens.to(self._device), last=last)
 
     def attention(self, tokens: Tensor) -> Tensor:
-        """(layers, B, H, T, T) a of tokens (B, T), what `mix` is given. Linear attention: |a| with
-        rows that sum to 1.
+        """Returns the weights (layers, B, H, T, T) of tokens (B, T), the input of `mix`. For linear
+        attention: |a| with rows that sum to 1.
         """
         with torch.no_grad(), self._through(Defined(self.scheme, self.causal)) as seen:
             self.model.hidden(tokens.to(self._device))
@@ -212,8 +189,8 @@ class InspectedModel:
         )
 
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
-        """{layer: (B, H)} cosine of the mean query and the mean key of a head, after their turns.
-        arXiv 2603.18017: heads keep the two apart, so that a sink can be found between them.
+        """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv
+        2603.18017: heads keep the two apart, which makes room for a sink between them.
         """
         with torch.no_grad(), self._through(Turned(self.scheme)) as seen:
             self.model.hidden(tokens.to(self._device))
@@ -224,11 +201,11 @@ class InspectedModel:
         return out
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
-        """(B, T) |d h_last / d x_j|, Frobenius, of the last hidden state by what the first layer
-        reads.
+        """Returns |d h_last / d x_j| (B, T), Frobenius norms of the derivative of the last hidden
+        state by the input of the first layer.
 
-        probes (P, C), orthonormal rows u: |J|^2 = C/P sum_u |J^T u|^2, exact for P = C and without
-        bias over random probes below.
+        probes (P, C), orthonormal rows u: |J|^2 = C/P sum_u |J^T u|^2, exact for P = C, unbiased
+        over random probes for P < C.
         """
         x, hidden = self._rooted(tokens)
         projections = [(hidden[:, -1] @ u.to(hidden)).sum() for u in probes]
@@ -238,14 +215,14 @@ class InspectedModel:
         return (squares.sum(0) * (self.width / len(probes))).sqrt()
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """(B, T) |d y / d x_j|, y the logit of targets (B,) at the last position."""
+        """Returns |d y / d x_j| (B, T), y the logit of targets (B,) at the last position."""
         x, hidden = self._rooted(tokens)
         logits = self.model.logits(hidden[:, -1]).gather(1, targets.to(hidden.device)[:, None])
         return torch.autograd.grad(logits.sum(), x)[0].norm(dim=-1)
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """() the mean loss, nats per token, of targets (B, T); its gradients by all weights are
-        made and let go.
+        """Returns the mean loss of targets (B, T), nats per token, after a backward pass to all
+        weights whose gradients it drops.
         """
         with torch.enable_grad():
             logits = self.model(tokens.to(self._device))

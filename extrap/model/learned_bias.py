@@ -2,10 +2,10 @@
 
     o_i = sum_j p_ij v_j,   p_ij = softmax_j(scale <q_i, k_j> + b[i - j]),   j <= i
 
-The fused kernels give a mask its gradient only by keeping all weights of all rows, quadratic in the
-length. Here nothing but q, k, v and the output is kept: the backward computes the weights again, by
-blocks of query rows. The gradient of b[m] is the sum of d loss / d logit_ij over the diagonal
-i - j = m, over the batch, and over the heads where they share b.
+Fused kernels give a mask its gradient by keeping all weights of all rows, quadratic in the length.
+Here memory keeps q, k, v and the output alone; the backward computes the weights again, by blocks
+of query rows. The gradient of b[m] is the sum of d loss / d logit_ij over the diagonal i - j = m,
+over the batch, and over the heads if they share b.
 """
 
 # pyright: reportIncompatibleMethodOverride=false
@@ -20,14 +20,14 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 BLOCK = 2**19
-"""Logits held at a time, of all heads and sequences, unless one row has more."""
+"""Logits in memory at a time, over all heads and sequences, unless one row has more."""
 
 Forward = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 
 
 def learns(q: Tensor, b: Tensor) -> bool:
-    """Whether b asks for a gradient in a way that is computed here: on a CPU, uncompiled, in
-    float32 or float64.
+    """True if b needs a gradient and this page can compute it: on a CPU, uncompiled, in float32 or
+    float64.
     """
     if torch.compiler.is_compiling() or not (torch.is_grad_enabled() and b.requires_grad):
         return False
@@ -40,7 +40,7 @@ class LearnedBias(torch.autograd.Function):
     """(forward, q, k, v, b, scale) -> forward(q, k, v, b), with gradients to q, k, v and b.
 
     q, k, v (B, H, T, D), rotated and heated; b (H or 1, T), the biases of distances T - 1 .. 0.
-    forward computes the formula of this page and needs no autograd.
+    forward computes the formula of this page without autograd.
     """
 
     @staticmethod
@@ -55,8 +55,8 @@ class LearnedBias(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        """Rows come flipped, row a is token T - 1 - a: the bias of key j is then entry a + j of b,
-        an overlapping view, and diagonals become anti-diagonals.
+        """Works on flipped rows: row a is token T - 1 - a. The bias of key j is then entry a + j of
+        b, an overlapping view, and diagonals become anti-diagonals.
         """
         q, k, v, b, o = ctx.saved_tensors
         B, H, T, _ = q.shape
@@ -68,7 +68,7 @@ class LearnedBias(torch.autograd.Function):
         db = torch.zeros_like(w)
         for start in range(0, T, n):
             rows = slice(start, min(start + n, T))
-            keys = T - start  # that the first of these rows sees
+            keys = T - start  # visible to the first of these rows
             seen = w[:, start:]
             view = seen.as_strided(
                 (len(w), rows.stop - start, keys), (w.stride(0), 1, 1), seen.storage_offset()
@@ -85,8 +85,8 @@ class LearnedBias(torch.autograd.Function):
 
 
 def antidiagonals(x: Tensor) -> Tensor:
-    """(H, n, K) -> (H, n + K - 1): entry m is the sum of x[h, a, j] over a + j = m."""
+    """Returns the sums of x[h, a, j] over a + j = m: (H, n, K) -> (H, n + K - 1)."""
     H, n, K = x.shape
-    # row a of n + K - 1 entries begins a entries later than in a matrix of n + K columns
+    # cut into rows of n + K - 1 entries, row a begins a entries later than in one of n + K columns
     skewed = F.pad(x, (0, n)).flatten(1)[:, : n * (n + K - 1)]
     return skewed.view(H, n, n + K - 1).sum(1)

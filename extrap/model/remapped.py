@@ -1,10 +1,9 @@
 """Distances other than i - j, entry by entry: a scheme read at several places at once.
 
 Each pair of query and key belongs to a zone, and each zone has coordinates of its own. Score,
-biases and the mixing of values of the scheme inside are taken from the place each pair belongs to,
-so that a map of distances is a partition and a few pairs of coordinate vectors, and works on
-rotations, biases and stacks of both alike. Most maps have two zones: near pairs meet at their own
-coordinates, all others at those of `far`.
+biases and mix of the scheme inside come from the place of the pair's zone. A map of distances is
+then a partition and a few pairs of coordinate vectors, and serves rotations, biases and stacks of
+both. Most maps have two zones: near pairs keep their coordinates, all others have those of `far`.
 """
 
 from abc import abstractmethod
@@ -14,17 +13,19 @@ import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape, Where
-from extrap.model.wrapper import Wrapper
+from extrap.model.wrapper import Rescored
 
 
-class Zoned(Wrapper):
-    """part: the scheme inside. A map says where its zones meet and to which zone a pair belongs.
+class Zoned(Rescored):
+    """A map of distances. part: the scheme inside. A subclass gives the coordinates of its zones
+    and the zone of each pair.
 
-    Rotated queries and keys are as many times as wide as there are zones: rotated for zone 0 first.
-    All rotations run over the whole length once, as every rotation does; scores are then joined by
-    blocks of query rows, in memory linear in the length. Layers whose attention one part owns
-    altogether have no scores to join and stay as they are. Raises ValueError if all layers are so.
+    `rotate` rotates queries and keys once for each zone and sets the results side by side, zone 0
+    first. Kernels then join scores by blocks of query rows, in memory linear in the length. Layers
+    whose attention one part owns stay as they are. Raises ValueError if that is every layer.
     """
+
+    taken = frozenset({"distance_bias"})
 
     def __init__(self, shape: Shape, part: Scheme):
         super().__init__(shape)
@@ -37,27 +38,18 @@ class Zoned(Wrapper):
 
     @abstractmethod
     def places(self, at: Where) -> list[Where]:
-        """The same tokens at the coordinates of each zone (at.moved); of size (Tq,) and (Tk,)."""
+        """Returns the same tokens at the coordinates of each zone (at.moved), (Tq,) and (Tk,)."""
 
     @abstractmethod
     def zone(self, at: Where) -> Tensor:
-        """(Tq, Tk) int64: the index in `places` of the zone of each pair."""
-
-    @property
-    def inside(self) -> Scheme:
-        return self.part
+        """Returns the index in `places` of the zone of each pair: (Tq, Tk) int64."""
 
     def stretch(self, n: int) -> float | None:
         return None
 
-    def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        if layer is not None and self.part.uses("attend", layer=layer):
-            return self.part.uses(*hooks, layer=layer)
-        own = {"rotate", "score"}
-        if self.part.uses("distance_bias", layer=layer):
-            own.add("bias")
-        others = set(hooks) - {"distance_bias"}
-        return bool(own & set(hooks)) or self.part.uses(*others, layer=layer)
+    def own(self, layer: int | None) -> set[str]:
+        biased = self.part.uses("distance_bias", layer=layer)
+        return {"rotate", "score", "bias"} if biased else {"rotate", "score"}
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         turned = [self.part.rotate(q, k, place) for place in self.places(at)]
@@ -70,7 +62,7 @@ class Zoned(Wrapper):
         return s
 
     def distance_bias(self, d: Tensor, layer: int) -> None:
-        """Nothing: a bias of the distance is one of the pair here, and part of `bias`."""
+        """None: here a bias of the distance depends on the pair and is part of `bias`."""
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor | None:
         def biases(q: Tensor, k: Tensor, at: Where) -> Tensor | None:
@@ -90,12 +82,8 @@ class Zoned(Wrapper):
         mixed = [self.part.mix(a * inside, v, place) for _, place, inside in self._zones(at)]
         return torch.stack(mixed).sum(0)
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        owned = self.part.uses("attend", layer=at.layer)
-        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)
-
     def _zones(self, at: Where) -> Iterator[tuple[int, Where, Tensor]]:
-        """Index, place and pairs (Tq, Tk) of each zone that has any."""
+        """Yields index, place and pairs (Tq, Tk) of each zone that has pairs."""
         zone = self.zone(at)
         for n, place in enumerate(self.places(at)):
             inside = zone == n
@@ -109,8 +97,8 @@ class Zoned(Wrapper):
         k: Tensor,
         at: Where,
     ) -> Tensor | None:
-        """Entries of compute at the place each pair belongs to; None where it gives None, as a part
-        does in layers in which it is absent.
+        """Returns the entries of `compute` at the place of each pair; None if it returns None, as a
+        part does in layers where it is absent.
         """
         places = len(self.places(at))
         of_q, of_k = q.chunk(places, -1), k.chunk(places, -1)
@@ -124,15 +112,15 @@ class Zoned(Wrapper):
 
 
 class Remapped(Zoned):
-    """Two zones: near pairs keep their coordinates, all others are far."""
+    """A map of two zones: near pairs keep their coordinates, all others are far."""
 
     @abstractmethod
     def near(self, at: Where) -> Tensor:
-        """(Tq, Tk) bool: pairs that keep their coordinates."""
+        """Returns the pairs that keep their coordinates: (Tq, Tk) bool."""
 
     @abstractmethod
     def far(self, at: Where) -> Where:
-        """The same tokens at the coordinates of all other pairs (at.moved); of size (Tq,) and
+        """Returns the same tokens at the coordinates of all other pairs (at.moved), (Tq,) and
         (Tk,).
         """
 

@@ -1,27 +1,27 @@
-"""Turning pairs of channels: what the RoPE family shares. arXiv 2104.09864.
+"""Rotation of pairs of channels, which the RoPE family shares. arXiv 2104.09864.
 
 Pair p of a token at coordinate t turns by t theta_p:  (a, b) -> (a cos - b sin, a sin + b cos),
-i.e. times e^(i t theta_p). Angles stay in float64 up to the cosine: in float32 those of position
+i.e. times e^(i t theta_p). Angles stay in float64 up to the cosine: in float32 an angle at position
 10^6 would be wrong in the second decimal.
 """
 
-from abc import abstractmethod
 from typing import Literal
 
 import torch
 from torch import Tensor
 
+from extrap.model.functional import check_base, frequencies
 from extrap.model.scheme import Scheme, Shape, Where
 
 Layout = Literal["interleaved", "half"] | list[int]
-"""Which channels form a pair. interleaved: (2p, 2p + 1), as in the paper, GPT-J and RoFormer; half:
-(p, p + D/2), as in Llama and NeoX; a list names the channels pair by pair, [0, 3, 1, 2] pairs (0,
-3) and (1, 2).
+"""Channels of a pair. interleaved: (2p, 2p + 1), as in the paper, GPT-J and RoFormer; half: (p, p +
+D/2), as in Llama and NeoX; a list names the channels pair by pair: [0, 3, 1, 2] pairs (0, 3) and
+(1, 2).
 """
 
 
 def pairing(layout: Layout, width: int) -> Tensor:
-    """(width / 2, 2): the channels of each pair. Raises ValueError unless every channel has exactly
+    """Returns the channels of each pair, (width / 2, 2). Raises ValueError unless every channel has
     one partner.
     """
     if width % 2 or width < 2:
@@ -41,11 +41,11 @@ def pairing(layout: Layout, width: int) -> Tensor:
 
 
 def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tensor:
-    """The weight (H * D, C) or bias (H * D,) of a query or key projection trained under `source`,
-    to be used under `target`.
+    """Converts the weight (H * D, C) or bias (H * D,) of a query or key projection trained under
+    `source` for use under `target`.
 
-    Rows move within each head such that every pair keeps its frequency; scores stay as they are if
-    both q and k are converted.
+    Rows move within each head so that every pair keeps its frequency. Scores stay the same if the
+    caller converts both projections.
     """
     width = weight.shape[0] // heads
     row = torch.empty(width, dtype=torch.long)
@@ -54,15 +54,13 @@ def relayout(weight: Tensor, heads: int, source: Layout, target: Layout) -> Tens
 
 
 def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
-    """e^(i angle) for float64 angles, in the complex type that turns channels of dtype, complex64
-    at least.
-    """
+    """Returns e^(i angle) for float64 angles: complex128 for float64 channels, else complex64."""
     turns = torch.polar(torch.ones_like(angle), angle)
     return turns if dtype == torch.float64 else turns.to(torch.complex64)
 
 
 def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
-    """Turn the first 2P channels of x (..., T, D) by turns (T, P); the others pass unchanged."""
+    """Turns the first 2P channels of x (..., T, D) by turns (T, P); the others pass unchanged."""
     width = 2 * turns.shape[-1]
     if width < x.shape[-1]:
         return torch.cat([turn(x[..., :width], turns, layout), x[..., width:]], -1)
@@ -79,16 +77,12 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
     return torch.view_as_real(torch.view_as_complex(pairs) * turns).flatten(-2).to(x.dtype)
 
 
-def check_base(base: float) -> None:
-    if base <= 1:
-        raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
+class Turning(Scheme):
+    """A scheme that turns pairs of channels by one grid of frequencies.
 
-
-class Rotary(Scheme):
-    """q~_i = R_i q_i, k~_j = R_j k_j; a member of the family says by which frequencies.
-
-    width: channels that turn, the first of each head; all by default. Parameters: none. Raises
-    ValueError for an odd number of them, a base of 1 or less and channels that are not paired.
+    base: theta_p = base**(-2p/D); width: channels that turn, the first of each head; all by
+    default. Raises ValueError for an odd number of them, a base of 1 or less and channels that the
+    layout does not pair.
     """
 
     def __init__(self, shape: Shape, base: float, layout: Layout, width: int | None = None):
@@ -98,21 +92,36 @@ class Rotary(Scheme):
         self.base = base
         self.layout: Layout = layout
 
-    @abstractmethod
-    def spectrum(self, n: int) -> Tensor:
-        """theta (P,), float64, P <= D/2, for a forward of n tokens; what extensions wrap. Pair p
-        turns by theta_p per unit.
-        """
+    def spectrum(self, n: int) -> Tensor | None:
+        return frequencies(self.shape.head_dim, self.base)
+
+    def phases(self, t: Tensor, at: Where, dtype: torch.dtype) -> Tensor:
+        """Returns e^(i t theta) for coordinates t (T,): (T, P), for channels of dtype."""
+        return phase(self.angle(t, self.theta(at)), dtype)
 
     def angle(self, t: Tensor, theta: Tensor) -> Tensor:
-        """(T, P) angles of tokens at coordinates t (T,)."""
+        """Returns the angles (T, P) of tokens at coordinates t (T,)."""
         return t[:, None] * theta
+
+    def theta(self, at: Where) -> Tensor:
+        """Returns the frequencies of this forward, (P,)."""
+        theta = self.spectrum(at.length)
+        assert theta is not None
+        return theta.to(at.q.device)
+
+
+class Rotary(Turning):
+    """q~_i = R_i q_i, k~_j = R_j k_j; each member of the family has its own frequencies.
+
+    Parameters: none. Raises ValueError as Turning does.
+    """
+
+    by_phase = True
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
         def turns() -> tuple[Tensor, Tensor]:
-            theta = self.spectrum(at.length).to(at.q.device)
-            of_q = phase(self.angle(at.q, theta), q.dtype)
-            return of_q, of_q if at.k is at.q else phase(self.angle(at.k, theta), k.dtype)
+            of_q = self.phases(at.q, at, q.dtype)
+            return of_q, of_q if at.k is at.q else self.phases(at.k, at, k.dtype)
 
         of_q, of_k = at.once(self, turns, q.dtype)
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)

@@ -1,30 +1,33 @@
-"""The seam: one hook per stage of attention. The base class is NoPE, position plays no part in it.
+"""The seam: one hook per stage of attention. The base class is NoPE: position plays no part in it.
 
-    s = temperature * score + distance_bias + bias;   not visible -> -inf
-    a = normalise(s), which is softmax over (s, sink);   o = gate(mix(a, v))
+    s = temperature * score + distance_bias + bias;   -inf where a pair is not visible
+    a = normalise(s), a softmax over (s, sink);   o = gate(mix(a, v))
 
-A positional scheme overrides the hooks at which it acts, and nothing else. The kernel that computes
-attention follows from which hooks are overridden (attention.py); `attend` is the whole-matrix
-definition every kernel is tested against.
+A positional scheme overrides the hooks at which it acts, and nothing else. The overridden hooks
+decide which kernel computes attention (attention.py). `attend` is the definition over the whole
+matrix; tests compare every kernel with it.
 
-Shapes in annotations: B batch, T tokens, of which Tq ask and Tk are asked, C width, H heads, G
-heads of keys and values (H where none are shared), D channels of a head, E those of a rotated one.
-An axis with `#` may be 1; `...` are any axes.
+Shapes in annotations: B batch, T tokens, Tq queries, Tk keys, C width, H heads, G heads of keys and
+values (H unless heads share them), D channels of a head, E channels of a rotated head. An axis with
+`#` may be 1; `...` stands for any axes.
 """
 
 from __future__ import annotations  # shapes are text for people and tests, never imported
 
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from annotated_types import Le
 from torch import Tensor, nn
 
+from extrap.model.functional import product, softmax, wide
+from extrap.model.shape import Shape, Size
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
+from extrap.utils.words import one_edit_apart
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64
@@ -38,10 +41,13 @@ __all__ = [
     "Size",
     "Where",
     "attend_rows",
+    "attention_weights",
     "centred_bias",
     "even_spacing",
     "layer_of",
     "logits",
+    "place",
+    "product",
     "softmax",
     "weights",
     "whole_steps",
@@ -49,57 +55,13 @@ __all__ = [
 ]
 
 
-Size = Annotated[int, Le(2**22)]
-"""How many entries a table of a scheme may have: a mistyped number must not fill the memory."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a scheme is built for: width C, heads H, layers, training length L in tokens,
-    vocabulary, norm of the GPT; heads of keys and values and channels D of a head where they are
-    not H and C / H.
-    """
-
-    dim: int
-    heads: int
-    layers: int = 1
-    length: int = 64
-    vocab: int = 256
-    norm: str = "rms"
-    kv_heads: int | None = None
-    head_width: int | None = None
-
-    @property
-    def head_dim(self) -> int:
-        """D."""
-        return self.head_width or self.dim // self.heads
-
-    def fill_width(self, who: str) -> None:
-        """Raises ValueError unless the heads make up the width C, which a scheme with vectors or
-        matrices of its own for queries and keys splits among them.
-        """
-        if self.head_dim * self.heads != self.dim:
-            raise ValueError(
-                f"{who} splits the width among the heads; {self.heads} heads of model.head_dim="
-                f"{self.head_dim} are not model.dim={self.dim}; give model.head_dim=null"
-            )
-
-    def own_keys(self, who: str) -> None:
-        """Raises ValueError unless every head has keys of its own."""
-        if self.kv_heads not in (None, self.heads):
-            raise ValueError(
-                f"{who} adds to the keys of every head; model.kv_heads={self.kv_heads} shares keys "
-                f"among {self.heads} heads; give model.kv_heads=null"
-            )
-
-
 @dataclass(frozen=True)
 class Hook:
     """Where a hook acts, in words, and how the parts of a stack meet in it.
 
-    meet: `chain`, each part is handed what the part before it returned; `owner`, at most one part
-    overrides it; or a function that joins the values of two parts, of which None is none.
-    inside: whether it is part of attention, so that an owner of `attend` leaves no place for it.
+    meet: `chain` hands each part what the part before it returned; `owner` allows one part that
+    overrides the hook; a function joins the values of two parts, leaving out None.
+    inside: whether the hook is part of attention, which a part that owns `attend` computes alone.
     """
 
     acts_at: str
@@ -122,28 +84,95 @@ HOOKS = {
     "gate": Hook("output", "chain", inside=False),
     "attend": Hook("attention", "owner", inside=False),
 }
-"""Every hook of a Scheme, in the order in which they act. Stacks, wrappers and tables follow this.
-"""
+"""Every hook of a Scheme, in the order in which they act. Stacks, wrappers and tables follow it."""
 
 
 class Scheme(nn.Module):
-    """One object for all layers; sharing across layers is the absence of a leading `layers` axis in
-    its parameters. Every hook does nothing until a subclass overrides it.
+    """One object for all layers; layers share parameters that have no leading `layers` axis. Every
+    hook does nothing until a subclass overrides it.
     """
 
     limit: float = inf
-    """Coordinates must stay below; finite only where a scheme owns a finite table without a policy
-    for what lies past it.
+    """Coordinates must stay below; finite only if a scheme owns a finite table without a policy for
+    the positions past it.
     """
+
+    causal_only = False
+    """Whether attention has no form without the causal mask."""
+    own_keys = False
+    """Whether every head needs keys of its own; the constructor refuses shared ones."""
+    full_width = False
+    """Whether the heads must make up the width C; the constructor refuses other shapes."""
+    by_phase = False
+    """Whether `rotate` turns pairs of channels; a second part that does would turn them twice."""
+    widens = False
+    """Whether `rotate` returns queries and keys of more than D channels."""
+    own_vectors = False
+    """Whether `rotate` or `bias` meets queries or keys with learned vectors of D channels."""
+    looks_ahead = False
+    """Whether logits of a token depend on later ones: only the last logits of a text are sound."""
+    sealed = False
+    """Whether a scheme around another counts as one part, whose card speaks for both."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Raises TypeError for a misspelt hook, and for a card that promises a hook if the class
+        overrides none: either would train NoPE under the name of the class.
+        """
+        super().__init_subclass__(**more)
+        for name, value in vars(cls).items():
+            if name.startswith("_") or not callable(value) or hasattr(Scheme, name):
+                continue
+            names = (*HOOKS, "spectrum")
+            if near := next((hook for hook in names if one_edit_apart(name, hook)), None):
+                raise TypeError(
+                    f"{cls.__name__}.{name}: one edit away from the hook {near}, and no hook; "
+                    f"rename it to {near}, or to something else"
+                )
+        kind = re.search(r"^ *Kind: (\w+)", vars(cls).get("__doc__") or "", re.MULTILINE)
+        acts = any(getattr(cls, name) is not getattr(Scheme, name) for name in (*HOOKS, "scale"))
+        if kind and kind[1] != "none" and not acts:
+            raise TypeError(
+                f"{cls.__name__}: Kind: {kind[1]}, and overrides no hook, so it is NoPE; override "
+                f"one of {', '.join(HOOKS)}, or say Kind: none"
+            )
 
     def __init__(self, shape: Shape):
         super().__init__()
         self.shape = shape
+        if self.full_width:
+            shape.check_full_width(type(self).__name__)
+        if self.own_keys:
+            shape.check_own_keys(type(self).__name__)
 
     @property
     def scale(self) -> float:
-        """Factor on <q, k>; hooks use at.scale, the one in force in the whole stack."""
+        """Factor on <q, k>; hooks use at.scale, the factor of the whole stack."""
         return self.shape.head_dim**-0.5
+
+    def inner(self, layer: int | None = None) -> list[Scheme]:
+        """The schemes that this one is made of: those that act in one layer, or anywhere; [] for a
+        single part.
+        """
+        return []
+
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        """Returns this scheme with change(part) in place of every single part. Stacks are built
+        anew, so that they refuse (ValueError) what they refuse anywhere.
+        """
+        return change(self)
+
+    def spectrum(self, n: int) -> Tensor | None:
+        """theta (P,), float64: radians by which each pair turns per unit of the coordinate, in a
+        forward of n tokens; extensions change it. None if nothing turns by frequencies. A scheme
+        that has one also has `base`, that of their grid.
+        """
+        return None
+
+    def stretch(self, n: int) -> float | None:
+        """Factor on distances that inner schemes see in a forward of n tokens; None if pairs have
+        different factors.
+        """
+        return 1.0
 
     def positions(self, t: Float64[Tensor, "T"]) -> Float64[Tensor, "T"]:
         """Coordinates -> coordinates, once per forward."""
@@ -160,20 +189,22 @@ class Scheme(nn.Module):
         return q, k
 
     def sees(self, at: Where) -> Bool[Tensor, "Tq Tk"] | None:
-        """What stays visible. A mask is never a bias of -inf: counts, gates and log-n must know
-        it.
+        """Pairs that stay visible. A mask is never a bias of -inf: counts, gates and log-n must
+        know it.
         """
         return None
 
     def temperature(self, at: Where) -> Float[Tensor, "... #Tq 1"] | None:
-        """Factor on the score; biases are never heated."""
+        """Factor on the score; it never heats a bias."""
         return None
 
     def score(
         self, q: Float[Tensor, "B H Tq E"], k: Float[Tensor, "B H Tk E"], at: Where
     ) -> Float[Tensor, "B H Tq Tk"]:
-        """Content logits of rotated q, k: <q_i, k_j> * scale."""
-        return q @ k.transpose(-1, -2) * at.scale
+        """Content logits of rotated q, k: <q_i, k_j> * scale, in float32 at least, because a
+        temperature magnifies their rounding.
+        """
+        return product(q, k) * at.scale
 
     def distance_bias(self, d: Float[Tensor, "*d"], layer: int) -> Float[Tensor, "#H *d"] | None:
         """Added logits that depend on nothing but the distance d >= 0 (any shape), elementwise."""
@@ -182,19 +213,19 @@ class Scheme(nn.Module):
     def bias(
         self, q: Float[Tensor, "B H Tq E"], k: Float[Tensor, "B H Tk E"], at: Where
     ) -> Float[Tensor, "... #Tq #Tk"] | None:
-        """Added logits, broadcastable to (B, H, Tq, Tk), that depend on content or order. q, k are
-        rotated, not heated.
+        """Added logits, broadcastable to (B, H, Tq, Tk), that depend on content or order; q and k
+        come rotated, not heated.
         """
         return None
 
     def sink(self, at: Where) -> Float[Tensor, "H"] | None:
-        """Logit of one more key whose value is zero: attention may go nowhere. 0 is softmax_1,
+        """Logit of one more key of value zero, by which attention may go nowhere. 0 is softmax_1,
         None softmax.
         """
         return None
 
     def normalise(self, s: Float[Tensor, "B H Tq Tk"], at: Where) -> Float[Tensor, "B H Tq Tk"]:
-        """Logits, -inf where nothing is visible -> weights >= 0, 0 there."""
+        """Logits, -inf for hidden pairs -> weights >= 0, which are 0 there."""
         return softmax(s, self.sink(at))
 
     def mix(
@@ -204,7 +235,7 @@ class Scheme(nn.Module):
         return a @ v
 
     def gate(self, o: Float[Tensor, "B H Tq D"], at: Where) -> Float[Tensor, "B H Tq D"]:
-        """Output of attention -> the same shape, whatever kernel made it."""
+        """Output of attention, by whatever kernel -> the same shape."""
         return o
 
     def attend(
@@ -214,39 +245,56 @@ class Scheme(nn.Module):
         v: Float[Tensor, "B H Tk D"],
         at: Where,
     ) -> Float[Tensor, "B H Tq D"]:
-        """The definition up to the gate, all rows at once. Overriding it means owning attention
-        altogether.
+        """The definition up to the gate, all rows at once. A scheme that overrides it owns
+        attention altogether.
         """
         q, k = self.rotate(q, k, at)
         return attend_rows(self, q, k, v, at)
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        """Whether any of these hooks is overridden: in this layer, or in any where
-        layer is None.
+        """True if the scheme overrides any of these hooks in this layer, or, with None, in any
+        layer.
         """
         return any(getattr(type(self), hook) is not getattr(Scheme, hook) for hook in hooks)
 
 
+def place(scheme: Scheme, t: Tensor, **more: Any) -> Where:
+    """Returns the context of a whole forward at coordinates t (T,), with the mask of the scheme."""
+    return Where.whole(t, scheme.scale, sees=scheme.sees if scheme.uses("sees") else None, **more)
+
+
 def layer_of(*args: Any) -> int | None:
-    """The layer that a hook is called for, by its last argument; None for `positions`."""
+    """Returns the layer of a call of a hook, from its last argument; None for `positions`."""
     last = args[-1]
     return last.layer if isinstance(last, Where) else last if isinstance(last, int) else None
 
 
 def attend_rows(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """The formula of this page for query rows and keys that are rotated already."""
+    """Returns the output of this page's formula for rotated query rows and keys."""
     return scheme.mix(weights(scheme, q, k, at).to(v.dtype), v, at)
 
 
+def attention_weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
+    """Returns (B, H, T, T): the weights of queries and keys that are not rotated yet, by the
+    definition. A scheme that owns attention is linear in the values: its weights are its output for
+    the rows of an identity.
+    """
+    if scheme.uses("attend", layer=at.layer):
+        rows = torch.eye(at.length, dtype=q.dtype, device=q.device)
+        return scheme.attend(q, k, rows.expand(*q.shape[:2], -1, -1), at)
+    q, k = scheme.rotate(q, k, at)
+    return weights(scheme, q, k, at)
+
+
 def weights(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, Tq, Tk): a of this page; rows of a softmax sum to 1, or to less beside a sink."""
+    """Returns a (B, H, Tq, Tk) of this page for rotated queries and keys; rows of a softmax sum to
+    1, or to less beside a sink.
+    """
     return scheme.normalise(logits(scheme, q, k, at), at)
 
 
 def logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, Tq, Tk): s of this page for query rows and keys that are rotated already, -inf where
-    nothing is visible.
-    """
+    """Returns s (B, H, Tq, Tk) of this page for rotated queries and keys; -inf for hidden pairs."""
     s = wide(scheme.score(q, k, at))
     if (c := scheme.temperature(at)) is not None:
         s = s * c.to(s.dtype)
@@ -257,31 +305,13 @@ def logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
 
 
 def centred_bias(scheme: Scheme, d: Tensor, layer: int) -> Tensor | None:
-    """(H, *d.shape): distance_bias minus its value at distance 0, in float32 at least.
+    """Returns distance_bias minus its value at distance 0, (H, *d.shape), in float32 at least.
 
-    Softmax does not see the difference, and a cast to 16 bits keeps more of what it does see.
-    Beside a sink it would, so there the bias stays as it is, and under other ways to normalise.
+    A softmax does not see the constant, and a cast to 16 bits then keeps more of the rest. A sink
+    and other normalisers would see it: under these the bias stays as it is.
     """
     b = scheme.distance_bias(d, layer)
     if b is None or scheme.uses("sink", "normalise", layer=layer):
         return b
     zero = scheme.distance_bias(d.new_zeros(1), layer)
     return b if zero is None else wide(b) - wide(zero).view(-1, *[1] * d.dim())
-
-
-def wide(x: Tensor) -> Tensor:
-    """x in float32 at least."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-def softmax(s: Tensor, sink: Tensor | None) -> Tensor:
-    """exp(s_j) / (exp(sink) + sum exp(s)) over the last axis, in float32 at least; without a sink
-    the plain softmax.
-
-    sink = 0 is softmax_1, https://www.evanmiller.org/attention-is-off-by-one.html.
-    """
-    s = wide(s)
-    if sink is None:
-        return s.softmax(-1)
-    nowhere = sink.to(s.dtype)[:, None, None].expand(*s.shape[:-1], 1)
-    return torch.cat([nowhere, s], -1).softmax(-1)[..., 1:]

@@ -1,8 +1,8 @@
-"""Entries by distance, laid out for pairs without an index: rows are written one after another, a
-place too long, so that each begins a place later when they are read at the right width.
+"""Entries by distance, laid out for pairs without an index: rows stand one after another, each one
+place too long; read at the right width, each row begins one place later than the one before.
 
 The skewing of Music Transformer, arXiv 1809.04281, section 3.4, with clipped distances. Forward and
-backward are copies; where tokens do not follow one another, and on a GPU, entries are gathered.
+backward are copies. If tokens do not follow one another, and on a GPU, it gathers entries.
 """
 
 import torch
@@ -13,8 +13,8 @@ from extrap.model.where import Where
 
 
 def by_distance(rows: Tensor, at: Where) -> Tensor:
-    """(B, H, Tq, K) -> (B, H, Tq, Tk): entry min(i - j, K - 1) of row i; any entry at keys after
-    the query, which no query sees.
+    """Reads entry min(i - j, K - 1) of row i: (B, H, Tq, K) -> (B, H, Tq, Tk); any entry at keys
+    after the query, which stay hidden.
     """
     if not _ends_together(at):
         return gather(rows, at.back.clamp(0, rows.shape[-1] - 1))
@@ -26,14 +26,14 @@ def by_distance(rows: Tensor, at: Where) -> Tensor:
 
 
 def by_step(rows: Tensor, at: Where) -> Tensor:
-    """The same with steps, whole distances of coordinates, in the place of i - j."""
+    """Reads by steps, whole distances of coordinates, in place of i - j."""
     if at.spacing != 1.0:
         return gather(rows, at.steps.clamp(max=rows.shape[-1] - 1))
     return by_distance(rows, at)
 
 
 def _ends_together(at: Where) -> bool:
-    """Whether the queries are the last of the keys, each one token after the other."""
+    """True if the queries are the last of the keys, one token after the other."""
     return (
         at.causal
         and in_a_row(at.i)

@@ -1,29 +1,28 @@
-"""The frequencies of the pairs that turn, as extensions see them: read, changed on a copy, and
-logged.
+"""The frequencies of pairs of channels: extensions read them, change them on a copy, and report
+them.
 
-Whatever has `spectrum(n) -> theta (P,)` and `base` takes part: the RoPE family, RoPE on values,
-RoPE in linear attention. A change is a function in front of that method on one object; classes stay
-as they are, so nothing else of a scheme is lost.
+Every scheme with a `spectrum` and a `base` takes part: the RoPE family, RoPE on values, RoPE in
+linear attention. A change is a function in front of that method on one object; classes stay as they
+are, so that a scheme loses nothing else.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import pi
-from typing import Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, even_spacing
-from extrap.model.stack import Stack, parts_in_layer
-from extrap.model.wrapper import Wrapper
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """theta (P,): frequencies as trained, float64, radians per unit of coordinate; base: of their
-    grid; length: trained on, L.
+    """Pairs as trained. theta (P,): frequencies, float64, radians per unit of coordinate; base: of
+    their grid; length: L.
     """
 
     theta: Tensor
@@ -32,8 +31,8 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple where several
-        axes have a grid each.
+        """d: channels of one grid theta_p = base**(-2p/d). P = d/2, or a multiple if several axes
+        have a grid each.
         """
         return (
             2 * len(self.theta) // max(1, int((self.theta == self.theta[0]).sum()))
@@ -50,21 +49,10 @@ class Pairs:
 
     @property
     def turns(self) -> Tensor:
-        """(P,) r_p = L theta_p / (2 pi): full circles within the training length; below 1 some
-        angles were never trained.
+        """(P,) r_p = L theta_p / (2 pi): full turns within the training length; below 1 training
+        never met some angles.
         """
         return self.length * self.theta / (2 * pi)
-
-
-@runtime_checkable
-class Turning(Protocol):
-    """A part that turns pairs of channels."""
-
-    base: float
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (P,), float64, in a forward of n tokens."""
-        ...
 
 
 Change = Callable[[Pairs, int], Tensor]
@@ -72,32 +60,27 @@ Change = Callable[[Pairs, int], Tensor]
 
 
 def pairs(part: Scheme) -> Pairs:
-    """What a single part turns, as it is now within the training length."""
-    turning = cast(Turning, part)
+    """Returns the pairs that a single part turns, as they are within the training length."""
+    turning = cast(Any, part)
     return Pairs(turning.spectrum(part.shape.length), turning.base, part.shape.length)
 
 
 def turns_pairs(part: Scheme) -> bool:
-    """Whether a single part turns pairs of channels: it has a spectrum and not all of it stands
-    still.
-    """
-    return isinstance(part, Turning) and bool(part.spectrum(part.shape.length).any())
+    """True if a single part has a spectrum and not all of it stands still."""
+    theta = part.spectrum(part.shape.length)
+    return theta is not None and bool(theta.any())
 
 
 def still(scheme: Scheme) -> str:
-    """Words about a scheme in which nothing turns by frequencies: some turn by angles that are made
-    of the data, or keep theirs inside.
-    """
+    """Explains why a scheme has no frequencies to change (for messages)."""
     inside = " by frequencies that can be reached" * scheme.uses("rotate")
     return f"no channels turn there{inside}"
 
 
 def respectrum(part: Scheme, change: Change) -> Scheme:
-    """The part itself, its frequencies changed from now on; for copies only."""
-    turning = cast(Turning, part)
-    turning.spectrum = partial(  # pyright: ignore[reportAttributeAccessIssue]
-        _changed, change, turning.spectrum, turning.base, part.shape.length
-    )
+    """Changes the frequencies of the part itself from now on, and returns it; for copies only."""
+    turning = cast(Any, part)
+    turning.spectrum = partial(_changed, change, turning.spectrum, turning.base, part.shape.length)
     return part
 
 
@@ -108,40 +91,36 @@ def _changed(
 
 
 def turning_layers(scheme: Scheme) -> set[int]:
-    """Layers in which something turns pairs of channels."""
-    return {
-        layer
-        for layer in range(scheme.shape.layers)
-        if any(turns_pairs(part) for part in parts_in_layer(scheme, layer))
-    }
+    """Returns the layers in which something turns pairs of channels."""
+    layers = range(scheme.shape.layers)
+    return {n for n in layers if any(turns_pairs(part) for part in parts(scheme, n))}
 
 
 def stretched_parts(scheme: Scheme, n: int, layer: int | None) -> list[tuple[Scheme, float | None]]:
-    """The single parts of a scheme in one layer, or wherever they act, each with what distances are
-    to it (Wrapper.stretch), apart from what coordinates do.
+    """Returns the single parts of a scheme in one layer, or anywhere, each with the factor on the
+    distances that it sees (Scheme.stretch), apart from coordinates.
     """
-    if isinstance(scheme, Stack):
-        return [one for part in scheme.parts for one in stretched_parts(part, n, layer)]
-    if not isinstance(scheme, Wrapper):
+    if not (inner := scheme.inner(layer)):
         return [(scheme, 1.0)]
-    within = scheme.inside if layer is None else scheme.in_layer(layer)
-    own, inner = scheme.stretch(n), stretched_parts(within, n, layer)
+    own = scheme.stretch(n)
     return [
-        (part, None if own is None or stretch is None else own * stretch) for part, stretch in inner
+        (part, None if own is None or stretch is None else own * stretch)
+        for one in inner
+        for part, stretch in stretched_parts(one, n, layer)
     ]
 
 
 def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor | None:
-    """(P,) theta in radians per token, in force in a forward of n tokens; the pairs of several
-    parts one after the other. layer: in that layer; None: of all parts, wherever they act.
+    """Returns theta (P,) of a forward of n tokens, in radians per token; the pairs of several parts
+    one after the other. layer: in that layer; None: of all parts.
 
-    Coordinates that move by 1/s per token, and distances that are divided by s, count as slower
-    pairs; under a map of distances (ReRoPE) pairs count as they turn near by. None where nothing
-    turns, or coordinates are not evenly spaced.
+    Coordinates that move by 1/s per token, and distances divided by s, count as slower pairs. Under
+    a map of distances (ReRoPE) pairs count as they turn between near tokens. None if nothing turns,
+    or if coordinates are not evenly spaced.
     """
     step = spacing(scheme, n)
     turning = [
-        cast(Turning, part).spectrum(n) * (1.0 if stretch is None else stretch)
+        cast(Tensor, part.spectrum(n)) * (1.0 if stretch is None else stretch)
         for part, stretch in stretched_parts(scheme, n, layer)
         if turns_pairs(part)
     ]
@@ -149,14 +128,14 @@ def frequencies_used(scheme: Scheme, n: int, layer: int | None = None) -> Tensor
 
 
 def spacing(scheme: Scheme, n: int) -> float | None:
-    """Coordinates from one token to the next in a forward of n; None where they are not even."""
+    """Returns the step of coordinates between tokens in a forward of n; None if steps differ."""
     return even_spacing(scheme.positions(torch.arange(n, dtype=torch.float64)))
 
 
 @torch.no_grad()
 def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
-    """(H, *d): the logits that biases of the distance add in one layer at d tokens, in a forward of
-    n; None where there are none, or distances are not the same multiple for all pairs.
+    """Returns the logits (H, *d) that biases of distance add in one layer at d tokens, in a forward
+    of n; None without such a bias, or if pairs have different factors on their distances.
     """
     step, total = spacing(scheme, n), None
     for part, stretch in stretched_parts(scheme, n, layer):
@@ -171,6 +150,6 @@ def biases_used(scheme: Scheme, d: Tensor, n: int, layer: int) -> Tensor | None:
 
 
 def turns(scheme: Scheme, n: int) -> Tensor | None:
-    """(P,) n theta / (2 pi): full circles of each pair within a forward of n tokens."""
+    """Returns n theta / (2 pi) (P,): full turns of each pair within a forward of n tokens."""
     theta = frequencies_used(scheme, n)
     return None if theta is None else n * theta / (2 * pi)

@@ -9,6 +9,7 @@ from typing import Any, cast
 from torch import nn
 
 from extrap.model.card import describe_parts
+from extrap.model.parts import has
 from extrap.model.scheme import HOOKS, Hook, Scheme, Shape, layer_of
 from extrap.model.wrapper import Wrapper
 
@@ -18,9 +19,10 @@ INSIDE = tuple(name for name, hook in HOOKS.items() if hook.inside)
 class Stack(Scheme):
     """Parts that act together, hook by hook as HOOKS of model/scheme.py says.
 
-    Raises ValueError where, in one layer, two parts own a hook that has one owner, two rotate by
-    phase (a second RoPE would turn twice), or a part that owns attention meets another that acts in
-    it; and where two parts set a scale, which holds in all layers.
+    Raises ValueError if, in one layer, two parts own a hook that has one owner; two turn pairs of
+    channels (a second RoPE would turn them twice); one widens queries and keys that another meets
+    with vectors of D channels; or one owns attention and another acts in it. Raises ValueError if
+    two parts set a scale, which holds in all layers.
     """
 
     def __init__(self, shape: Shape, parts: Sequence[Scheme]):
@@ -36,15 +38,24 @@ class Stack(Scheme):
             if hook.meet == "owner":
                 _one(f"own {name}", [p for p in parts if p.uses(name, layer=layer)])
         _one(
-            "say what becomes of logits",
+            "turn logits into weights",
             [p for p in parts if p.uses("sink", "normalise", layer=layer)],
         )
-        _one("rotate by phase", [p for p in parts if _turns(p, layer)])
+        _one("rotate by phase", [p for p in parts if has(p, "by_phase", layer)])
+        if wider := [p for p in parts if has(p, "widens", layer)]:
+            narrow = [p for p in parts if has(p, "own_vectors", layer)]
+            _one("meet queries and keys, at widths that differ", [*wider, *narrow])
         if any(p.uses("attend", layer=layer) for p in parts):
             _one(
                 "act in attention, which one of them owns altogether",
                 [p for p in parts if p.uses("attend", *INSIDE, layer=layer)],
             )
+
+    def inner(self, layer: int | None = None) -> list[Scheme]:
+        return list(self.parts)
+
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        return Stack(self.shape, [part.mapped(change) for part in self.parts])
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -60,7 +71,7 @@ class Stack(Scheme):
 
 
 def _met(name: str, hook: Hook) -> Any:
-    """The method of Stack in which its parts meet."""
+    """Returns the method of Stack in which its parts meet."""
 
     def chain(self: Stack, *args: Any) -> Any:
         last = len(args) if name == "positions" else -1
@@ -92,11 +103,11 @@ class Only(Wrapper):
     """A part that acts in some layers and is absent in the others: mixed layouts such as HWFA are
     YAML files.
 
-    layers: indices, of which negative ones count from the last layer; or a pattern that follows the
-    depth of the model: a range in Python's notation ('0:-1' all but the last, '3::4' every fourth),
-    'every 4' for the same as '3::4', or 'not' before either for all other layers. Warns where a
-    pattern picks no layer of the model. Raises ValueError for a layer that does not exist and for a
-    part that cannot be confined to a layer (it moves coordinates or changes the scale).
+    layers: indices, negative ones from the last layer on; or a pattern that follows the depth of
+    the model: a range in Python's notation ('0:-1' all but the last, '3::4' every fourth), 'every
+    4' for the same as '3::4', or 'not' before either for all other layers. Warns if a pattern picks
+    no layer of the model. Raises ValueError for a layer that does not exist, and for a part that
+    acts on all layers at once: it moves coordinates or changes the scale.
     """
 
     def __init__(self, shape: Shape, part: Scheme, layers: list[int] | str):
@@ -119,9 +130,8 @@ class Only(Wrapper):
                 stacklevel=2,
             )
 
-    @property
-    def inside(self) -> Scheme:
-        return self.part
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        return Only(self.shape, self.part.mapped(change), sorted(self.layers))
 
     @property
     def limit(self) -> float:
@@ -140,7 +150,7 @@ class Only(Wrapper):
 
 
 def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
-    """The indices that a pattern of Only picks among `count` layers, from 0 on."""
+    """Returns the indices that a pattern of Only picks among `count` layers, from 0 on."""
     if not isinstance(layers, str):
         if wrong := [n for n in layers if not -count <= n < count]:
             raise ValueError(f"layers={wrong}: the model has layers 0 to {count - 1}")
@@ -158,22 +168,8 @@ def layer_pattern(layers: list[int] | str, count: int) -> set[int]:
     return set(range(count)) - set(picked) if pattern != layers else set(picked)
 
 
-def parts_in_layer(scheme: Scheme, layer: int) -> list[Scheme]:
-    """The single parts that a scheme is made of in one layer."""
-    if isinstance(scheme, Stack):
-        return [single for part in scheme.parts for single in parts_in_layer(part, layer)]
-    if isinstance(scheme, Wrapper):
-        return parts_in_layer(scheme.in_layer(layer), layer)
-    return [scheme]
-
-
-def _turns(part: Scheme, layer: int) -> bool:
-    """Whether some single part in it turns queries and keys by phase in this layer."""
-    single = parts_in_layer(part, layer)
-    return any(p.uses("rotate") and hasattr(p, "spectrum") for p in single)
-
-
 def _one(what: str, parts: list[Scheme]) -> None:
+    """Raises ValueError for several parts of which a layer takes one."""
     if len(parts) > 1:
         raise ValueError(
             f"{' and '.join(describe_parts(p) for p in parts)} both {what}; keep one of them"

@@ -1,8 +1,8 @@
-"""Context of one attention call as a hook of a scheme sees it: coordinates, order, visibility.
+"""Context of one attention call, as hooks see it: coordinates, order, visibility.
 
-Coordinates are handed in and never made by a scheme. That gives blocks of query rows,
-interpolation, randomised positions, shift tests and streaming for free. Letters: B batch, T tokens,
-C width, H heads, D head width; all lengths are in tokens.
+A scheme receives coordinates and never makes them. Blocks of query rows, interpolation, randomised
+positions, shift tests and streaming follow from that. Letters: B batch, T tokens, C width, H heads,
+D channels of a head; all lengths are in tokens.
 """
 
 from collections.abc import Callable, Hashable
@@ -14,7 +14,7 @@ from torch import Tensor
 
 
 class OutOfRange(ValueError):
-    """A coordinate past the finite table of a scheme: undefined there, not merely bad."""
+    """A coordinate past the finite table of a scheme, where the scheme is undefined."""
 
 
 class computed_once:  # noqa: N801  it reads like property
@@ -56,7 +56,7 @@ class Where:
     scale: float
     layer: int = 0
     spacing: float | None = None
-    # None until a layer is entered and where no tokens are read: hooks that need them say so
+    # None until a forward enters a layer, and in probes without tokens
     x: Tensor = None  # pyright: ignore[reportAssignmentType]
     tokens: Tensor = None  # pyright: ignore[reportAssignmentType]
     sees: Callable[["Where"], Tensor | None] | None = None
@@ -66,8 +66,8 @@ class Where:
 
     @classmethod
     def whole(cls, t: Tensor, scale: float, **more: Any) -> "Where":
-        """All queries against all keys at coordinates t (T,), float64; their spacing is looked for
-        where it is not given.
+        """Returns all queries against all keys at coordinates t (T,), float64; computes their
+        spacing unless given.
         """
         n = torch.arange(t.numel(), device=t.device)
         if "spacing" not in more:
@@ -92,12 +92,12 @@ class Where:
 
     @computed_once
     def mask(self) -> Tensor | None:
-        """What `sees` of the scheme leaves visible, or None where it says nothing."""
+        """(Tq, Tk) bool: pairs that `sees` of the scheme leaves visible; None without a mask."""
         return None if self.sees is None else self.sees(self)
 
     @computed_once
     def visible(self) -> Tensor:
-        """(Tq, Tk) bool: not after the query, unless causal is off, and seen by every part."""
+        """(Tq, Tk) bool: pairs that the causal mask, if on, and every part leave visible."""
         seen = self.back >= 0 if self.causal else torch.ones_like(self.back, dtype=torch.bool)
         return seen if self.mask is None else seen & self.mask
 
@@ -109,10 +109,10 @@ class Where:
         return self.i + 1 if self.causal else torch.full_like(self.i, self.length)
 
     def once(self, owner: object, make: Callable[[], Any], *key: Hashable) -> Any:
-        """make() at the first call of a forward, then remembered for the other layers.
+        """Returns make() at the first call of a forward, then the same value in other layers.
 
-        Remembered for one owner, the object that asks: two schemes of one class never read each
-        other's values. Hold nothing of size (Tq, Tk) here.
+        owner: the calling object, so that two schemes of one class keep their values apart. Do not
+        keep anything of size (Tq, Tk) here.
         """
         key = (self.tag, owner, *key)
         if key not in self.memo:
@@ -128,7 +128,7 @@ class Where:
         return replace(self, q=q, k=k, i=self.i.to(device), j=self.j.to(device))
 
     def block(self, start: int, stop: int) -> "Where":
-        """Query rows start:stop against the keys they may see."""
+        """Returns query rows start:stop against the keys that they may see."""
         keys = slice(0, stop if self.causal else None)
         rows = slice(start, stop)
         return replace(
@@ -141,19 +141,19 @@ class Where:
         )
 
     def moved(self, q: Tensor, k: Tensor, owner: object) -> "Where":
-        """The same tokens at other coordinates. What is remembered there is kept apart by `owner`,
+        """Returns the same tokens at other coordinates; `once` keeps their values apart by `owner`,
         the object that moves them.
         """
         return replace(self, q=q, k=k, spacing=None, tag=(*self.tag, owner))
 
 
 def whole_steps(distance: Tensor) -> Tensor:
-    """floor(distance) as int64; 1e-6 keeps 2.9999999 from becoming 2."""
+    """Returns floor(distance) as int64; 1e-6 keeps 2.9999999 from becoming 2."""
     return torch.floor(distance + 1e-6).long()
 
 
 def even_spacing(t: Tensor) -> float | None:
-    """Distance of neighbouring coordinates; None unless the same everywhere (to 1e-9 relative)."""
+    """Returns the distance of neighbouring coordinates; None unless all are equal (to 1e-9)."""
     if t.numel() < 2:
         return 1.0
     steps = t.diff()

@@ -1,8 +1,6 @@
-"""A scheme around another one. What wraps changes some hooks; the others are those of the scheme
-inside.
-"""
+"""A scheme around another one: it changes some hooks and passes the others on."""
 
-from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
@@ -11,22 +9,29 @@ from extrap.model.scheme import HOOKS, Scheme, layer_of
 
 
 class Wrapper(Scheme):
-    """A scheme whose every hook is that of `inside`, or of `in_layer` where that differs."""
+    """A scheme whose every hook is that of `inside`, or of `in_layer` in one layer.
+
+    part: the scheme inside; a subclass sets it, or overrides `inside`.
+    """
+
+    part: Scheme
 
     @property
-    @abstractmethod
     def inside(self) -> Scheme:
-        """The scheme that is wrapped."""
+        return self.part
 
     def in_layer(self, layer: int | None) -> Scheme:
-        """The scheme whose hooks these are in one layer; None where a hook serves all layers."""
+        """Returns the scheme that acts in one layer; None stands for hooks of all layers."""
         return self.inside
 
-    def stretch(self, n: int) -> float | None:
-        """What distances are to the scheme inside, in a forward of n tokens: so many times what
-        they are here; None where that is not one number for all pairs.
-        """
-        return 1.0
+    def inner(self, layer: int | None = None) -> list[Scheme]:
+        return [self.inside if layer is None else self.in_layer(layer)]
+
+    def mapped(self, change: Callable[[Scheme], Scheme]) -> Scheme:
+        if self.sealed:
+            return change(self)
+        self.part = self.part.mapped(change)
+        return self
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -41,7 +46,7 @@ class Wrapper(Scheme):
 
 
 def _of_inside(name: str) -> Any:
-    """The method of Wrapper that passes a hook on."""
+    """Returns the method of Wrapper that passes a hook on."""
 
     def hook(self: Wrapper, *args: Any) -> Tensor | tuple[Tensor, Tensor] | None:
         return getattr(self.in_layer(layer_of(*args)), name)(*args)
@@ -51,3 +56,27 @@ def _of_inside(name: str) -> Any:
 
 for _name in HOOKS:
     setattr(Wrapper, _name, _of_inside(_name))
+
+
+class Rescored(Wrapper):
+    """A wrapper that makes logits of its own. Layers whose attention one part owns altogether have
+    no logits: they stay as they are.
+    """
+
+    taken: frozenset[str] = frozenset()
+    """Hooks of the scheme inside that this one calls itself, so that no kernel meets them."""
+
+    def own(self, layer: int | None) -> set[str]:
+        """Returns the hooks that this wrapper overrides in a layer."""
+        return {"score"}
+
+    def uses(self, *hooks: str, layer: int | None = None) -> bool:
+        if layer is not None and self.part.uses("attend", layer=layer):
+            return self.part.uses(*hooks, layer=layer)
+        if self.own(layer) & set(hooks):
+            return True
+        return self.part.uses(*(set(hooks) - self.taken), layer=layer)
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Any) -> Tensor:
+        owned = self.part.uses("attend", layer=at.layer)
+        return self.part.attend(q, k, v, at) if owned else Scheme.attend(self, q, k, v, at)

@@ -22,7 +22,9 @@ def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
         from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
     except ImportError:
         raise UserError(
-            "export: needs the package tokenizers; pip install 'extrap[pretrained]'"
+            "export",
+            problem="needs the package tokenizers",
+            remedy="pip install 'extrap[pretrained]'",
         ) from None
     assert vocabulary.encoder is BYTES
     made = Tokenizer(models.BPE({character(b): b for b in range(256)}, []))

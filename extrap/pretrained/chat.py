@@ -7,7 +7,6 @@ still take long; it is rendered where model.chat=true asks for it alone. One tha
 today writes that of a fixed day, so that a run keeps its ids and its name.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_json, read_text
 
 MARK = "TEXT-OF-A-USER"
 FILES = ("chat_template.jinja", "tokenizer_config.json")
@@ -40,13 +40,14 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
     """Those around the text of one user. Raises UserError where there is no template, or it cannot
     be rendered, or does not hold the text once.
     """
-    config = _config(folder, place)
+    config = _config(folder)
     template = _template(folder, config, place)
     before, *behind = _rendered(template, config, place).split(MARK)
     if len(behind) != 1:
         raise UserError(
-            f"{place}: the chat template holds the text of a user {len(behind)} times, not once; "
-            "give model.chat=false"
+            place,
+            problem=f"the chat template holds the text of a user {len(behind)} times, not once",
+            remedy="give model.chat=false",
         )
 
     def ids(text: str) -> tuple[int, ...]:
@@ -54,34 +55,32 @@ def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
 
     if not (first := ids(before)):
         raise UserError(
-            f"{place}: the chat template has nothing in front of a text; give model.chat=false"
+            place,
+            problem="the chat template has nothing in front of a text",
+            remedy="give model.chat=false",
         )
     return Turns(first, ids(behind[0]))
 
 
-def _config(folder: Path, place: str) -> dict[str, Any]:
+def _config(folder: Path) -> dict[str, Any]:
     path = folder / "tokenizer_config.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not a config ({str(error)[:80]})") from None
-    if not isinstance(found, dict):
-        raise UserError(f"{path}: not a config but {type(found).__name__}")
-    return found
+    return read_json(path, 2**26) if path.exists() else {}
 
 
 def _template(folder: Path, config: dict[str, Any], place: str) -> str:
     path = folder / "chat_template.jinja"
     try:
-        found = path.read_text(encoding="utf-8") if path.is_file() else config.get("chat_template")
-    except (OSError, ValueError) as error:
-        raise UserError(f"{path}: no text ({str(error)[:80]}); give model.chat=false") from None
+        found = read_text(path) if path.exists() else config.get("chat_template")
+    except UserError as error:
+        raise UserError(path, problem=error.problem, remedy="give model.chat=false") from None
     if isinstance(found, list):  # several by name
         named = {one.get("name"): one.get("template") for one in found if isinstance(one, dict)}
         found = named.get("default")
     if not isinstance(found, str):
         raise UserError(
-            f"{place}: no chat template in it ({' or '.join(FILES)}); give model.chat=false"
+            place,
+            problem=f"no chat template in it ({' or '.join(FILES)})",
+            remedy="give model.chat=false",
         )
     return found
 
@@ -91,8 +90,9 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
         from transformers.utils.chat_template_utils import render_jinja_template
     except ImportError:
         raise UserError(
-            f"{place}: model.chat=true needs the package transformers; "
-            "pip install 'extrap[pretrained]'"
+            place,
+            problem="model.chat=true needs the package transformers",
+            remedy="pip install 'extrap[pretrained]'",
         ) from None
     if CLOCK in template:
         template = _clock() + template
@@ -111,7 +111,9 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
     except Exception as error:  # of jinja, and whatever an operation inside raises
         why = " ".join(str(error).split()) or type(error).__name__
         raise UserError(
-            f"{place}: its chat template cannot be rendered ({why:.100}); give model.chat=false"
+            place,
+            problem=f"its chat template cannot be rendered ({why:.100})",
+            remedy="give model.chat=false",
         ) from None
     return text
 

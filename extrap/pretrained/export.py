@@ -36,14 +36,18 @@ def export(model: GPT, folder: Path, **entries: Any) -> None:
         from safetensors.torch import save_file
     except ImportError:
         raise UserError(
-            "export: needs the package safetensors; pip install 'extrap[pretrained]'"
+            "export",
+            problem="needs the package safetensors",
+            remedy="pip install 'extrap[pretrained]'",
         ) from None
 
     kind = type(model.scheme)
     if kind not in SCHEMES or "spectrum" in vars(model.scheme):
         known = ", ".join(scheme.__name__ for scheme in SCHEMES)
         raise UserError(
-            f"export: {kind.__name__} has no equal in transformers; {known} have one, by themselves"
+            "export",
+            problem=f"{kind.__name__} has no equal in transformers",
+            remedy=f"train one of {known}, without other parts",
         )
     layered = isinstance(model.norm, nn.LayerNorm) and model.blocks[0].gate is None
     config, weights = (neox if kind is RoPE and layered else SCHEMES[kind]).exported(model)

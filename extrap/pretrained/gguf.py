@@ -12,6 +12,7 @@ holds divisors of the frequencies (Llama 3.1), which is a LongRoPE of one set.
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
@@ -45,6 +46,7 @@ IN_LAYER = {
 }
 SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
 DIVISORS = "rope_freqs.weight"
+ORIGINAL = "rope.scaling.original_context_length"
 VERSION = 2
 """Of what is in a folder; one of before is made again."""
 
@@ -55,7 +57,7 @@ def unpacked(path: Path, cache: Path) -> Path:
     """
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
-            raise UserError(f"{path}: does not begin as a GGUF file does")
+            raise UserError(path, problem="not a GGUF file")
         file.seek(0)
         name = hashlib.file_digest(file, "sha256").hexdigest()
     folder = cache / f"{name[:16]}-{VERSION}"
@@ -94,14 +96,16 @@ def _unpack(path: Path, folder: Path) -> None:
         from safetensors.torch import save_file
     except ImportError:
         raise UserError(
-            f"{path}: needs the packages gguf and safetensors; pip install 'extrap[pretrained]'"
+            path,
+            problem="needs the packages gguf and safetensors",
+            remedy="pip install 'extrap[pretrained]'",
         ) from None
     try:
         reader = GGUFReader(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
     except (ValueError, IndexError, KeyError, OSError, NotImplementedError, TypeError) as error:
-        raise UserError(f"{path}: cut short or damaged ({str(error)[:80]})") from None
+        raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
     config = _config(path, fields, tensors)
     divisors = tensors.pop(DIVISORS, None)
     if divisors is not None:
@@ -127,7 +131,7 @@ def _named(path: Path, name: str) -> str:
         return f"{TENSORS[stem]}.{part}"
     inside = re.fullmatch(r"blk\.(\d+)\.(\w+)", stem)
     if inside is None or inside[2] not in IN_LAYER:
-        raise UserError(f"{path}: tensor {name} is not one of a {', '.join(LAYOUTS)}")
+        raise UserError(path, problem=f"tensor {name} is not one of a {', '.join(LAYOUTS)}")
     return f"model.layers.{inside[1]}.{IN_LAYER[inside[2]]}.{part}"
 
 
@@ -136,42 +140,53 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
     or unknown.
     """
     kind = fields.get("general.architecture")
-    if kind not in LAYOUTS:
+    if kind not in [*LAYOUTS]:
         raise UserError(
-            f"{path}: general.architecture={kind} is not supported; one of {', '.join(LAYOUTS)} is"
+            path,
+            problem=f"general.architecture={kind!s:.40} is not supported",
+            remedy=f"one of {', '.join(LAYOUTS)} is",
         )
 
-    def value(key: str, *default: Any) -> Any:
-        found = fields.get(f"{kind}.{key}", *default)
-        if found is None and not default:
-            raise UserError(f"{path}: {kind}.{key} is missing, which the model needs")
+    def number(key: str, default: float | None = None, whole: bool = False) -> float:
+        found = fields.get(f"{kind}.{key}", default)
+        if found is None:
+            raise UserError(path, problem=f"{kind}.{key} is missing, which the model needs")
+        known = isinstance(found, int if whole else int | float) and not isinstance(found, bool)
+        if not known or not 0 < found < math.inf:
+            expected = f"a {'whole ' * whole}number above 0"
+            raise UserError(path, problem=f"{kind}.{key}={found!s:.40}: expected {expected}")
         return found
 
-    heads, dim = value("attention.head_count"), value("embedding_length")
-    head_dim = value("attention.key_length", dim // heads)
-    scaled = value("rope.scaling.type", "none")
-    if scaled not in SCALINGS:
-        raise UserError(f"{path}: {kind}.rope.scaling.type={scaled} is not supported")
-    turned = value("rope.dimension_count", head_dim)
+    def size(key: str, default: int | None = None) -> int:
+        return int(number(key, default, whole=True))
+
+    if "token_embd.weight" not in tensors:
+        raise UserError(path, problem="tensor token_embd.weight is missing, the model needs it")
+    heads, dim = size("attention.head_count"), size("embedding_length")
+    head_dim = size("attention.key_length", dim // heads)
+    scaled = fields.get(f"{kind}.rope.scaling.type", "none")
+    if scaled not in [*SCALINGS]:  # it may be a list
+        raise UserError(path, problem=f"{kind}.rope.scaling.type={scaled!s:.40} is not supported")
+    turned = size("rope.dimension_count", head_dim)
     if turned != head_dim:
         raise UserError(
-            f"{path}: {kind}.rope.dimension_count={turned} of {head_dim} is not supported"
+            path, problem=f"{kind}.rope.dimension_count={turned} of {head_dim} is not supported"
         )
-    rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(value("rope.freq_base", 10000.0))}
+    rope = {"rope_type": SCALINGS[scaled], "rope_theta": float(number("rope.freq_base", 10000.0))}
     if scaled != "none":
-        rope["factor"] = float(value("rope.scaling.factor"))
-        original = value("rope.scaling.original_context_length", None)
-        rope |= {} if original is None else {"original_max_position_embeddings": original}
+        rope["factor"] = float(number("rope.scaling.factor"))
+        if f"{kind}.{ORIGINAL}" in fields:
+            rope["original_max_position_embeddings"] = size(ORIGINAL)
     return {
         "model_type": kind,
         "hidden_size": dim,
-        "num_hidden_layers": value("block_count"),
+        "num_hidden_layers": size("block_count"),
         "num_attention_heads": heads,
-        "num_key_value_heads": value("attention.head_count_kv", heads),
+        "num_key_value_heads": size("attention.head_count_kv", heads),
         "head_dim": head_dim,
-        "intermediate_size": value("feed_forward_length"),
-        "rms_norm_eps": float(value("attention.layer_norm_rms_epsilon")),
-        "max_position_embeddings": value("context_length"),
+        "intermediate_size": size("feed_forward_length"),
+        "rms_norm_eps": float(number("attention.layer_norm_rms_epsilon")),
+        "max_position_embeddings": size("context_length"),
         "vocab_size": len(tensors["token_embd.weight"]),
         "hidden_act": "silu",
         "tie_word_embeddings": "output.weight" not in tensors,

@@ -24,30 +24,50 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
         from tokenizers import AddedToken, Tokenizer, decoders, models
     except ImportError:
         raise UserError(
-            f"{path}: needs the package tokenizers; pip install 'extrap[pretrained]'"
+            path, problem="needs the package tokenizers", remedy="pip install 'extrap[pretrained]'"
         ) from None
     kind = fields.get("tokenizer.ggml.model")
     if kind != "gpt2":
         raise UserError(
-            f"{path}: tokenizer.ggml.model={kind} is not supported; gpt2, byte-level BPE, is"
+            path,
+            problem=f"tokenizer.ggml.model={kind!s:.40} is not supported",
+            remedy="gpt2, byte-level BPE, is",
         )
-    words = fields.get("tokenizer.ggml.tokens")
-    merges = fields.get("tokenizer.ggml.merges")
-    if not words or merges is None:
-        raise UserError(f"{path}: no tokenizer in it; tokenizer.ggml.tokens or merges is missing")
+    words, merges, kinds = (
+        _list(path, fields, name) for name in ("tokens", "merges", "token_type")
+    )
+    if not words or "tokenizer.ggml.merges" not in fields:
+        raise UserError(
+            path, problem="holds no tokenizer", remedy="tokenizer.ggml.tokens or merges is missing"
+        )
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
+    if bad := [merge for merge, pair in zip(merges, pairs, strict=True) if len(pair) != 2]:
+        problem = f"tokenizer.ggml.merges holds {bad[0]!r:.40}: expected two parts, a space between"
+        raise UserError(path, problem=problem)
     # the tokenizer of Llama 3 takes a word that is a token whole, whatever its merges would make
     whole = fields.get("tokenizer.ggml.pre") == "llama-bpe"
     numbers = {word: n for n, word in enumerate(words)}
-    made = Tokenizer(models.BPE(numbers, pairs, ignore_merges=whole))
+    try:
+        made = Tokenizer(models.BPE(numbers, pairs, ignore_merges=whole))
+    except Exception as error:  # the library raises nothing narrower
+        raise UserError(path, problem=f"no tokenizer of byte-level BPE ({error!s:.80})") from None
     made.pre_tokenizer = _cut(path, fields.get("tokenizer.ggml.pre"))
     made.decoder = decoders.ByteLevel()
-    kinds = fields.get("tokenizer.ggml.token_type") or []
     special = [w for w, k in zip(words, kinds, strict=False) if k == CONTROL]
     defined = [w for w, k in zip(words, kinds, strict=False) if k == USER_DEFINED]
     made.add_special_tokens([AddedToken(word, normalized=False) for word in special])
     made.add_tokens([AddedToken(word, normalized=False) for word in defined])
     return made
+
+
+def _list(path: Path, fields: dict[str, Any], name: str) -> list[Any]:
+    """An entry that is a list, empty if it is missing. Raises UserError for any other one."""
+    found = fields.get(f"tokenizer.ggml.{name}", [])
+    kind, expected = (int, "numbers") if name == "token_type" else (str, "texts")
+    if not isinstance(found, list) or not all(isinstance(one, kind) for one in found):
+        problem = f"tokenizer.ggml.{name}={found!s:.40}: expected a list of {expected}"
+        raise UserError(path, problem=problem)
+    return found
 
 
 def chat_entries(fields: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +76,8 @@ def chat_entries(fields: dict[str, Any]) -> dict[str, Any]:
     found = {"chat_template": fields.get("tokenizer.chat_template")}
     for name in ("bos", "eos"):
         i = fields.get(f"tokenizer.ggml.{name}_token_id")
-        found[f"{name}_token"] = words[i] if i is not None and i < len(words) else None
+        known = isinstance(i, int) and 0 <= i < len(words)
+        found[f"{name}_token"] = words[i] if known else None
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -77,8 +98,10 @@ def _cut(path: Path, pre: str | None) -> Any:
         "qwen2": pattern(QWEN2),
         "llama-bpe": pattern(LLAMA3),
     }
-    if pre not in known:
+    if pre not in [*known]:
         raise UserError(
-            f"{path}: tokenizer.ggml.pre={pre} is not supported; one of {', '.join(known)} is"
+            path,
+            problem=f"tokenizer.ggml.pre={pre!s:.40} is not supported",
+            remedy=f"one of {', '.join(known)} is",
         )
     return known[pre]

@@ -61,7 +61,8 @@ class Plain(nn.Module):
     @property
     def scheme(self) -> NoReturn:
         """Raises NotApplicable: whoever asks wants to act on positions."""
-        raise NotApplicable(f"model_type={self.kind} is read through transformers, logits alone")
+        problem = "read through transformers, which gives logits alone"
+        raise NotApplicable("model_type", self.kind, problem)
 
 
 class PlainCheckpoint:
@@ -123,8 +124,8 @@ class PlainCheckpoint:
         for what in ("missing_keys", "mismatched_keys", "unexpected_keys"):
             if names := sorted(str(name) for name in found[what]):
                 raise UserError(
-                    f"{self.place}: {len(names)} {what.split('_')[0]} tensors: "
-                    f"{', '.join(names[:3])}"
+                    self.place,
+                    problem=f"{len(names)} {what.split('_')[0]} tensors: {', '.join(names[:3])}",
                 )
         whole = Plain(made.eval(), self.kind, length)
         self._check_causal(whole)
@@ -140,8 +141,12 @@ class PlainCheckpoint:
         round_off = torch.finfo(before.dtype).eps ** 0.5
         if (before - after).abs().max() > round_off * before.std():
             raise UserError(
-                f"{self.place}: model_type={self.kind} sees tokens that follow, so its losses are "
-                "none of a language model; a checkpoint of a causal model is needed"
+                self.place,
+                problem=(
+                    f"model_type={self.kind} sees later tokens, so its losses are not those of a "
+                    "language model"
+                ),
+                remedy="give the checkpoint of a causal model",
             )
 
     def _auto(self) -> Any:
@@ -150,15 +155,17 @@ class PlainCheckpoint:
             import transformers
         except ImportError:
             raise UserError(
-                f"{self.place}: model_type={self.kind} needs the package transformers; "
-                f"pip install 'extrap[pretrained]'; without it {self.known} are read"
+                self.place,
+                problem=f"model_type={self.kind} needs the package transformers",
+                remedy=f"pip install 'extrap[pretrained]'; without it {self.known} are read",
             ) from None
         return transformers
 
     def _unknown(self) -> UserError:
         return UserError(
-            f"{self.place}: model_type={self.kind} is not supported; {self.known} are, and "
-            "whatever AutoModelForCausalLM of transformers has"
+            self.place,
+            problem=f"model_type={self.kind} is not supported",
+            remedy=f"{self.known} are, and whatever AutoModelForCausalLM of transformers has",
         )
 
     @contextmanager
@@ -173,7 +180,9 @@ class PlainCheckpoint:
             yield
         except Exception as error:  # of whatever class its readers and checks raise
             why = " ".join(str(error).split()) or type(error).__name__
-            raise UserError(f"{self.place}: transformers does not read it ({why:.160})") from None
+            raise UserError(
+                self.place, problem=f"transformers does not read it ({why:.160})"
+            ) from None
         finally:
             logging.set_verbosity(before)
             if bars:

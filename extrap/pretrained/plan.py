@@ -73,7 +73,7 @@ class Settings:
                 raise self.refusal(name, value, "a whole number above 0")
             return value
         if default is None:
-            raise UserError(f"{self.place}: {names[0]} is missing, which the model needs")
+            raise UserError(self.place, problem=f"{names[0]} is missing, which the model needs")
         return default
 
     def number(self, name: str, default: float) -> float:
@@ -97,7 +97,9 @@ class Settings:
 
     def refusal(self, name: str, value: Any, allowed: str) -> UserError:
         shown = str(value)[:80]
-        return UserError(f"{self.place}: {name}={shown} is not supported; {allowed} is")
+        return UserError(
+            self.place, problem=f"{name}={shown} is not supported", remedy=f"{allowed} is"
+        )
 
 
 class Tensors:
@@ -123,13 +125,13 @@ class Tensors:
     def take(self, name: str, *shape: int) -> Tensor:
         whole = self.prefix + name
         if whole not in self.left:
-            raise UserError(f"{self.place}: tensor {whole} is missing")
+            raise UserError(self.place, problem=f"tensor {whole} is missing")
         self.left.discard(whole)
         tensor = self.source.read(whole)
         if tuple(tensor.shape) != shape:
             found = " x ".join(map(str, tensor.shape))
             needed = " x ".join(map(str, shape))
-            raise UserError(f"{self.place}: tensor {whole} is {found}, not {needed}")
+            raise UserError(self.place, problem=f"tensor {whole} is {found}, not {needed}")
         return tensor
 
     def bare(self, name: str, *shape: int) -> Tensor:
@@ -150,16 +152,20 @@ class Tensors:
         """
         if name in self.left and not torch.equal(self.bare(name, *of.shape).to(of.dtype), of):
             raise UserError(
-                f"{self.place}: tensor {name} is not the embedding, though by "
-                "tie_word_embeddings, or without it, the config says so; write "
-                "tie_word_embeddings: false into the config"
+                self.place,
+                problem=(
+                    f"tensor {name} is not the embedding, though by tie_word_embeddings, or "
+                    "without it, the config says so"
+                ),
+                remedy="write tie_word_embeddings: false into the config",
             )
 
     def finish(self) -> None:
         if self.left:
             some = ", ".join(sorted(self.left)[:3])
             raise UserError(
-                f"{self.place}: {len(self.left)} tensors that the family does not have: {some}"
+                self.place,
+                problem=f"{len(self.left)} tensors that the family does not have: {some}",
             )
 
 

@@ -153,8 +153,9 @@ def parameters(settings: Settings) -> dict[str, Any]:
         raise settings.refusal("rope_scaling", nested, "a table of options")
     if newer and older and newer != older:
         raise UserError(
-            f"{settings.place}: rope_parameters and rope_scaling both stand in the config and "
-            "differ; keep one"
+            settings.place,
+            problem="rope_parameters and rope_scaling both stand in the config and differ",
+            remedy="keep one",
         )
     if any(isinstance(value, Mapping) for value in nested.values()):
         raise settings.refusal("rope_parameters", nested, "one rotation for all layers")
@@ -173,14 +174,16 @@ def parameters(settings: Settings) -> dict[str, Any]:
     if found.get("rope_theta") is None:
         if found["rope_type"] != "default":
             raise UserError(
-                f"{settings.place}: rope_type={found['rope_type']} without rope_theta; "
-                "transformers would take 10000 and say nothing; write the base into the config"
+                settings.place,
+                problem=f"rope_type={found['rope_type']} without rope_theta",
+                remedy=("transformers would take 10000 silently; write the base into the config"),
             )
         found["rope_theta"] = 10000.0
     for name in NEEDED[found["rope_type"]]:
         if found.get(name) is None and not (name == "factor" and found["rope_type"] == "yarn"):
             raise UserError(
-                f"{settings.place}: rope_type={found['rope_type']} needs {name}, which is missing"
+                settings.place,
+                problem=f"rope_type={found['rope_type']} needs {name}, which is missing",
             )
     for name in ABOVE_0 & {*found}:
         if found[name] is not None and not _above_0(found[name]):

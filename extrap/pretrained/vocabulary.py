@@ -25,13 +25,15 @@ class PublishedVocabulary(Vocabulary):
     def __init__(self, folder: Path, size: int, bos: int, place: str, chat: bool = False):
         if not (folder / "tokenizer.json").is_file():
             raise UserError(
-                f"{place}: no tokenizer.json in it, which text is read with; put it there"
+                place,
+                problem="holds no tokenizer.json to read text with",
+                remedy="put it there",
             )
         if type(bos) is not int or not 0 <= bos < size:
-            raise UserError(f"model.bos={bos}: an id from 0 to {size - 1}")
+            raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         made = encoder(str(folder), f"{place}: its tokenizer.json")
         if made.ids > size:
-            raise UserError(f"{place}: a tokenizer of {made.ids} ids, a model of {size}")
+            raise UserError(place, problem=f"a tokenizer of {made.ids} ids, a model of {size}")
         known = {"_encoder": made, "_size": size, "_bos": bos, "_place": place}
         known["_turns"] = turns(folder, made, place) if chat else Turns((bos,))
         for name, value in known.items():
@@ -65,9 +67,15 @@ class PublishedVocabulary(Vocabulary):
     @property
     def keys(self) -> NoReturn:  # type: ignore[override]
         raise UserError(
-            "task: asks for keys and values that have ids of their own, which a published "
-            "checkpoint was not trained on; ask for task=[nll,gap,kv,haystack,multidoc,nth,"
-            "lost-in-the-middle], or diagnostics with task.diagnostics.contents=[text]"
+            "task",
+            problem=(
+                "needs keys and values with ids of their own, on which a published "
+                "checkpoint was not trained"
+            ),
+            remedy=(
+                "ask for task=[nll,gap,kv,haystack,multidoc,nth,lost-in-the-middle], or "
+                "diagnostics with task.diagnostics.contents=[text]"
+            ),
         )
 
     values = key_ids = value_ids = keys  # type: ignore[assignment]

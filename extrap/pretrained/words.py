@@ -41,8 +41,9 @@ class WordVocabulary(Vocabulary):
         others = [i for i in found if i not in set(ordinals)]
         if len(others) < FEWEST:
             raise UserError(
-                f"{place}: a tokenizer with {len(others)} words of one token, too few for keys and "
-                f"values; {FEWEST} are needed"
+                place,
+                problem=f"only {len(others)} words of one token, too few for keys and values",
+                remedy=f"{FEWEST} are needed",
             )
         values = others[EACH - 1 :: EACH]
         keys = [*ordinals, *(i for n, i in enumerate(others) if n % EACH != EACH - 1)]
@@ -70,8 +71,9 @@ class WordVocabulary(Vocabulary):
             if ids[places[2] :] == [key, *between] and ids[places[1]] == value:
                 return RecordLayout(tuple(between), tuple(behind))
         raise UserError(
-            f"{place}: its tokenizer does not read records word by word; ask for "
-            "task=[nll,gap,lost-in-the-middle]"
+            place,
+            problem="its tokenizer merges the words of records",
+            remedy="ask for task=[nll,gap,lost-in-the-middle]",
         )
 
     @property

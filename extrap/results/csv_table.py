@@ -31,36 +31,46 @@ def write(
     key: tuple,
     check: Callable[[dict], None],
 ) -> str:
-    """Write rows (dicts; missing keys stay empty) in the order of their key columns; returns the
-    SHA-256 of the file.
+    """Writes rows (dicts; missing keys stay empty) in the order of their key columns; returns the
+    SHA-256 of the file. Raises ValueError as `encoded`.
+    """
+    path = Path(path)
+    try:
+        content = encoded(schema, rows, key, check)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+    atomic.replace(path, content)
+    return hashlib.sha256(content).hexdigest()
+
+
+def encoded(
+    schema: Mapping, rows: Iterable[Mapping], key: tuple, check: Callable[[dict], None]
+) -> bytes:
+    """Returns rows as a file.
 
     Numbers take the shortest form that reads back to the same float. `check(row)` raises Damaged
     for a row that may not exist. Raises ValueError for an unknown column, a wrong type, a faulty
     row or a repeated key.
     """
-    path, ordered = Path(path), {}
+    ordered = {}
     for row in rows:
         if unknown := set(row) - set(schema):
-            raise ValueError(
-                f"{path.name}: unknown column {min(unknown)}; columns are {', '.join(schema)}"
-            )
+            raise ValueError(f"unknown column {min(unknown)}; columns are {', '.join(schema)}")
         try:
             cells = [_cell(row.get(name), kind) for name, kind in schema.items()]
             record = _record(cells, schema)
             check(record)
         except Damaged as error:
-            raise ValueError(f"{path.name}: {error} in {dict(row)}") from None
+            raise ValueError(f"{error} in {dict(row)}") from None
         place = tuple((record[name] is not None, record[name]) for name in key)
         if place in ordered:
-            raise ValueError(f"{path.name}: two rows at {[record[name] for name in key]}")
+            raise ValueError(f"two rows at {[record[name] for name in key]}")
         ordered[place] = cells
     out = io.StringIO(newline="")
     csv.writer(out, lineterminator="\n").writerows(
         [list(schema), *(ordered[place] for place in sorted(ordered))]
     )
-    content = out.getvalue().encode()
-    atomic.replace(path, content)
-    return hashlib.sha256(content).hexdigest()
+    return out.getvalue().encode()
 
 
 def read(
@@ -70,12 +80,12 @@ def read(
     write; `again` says what to do.
     """
     if not file.is_file():  # a pipe or a device would be read for ever
-        raise UserError(f"{file}: not a file; {again}")
+        raise UserError(file, problem="not a file", remedy=again)
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
-            f"{file}: cannot be read as text ({type(error).__name__}); {again}"
+            file, problem=f"cannot be read as text ({type(error).__name__})", remedy=again
         ) from None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
@@ -95,7 +105,7 @@ def read(
         if not text.endswith("\n"):
             raise Damaged("the last line is cut off")
     except (Damaged, csv.Error) as error:
-        raise UserError(f"{file}:{max(reader.line_num, 1)}: {error}; {again}") from None
+        raise UserError(f"{file}:{max(reader.line_num, 1)}", problem=error, remedy=again) from None
 
 
 def frame(records: list[dict], schema: Mapping) -> pd.DataFrame:
@@ -137,7 +147,7 @@ def _record(cells: list[str], schema) -> dict:
 
 def _parse(cell: str, name: str, kind):
     if not cell.isprintable():
-        raise Damaged(f"{name}: {cell!r:.60} holds characters that cannot be printed")
+        raise Damaged(f"{name}: {cell!r:.60} holds unprintable characters")
     if kind is TEXT or cell == "":
         return cell if kind is TEXT else None
     try:

@@ -3,7 +3,8 @@
 The base is the score at the training length L; the length is effective up to the first measured
 length beyond L at which the score lies below .85 base. Between that and the length before, the
 score is taken as linear in log2 of the length. Where no measured length fails, the longest one is a
-lower bound. Source: NoLiMa, arXiv 2502.05167 (85 % of the base score; interpolation is ours).
+lower bound. A model that scores 0 at L has no effective length: no score lies below .85 of 0.
+Source: NoLiMa, arXiv 2502.05167 (85 % of the base score; interpolation is ours).
 """
 
 from typing import NamedTuple
@@ -39,13 +40,14 @@ NOTHING = Effective(np.nan, np.nan, np.nan, False)
 
 
 def crossing(scores: pd.Series, train_length: int, bar: float | None = None) -> tuple[float, bool]:
-    """(tokens, whether no length fails) of a curve, scores by length; nan without a base.
+    """Returns (tokens, whether no length fails) of a curve of scores by length; tokens are nan if
+    the base is missing or 0.
 
     bar: the score below which a length fails, .85 of the base unless said. A base below the bar has
     the training length itself.
     """
     scores = scores.dropna().sort_index()
-    if train_length not in scores.index:
+    if train_length not in scores.index or scores[train_length] <= 0:
         return np.nan, False
     bar = SHARE * scores[train_length] if bar is None else bar
     before = train_length

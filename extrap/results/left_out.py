@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from extrap.results import rows as table
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
 FILE = "left_out.yaml"
 BETWEEN = "between"
@@ -31,12 +30,11 @@ def rules(study: Path) -> list[Rule]:
     path = study / FILE
     if not path.is_file():
         return []
-    try:
-        parsed = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError) as error:
-        raise UserError(f"{path}: no YAML ({str(error).splitlines()[0]}); mend the file") from None
+    parsed = read_yaml(path)
     if not isinstance(parsed, list):
-        raise UserError(f"{path}: a list of rules is needed, each columns and their values")
+        raise UserError(
+            path, problem="expected a list of rules, each with columns and their values"
+        )
     for number, rule in enumerate(parsed, 1):
         _check(f"{path}: rule {number}", rule)
     return parsed
@@ -44,12 +42,14 @@ def rules(study: Path) -> list[Rule]:
 
 def _check(where: str, rule: Any) -> None:
     if not isinstance(rule, dict) or not {*rule} - {BETWEEN}:
-        raise UserError(f"{where}: columns and their values are needed, as in metric: format")
+        raise UserError(where, problem="expected columns and their values, as in metric: format")
     for name in sorted({*rule} - {*table.COLUMNS, BETWEEN}, key=str):
-        raise UserError(f"{where}: {name}: no column; there are {', '.join(table.COLUMNS)}")
+        raise UserError(
+            where, problem=f"{name}: no column", remedy=f"there are {', '.join(table.COLUMNS)}"
+        )
     step = rule.get(BETWEEN, 1)
     if isinstance(step, bool) or not isinstance(step, int) or step < 1:
-        raise UserError(f"{where}: {BETWEEN}={step}: a whole number of at least 1")
+        raise UserError(where, problem=f"{BETWEEN}={step}: expected a whole number from 1")
 
 
 def tasks(rules: list[Rule]) -> set[str]:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from extrap.results import csv_table as sheet
 from extrap.results.csv_table import REAL, TEXT, WHOLE, Damaged
+from extrap.results.places import having, place
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError, escaped
 
@@ -55,6 +56,10 @@ ITEM_SCHEMA = {
 COLUMNS = tuple(SCHEMA)
 COORDINATES = COLUMNS[: COLUMNS.index("metric")]
 KEY = (*COORDINATES, "metric")
+MEASURED = {
+    name: SCHEMA[name] for name in COLUMNS[COLUMNS.index("protocol") : COLUMNS.index("params")]
+}
+"""The columns that a task fills; the others say which run it measured."""
 ITEM_KEY = ("protocol", "length", "depth", "metric", "item")
 REQUIRED = (
     "run",
@@ -83,6 +88,12 @@ def write(path: Path | str, rows: Iterable[Mapping]) -> str:
     return sheet.write(path, SCHEMA, rows, KEY, _check)
 
 
+def check_measured(rows: Iterable[Mapping]) -> None:
+    """Raises ValueError for the first row of a task that `write` would not take."""
+    key = tuple(name for name in KEY if name in MEASURED)
+    sheet.encoded(MEASURED, rows, key, _check_measured)
+
+
 def read(study: Path | str) -> pd.DataFrame:
     """All rows of `<study>/rows/*.csv`: text as str (empty where missing), whole numbers as Int64,
     numbers as float64.
@@ -100,7 +111,9 @@ def files(study: Path | str) -> list[Path]:
     found = sorted((Path(study) / "rows").glob("*.csv"))
     if not found:
         raise UserError(
-            f"{study}: no rows here (no rows/*.csv); evaluate a run of this study first"
+            study,
+            problem="no rows here (no rows/*.csv)",
+            remedy="evaluate a run of this study first",
         )
     schema.check_rows(Path(study))
     return found
@@ -116,8 +129,9 @@ def read_files(files: Iterable[Path]) -> pd.DataFrame:
             key = tuple(record[name] for name in KEY)
             if key in places:
                 raise UserError(
-                    f"{file}:{line}: the same coordinates and metric as {places[key]}; delete the "
-                    "file that is out of date"
+                    f"{file}:{line}",
+                    problem=f"the same coordinates and metric as {places[key]}",
+                    remedy="delete the file that is out of date",
                 )
             places[key] = f"{file}:{line}"
             records.append(record)
@@ -154,8 +168,8 @@ def read_items(path: Path | str) -> pd.DataFrame:
 
 
 def studies(results: Path | str) -> list[str]:
-    """Names of the studies under a results folder, i.e. of its folders that hold rows."""
-    return sorted({file.parent.parent.name for file in Path(results).glob("*/rows/*.csv")})
+    """Names of the studies under a results folder, i.e. of the folders in it that hold rows."""
+    return sorted({folder.name for folder in having(Path(results), "rows/*.csv")})
 
 
 def open_study(results: Path | str, study: str) -> pd.DataFrame:
@@ -164,7 +178,7 @@ def open_study(results: Path | str, study: str) -> pd.DataFrame:
     """
     rows = read(folder(results, study))
     if rows.empty:
-        raise UserError(no_rows(study))
+        raise no_rows(study)
     return rows
 
 
@@ -177,12 +191,14 @@ def folder(results: Path | str, study: str) -> Path:
             if known
             else "none is there yet; train and evaluate one with `extrap`"
         )
-        raise UserError(f"STUDY={escaped(study)}: no such study in {results}; {listed}")
-    return Path(results) / study
+        raise UserError("STUDY", escaped(study), f"no such study in {results}", listed)
+    return place(Path(results), study)
 
 
-def no_rows(study: str) -> str:
-    return f"STUDY={study}: no rows yet; `extrap-status {study}` tells what is left to run"
+def no_rows(study: str) -> UserError:
+    """Returns the error about a study that nothing was measured of."""
+    remedy = f"`extrap-status {study}` tells what is left to run"
+    return UserError("STUDY", study, "no rows yet", remedy)
 
 
 def comparable(rows: pd.DataFrame) -> pd.DataFrame:
@@ -193,8 +209,10 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
     if len(runs) > 1:
         named = ", ".join(f"{corpus} ({run})" for corpus, run in runs.items())
         raise UserError(
-            f"corpus={named}: rows of different corpora cannot share a figure or a table; give "
-            "each corpus a study of its own"
+            "corpus",
+            named,
+            "a figure or a table cannot mix rows of different corpora",
+            "give each corpus a study of its own",
         )
     asked = rows[["run", "seed", "extension", "factor", "task", "config"]].drop_duplicates()
     names = zip(asked["run"], asked["seed"], strict=True)
@@ -205,18 +223,25 @@ def comparable(rows: pd.DataFrame) -> pd.DataFrame:
         own = part.groupby("run")["config"].agg(set)
         if others := [run for run in own.index if own.iloc[0].isdisjoint(own[run])]:
             raise UserError(
-                f"task.{task}: {own.index[0]} and {others[0]} were measured with different options "
-                "of it; evaluate both with the same ones, or give one a study of its own"
+                f"task.{task}",
+                problem=f"{own.index[0]} and {others[0]} were measured with different options",
+                remedy="evaluate both with the same ones, or give one a study of its own",
             )
     return rows
 
 
 def _check(row: dict) -> None:
-    if row["status"] not in STATUSES:
-        raise Damaged(f"status: {row['status']!r} is none of {', '.join(STATUSES)}")
     for name in REQUIRED:
         if row[name] in ("", None):
             raise Damaged(f"{name} is empty")
+    _check_measured(row)
+
+
+def _check_measured(row: dict) -> None:
+    if row["status"] not in STATUSES:
+        raise Damaged(f"status: {row['status']!r} is none of {', '.join(STATUSES)}")
+    if row["metric"] == "":
+        raise Damaged("metric is empty")
     if row["value"] is None and row["status"] != "diverged":
         raise Damaged("value is empty, which only a diverged run may leave")
     if None not in (row["low"], row["high"]) and row["low"] > row["high"]:

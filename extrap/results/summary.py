@@ -69,7 +69,7 @@ def against(rows: pd.DataFrame, scheme: str) -> pd.DataFrame:
     names = sorted({s.scheme for s in found})
     if scheme not in names:
         raise UserError(
-            f"--beside {scheme}: not among the schemes of this study: {', '.join(names)}"
+            "--beside", scheme, f"not among the schemes of this study: {', '.join(names)}"
         )
     keys = list(BASELINE.values())
     lines = {}

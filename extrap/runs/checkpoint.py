@@ -99,6 +99,26 @@ def trained_curve(run: Run) -> list[dict[str, float]]:
     return points
 
 
+def curve_rows(run: Run) -> list[dict[str, Any]]:
+    """The training curve as rows, and the first step with a running retrieval accuracy of 90 %."""
+    points, state = trained_curve(run), run.state
+    status = {"status": "diverged" if state["state"] == "diverged" else "ok"}
+    out: list[dict[str, Any]] = []
+    for point in points:
+        for name, value in point.items():
+            if name != "step":
+                part, metric = name.split("/")
+                at = {"axis": "step", "at": point["step"], "value": value}
+                out.append({"protocol": part, "metric": metric} | at | status)
+    if state["state"] == "diverged":
+        out.append({"metric": "diverged_at", "value": state["steps"]} | status)
+    learned = [p["step"] for p in points if p.get("retrieval/accuracy", 0) >= 0.9]
+    if learned:
+        first = {"protocol": "retrieval", "metric": "steps_to_90", "value": learned[0]}
+        out.append(first | status)
+    return out
+
+
 def is_curve(points: Any) -> bool:
     """Whether this is a list of {"step": number, "part/metric": number, ...}."""
     return isinstance(points, list) and all(

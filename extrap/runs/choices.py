@@ -1,21 +1,22 @@
-"""The YAML of a choice, and how it was changed on the command line."""
+"""The YAML of a choice, how the command line changed it, and a mixture as an identity holds it."""
 
 import inspect
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from extrap.runs.build import find
+from extrap.runs.build import find, shown
 from extrap.runs.folder import fingerprint
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 
 def node(group: str, name: str) -> dict[str, Any] | None:
     """The YAML of a choice as plain values; None where its file lies in a folder of the user's."""
     path = Path(conf_dir()) / group / f"{name}.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
+    return read_yaml(path) if path.exists() else None
 
 
 def changed(
@@ -47,6 +48,16 @@ def changed(
     return found
 
 
+def without_factor(options: Mapping[str, str]) -> dict[str, str]:
+    """The changed options of an extension but for its factor."""
+    return {key: value for key, value in options.items() if key.split(".")[-1] != "factor"}
+
+
+def written(choice: str, options: Mapping[str, str]) -> str:
+    """`rerope,width=16`"""
+    return ",".join([choice, *(f"{key}={value}" for key, value in options.items())])
+
+
 def _short(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower().replace("none", "null")
@@ -57,3 +68,38 @@ def _short(value: Any) -> str:
         if isinstance(value, str) and value.replace("-", "").isalnum() and len(value) <= 20
         else fingerprint(value)[:8]
     )
+
+
+def more_parts(data: Mapping[str, Any], option: str = "data") -> dict[str, Any]:
+    """The parts of a mixture beside text and retrieval. Raises UserError if they are no parts."""
+    more = data.get("more")
+    if not isinstance(more, Mapping | None) or not all(isinstance(n, str) for n in more or {}):
+        raise UserError(f"{option}.more={shown(more)}: expected Part by name or null")
+    return dict(more or {})
+
+
+def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A mixture as an identity holds it: without the place of its text and of its tokenizer.
+
+    The order of `more` seeds the draws of its parts: an unusual order is part of the identity.
+    """
+    kept = {
+        name: value
+        for name, value in data.items()
+        if name != "corpus" and (name, value) != ("more", None)
+    }
+    own = data.get("vocabulary") or {}
+    vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
+    names = list(more_parts(data))
+    order = {} if names == _usual_order(frozenset(names)) else {"order": names}
+    return kept | {"vocabulary": vocabulary} | order
+
+
+@cache
+def _usual_order(names: frozenset[str]) -> list[str]:
+    """The order in the file of conf/data with these parts, else the order of the alphabet."""
+    for path in sorted(Path(conf_dir(), "data").glob("*.yaml")):
+        listed = list((read_yaml(path) or {}).get("more") or {})
+        if listed and names == {*listed}:
+            return listed
+    return sorted(names)

@@ -1,5 +1,5 @@
-"""Stage evaluate: rows of a trained run, one CSV per task. What is finished is not
-measured again.
+"""Stage evaluate: the evaluations of a job, which of them are there already, and the rows of the
+others, one CSV per task.
 """
 
 import subprocess
@@ -14,16 +14,15 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import Reader
-from extrap.model import linear
 from extrap.model.gpt import GPT
 from extrap.model.inspection import InspectedModel
-from extrap.results import rows
-from extrap.runs.checkpoint import trained_curve
+from extrap.results import left_out, rows
+from extrap.runs.checkpoint import curve_rows
+from extrap.runs.folder import identity_hash
 from extrap.runs.job import Job
-from extrap.runs.layout import CURVE, DIRECT, USED
-from extrap.runs.planned import config_hash, finished, planned, reports_used, result_file
-from extrap.runs.training.devices import DTYPES
-from extrap.tasks.base import Diagnostic, Result, Task
+from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
+from extrap.runs.near import untrained as not_trained
+from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils import files as atomic
 from extrap.utils import lock
@@ -31,92 +30,154 @@ from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
+PLAIN = {"_target_": "extrap.extensions.direct.Direct"}
+
+
+def planned(job: Job) -> dict[str, str]:
+    """Every evaluation of a job, with the hash of its configuration."""
+    tasks = [
+        *([CURVE] if job.training else []),
+        *([USED] if _reports_used(job) else []),
+        *job.task_names,
+    ]
+    return {task: config_hash(job, task) for task in tasks}
+
+
+def _reports_used(job: Job) -> bool:
+    """True under an extension, and for a checkpoint, which may bring a scaling of its own."""
+    return job.source.published or job.config["extension"] != PLAIN
+
+
+def config_hash(job: Job, task: str) -> str:
+    """Identity of one evaluation: run, extension, options of the task, study."""
+    identity = {
+        "run": job.run.identity,
+        "extension": PLAIN if task == CURVE else job.config["extension"],
+        "task": job.config["task"].get(task, {}),
+        "study": job.study,
+    }
+    return identity_hash(identity)
+
+
+def result_file(job: Job, task: str) -> ResultFile:
+    return ResultFile(job.study, job.run.name, job.extension_stem, task)
+
+
+def finished(job: Job, task: str) -> bool:
+    file = result_file(job, task)
+    return job.run.evaluated(file.note, config_hash(job, task), file.rows)
+
+
+def evaluated(job: Job) -> bool:
+    """True if nothing is left to measure."""
+    tasks = [CURVE] if job.run.state.get("state") == "diverged" else planned(job)
+    return all(finished(job, task) for task in tasks)
+
+
+def measured(job: Job) -> bool:
+    """True if the rows of all tasks lie here under the hashes of this job, whichever machine made
+    them.
+
+    It looks neither at weights nor at the commit of the rows. A diverged run has its curve alone. A
+    damaged file counts as missing; a file that the study leaves out of git is not needed.
+    """
+    try:
+        curve = _measured(job, CURVE) or []
+        diverged = any(row["metric"] == "diverged_at" for row in curve)
+        unkept = left_out.tasks(left_out.rules(job.results))
+        return diverged or all(
+            task in unkept or _measured(job, task) is not None for task in planned(job)
+        )
+    except UserError:
+        return False
+
+
+def _measured(job: Job, task: str) -> list[dict] | None:
+    """The rows of one task; None if there are none, or some are rows of another job. An extension
+    that changes no frequencies has a file without rows.
+    """
+    file = result_file(job, task).rows
+    found = rows.records([file]) if file.is_file() else []
+    of_job = (job.run.name, config_hash(job, task))
+    empty = task == USED and file.is_file()
+    same = all((row["run"], row["config"]) == of_job for row in found)
+    return found if same and (found or empty) else None
+
 
 def evaluate(job: Job) -> None:
-    """Writes the training curve and the rows of every task that is not finished. A diverged run has
-    a curve and no more.
-
-    Under an extension other than `direct`, what it put in force comes first.
-
-    Raises UserError where the run is not trained yet.
+    """Writes the training curve and the rows of every unfinished task. A diverged run has its curve
+    alone. Under an extension, the frequencies in force come first. Raises UserError if the run is
+    not trained yet.
     """
     check_trained(job)
     job.run.check()
-    if job.as_published:
-        with job.run.alone():
-            job.run.claim(linear=job.linear)
+    if job.training is None:
+        job.source.note()
     atomic.check_links(job.results)
     schema.check_rows(job.results)
-    if not job.as_published:
-        # of the run, whatever the extension: others may evaluate it now, too
+    if CURVE in (tasks := planned(job)):
+        # the curve belongs to the run: a job under another extension may write it now, too
         with lock.alone(job.run.folder, result_file(job, CURVE).note):
-            _publish(job, CURVE, lambda: Result(_curve_rows(job)))
+            _publish(job, CURVE, lambda: Result(curve_rows(job.run)))
     if job.run.state["state"] == "diverged":
         return
     model = cache(lambda: _models(job))
-    if reports_used(job):
+    if USED in tasks:
         _publish(job, USED, lambda: Result(_used_rows(*model())))
     for name, task in job.tasks.items():
         _publish(job, name, partial(_measure, job, name, task, model))
-    files = [result_file(job, task).rows for task in planned(job)]
+    files = [result_file(job, task).rows for task in tasks]
     job.dashboard.draw(files, job.config["plugins"])
 
 
 def check_trained(job: Job) -> None:
-    """Raises UserError where there is nothing to evaluate yet."""
+    """Raises UserError if the run is not trained yet."""
     if not job.run.trained:
-        raise UserError(f"stage=evaluate: {job.run.name} is not {_untrained(job)}")
-
-
-def _untrained(job: Job) -> str:
-    """`trained yet`, and what to do: another precision may have been trained, under
-    another name.
-    """
-    verb = job.course.verb
-    done = verb.removesuffix("e") + "ed"
-    for precision in DTYPES:
-        trainer = job.trainer | {"precision": precision}
-        other = Job(job.config | {"trainer": trainer}, job.choices, lambda source: job.corpus).run
-        if other.trained:
-            return f"{done}, but {other.name} is; give trainer.precision={precision} to evaluate it"
-    return f"{done} yet; {verb} it with stage=train or stage=all"
+        assert job.training is not None  # a checkpoint without a training counts as trained
+        verb = job.training.verb
+        remedy = f"{verb} it with stage=train or stage=all"
+        raise not_trained(job.run, "stage", job.stage, remedy, verb.removesuffix("e") + "ed")
 
 
 def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Reader]]) -> Result:
-    # outside inference mode: weights that are made in it carry no gradients
+    # outside inference mode: weights made inside carry no gradients
     plain, extended = models()
-    diagnostic = isinstance(task, Diagnostic)
-    with (
-        torch.inference_mode(not diagnostic),
-        linear.using(job.linear),
-        Progress(name) as progress,
-    ):
+    source, diagnostic = job.source, isinstance(task, Diagnostic)
+    with torch.inference_mode(not diagnostic), Progress(name) as progress:
         model = (
-            InspectedModel(cast(GPT, extended), plain, job.untrained)
+            InspectedModel(cast(GPT, extended), plain, partial(untrained, job))
             if diagnostic
             else _Reader(extended, _device(job))
         )
-        result = task.run(model, job.corpus, job.vocabulary_of(task), job.length, progress)
+        result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
+    result = checked(result, name)
     return result if _trained_for(job, task) else result.untrained()
 
 
+def untrained(job: Job, layers: int | None = None) -> GPT:
+    """The extended model before training; layers: another depth. Raises UserError if the scheme has
+    no form of that depth.
+    """
+    return cast(GPT, job.extension(job.source.untrained(layers)))
+
+
 def _trained_for(job: Job, task: Task) -> bool:
-    """Whether the run was trained, or tuned, on the kind of data that the task is about."""
-    if job.published:
-        return True  # on text, and nobody knows on what else
-    mixtures = (job.mixture, job.course.batches.mixture)
-    parts = [part for mixture in mixtures for part in mixture.parts.values()]
-    return task.learned_from is None or any(isinstance(part, task.learned_from) for part in parts)
+    """True if a training of the run had the data that the task is about. The data of a published
+    checkpoint are unknown.
+    """
+    parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
+    taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
+    return job.source.published or taught
 
 
 def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
-    """Runs one task unless its rows are there already; rows first, then the note that says they are
-    finished.
+    """Runs one task unless its rows are there already. The note that the task is finished comes
+    after the rows.
     """
     if finished(job, task):
         return
     file, config = result_file(job, task), config_hash(job, task)
-    job.start_dashboard()
+    job.show()
     began = time.perf_counter()
     result = measure()
     common = {
@@ -125,10 +186,10 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
         "scheme": job.label,
         "data": job.trained_on,
         "seed": job.run.seed,
-        "train_length": job.length,
+        "train_length": job.source.length,
         "task": task,
-        "params": job.params,
-        "corpus": job.corpus.sha256[:12],
+        "params": job.source.params,
+        "corpus": job.source.corpus.sha256[:12],
         "config": config,
         "commit": commit(),
     }
@@ -144,20 +205,17 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
 
 
 def _extension_of(job: Job, task: str, row: dict) -> dict:
-    """Which extension a row is about, and its factor at the length of the row."""
+    """The extension of a row, and its factor at the length of the row."""
     if task == CURVE:
         return {"extension": DIRECT, "factor": 1.0}
-    return {
-        "extension": job.extension_name,
-        "factor": job.extension.effective(row.get("length") or job.length, job.length),
-    }
+    L = job.source.length
+    factor = job.extension.effective(row.get("length") or L, L)
+    return {"extension": job.extension_name, "factor": factor}
 
 
 def trained_model(job: Job) -> GPT:
-    """The trained model as it is, in evaluation mode on the device of the trainer. Weights are
-    data, never code.
-    """
-    return job.base.trained(job.run).eval().to(_device(job))
+    """The trained model without the extension, in evaluation mode on the device of the trainer."""
+    return job.source.trained(job.run).eval().to(_device(job))
 
 
 def _models(job: Job) -> tuple[GPT, Reader]:
@@ -167,18 +225,18 @@ def _models(job: Job) -> tuple[GPT, Reader]:
 
 
 def _device(job: Job) -> torch.device:
-    if job.trainer.get("accelerator") not in ("gpu", "cuda"):
+    if (wanted := job.source.trainer.get("accelerator")) not in ("gpu", "cuda"):
         return torch.device("cpu")
     if not torch.cuda.is_available():
         raise UserError(
-            f"trainer.accelerator={job.trainer['accelerator']}: no GPU here; "
-            f"trainer=cpu trainer.precision={job.base.precision} evaluates the same run"
+            f"trainer.accelerator={wanted}: no GPU here; "
+            f"trainer=cpu trainer.precision={job.source.precision} evaluates the same run"
         )
     return torch.device("cuda")
 
 
 class _Reader:
-    """What tasks call: tokens of the CPU are read on the device of the trainer."""
+    """A model as tasks call it: it moves tokens to the device of the trainer."""
 
     def __init__(self, extended: Reader, device: torch.device):
         self.extended = extended
@@ -195,49 +253,14 @@ class _Reader:
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:
-    """A reader that is no model puts nothing in force."""
+    """The frequencies in force; a reader that is no model has none."""
     return frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
-
-
-def _curve_rows(job: Job) -> list[dict]:
-    """Points of the training curve, and the first step whose running retrieval accuracy reaches 90
-    %.
-    """
-    status = "diverged" if job.run.state["state"] == "diverged" else "ok"
-    points, out = trained_curve(job.run), []
-    for point in points:
-        for name, value in point.items():
-            if name != "step":
-                part, metric = name.split("/")
-                out.append(
-                    {
-                        "protocol": part,
-                        "metric": metric,
-                        "axis": "step",
-                        "at": point["step"],
-                        "value": value,
-                        "status": status,
-                    }
-                )
-    if status == "diverged":
-        out.append({"metric": "diverged_at", "value": job.run.state["steps"], "status": status})
-    learned = [p["step"] for p in points if p.get("retrieval/accuracy", 0) >= 0.9]
-    if learned:
-        out.append(
-            {
-                "protocol": "retrieval",
-                "metric": "steps_to_90",
-                "value": learned[0],
-                "status": status,
-            }
-        )
-    return out
 
 
 @cache
 def commit() -> str:
-    """The commit of the program, looked at once: with + where its code or configuration differs
-    from it; the version without git.
+    """The commit of the program, with + if its code or configuration differs from the commit; the
+    version without git.
     """
     here = Path(__file__).parents[1]
 

@@ -1,12 +1,13 @@
-"""A fine-tuned run: a run of its own that begins with the weights of another, its parent.
+"""Fine-tuning: a training that begins with the weights of another run, its parent.
 
-Its identity is that of the parent, the options of tuning, the data, and the extension as it stands
-while tuning; like any run it is named by that and its seed. What is saved are the weights of the
-plain model, for an extension with any factor to read with.
+The tuned run is a run of its own. Its identity holds the identity of the parent, the options of
+tuning, the data, and the extension as tuning sets it; its name follows from the identity and the
+seed. It keeps the weights of the plain model, so that an extension with any factor can read them.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,65 +19,64 @@ from extrap.extensions.base import Extension
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
-from extrap.runs.choices import changed, node
+from extrap.runs.choices import changed, describe_data, more_parts, node
 from extrap.runs.folder import Run
-from extrap.runs.pretraining import Pretraining, describe_data, more_parts
-from extrap.runs.published import Published
+from extrap.runs.near import untrained
+from extrap.runs.pretraining import Training, optimiser
+from extrap.runs.source import Source, check_memory
 from extrap.runs.training import devices
-from extrap.runs.training.finetune import Tuning
+from extrap.runs.training.finetune import OWN, Tuning
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.shared_parameters import own_factor, shared, with_factor
-from extrap.runs.validate import check_memory
 from extrap.utils.errors import NotApplicable, UserError
 
 DATA = "data@finetune.data"
+UNNAMED = ("data", "factor", "log_every", "save_every")
+"""Options of tuning that the label of a run does not name as options."""
 
 
-class FineTuned:
-    """The course of a run that begins with the weights of another.
+@dataclass(frozen=True)
+class FineTuned(Training):
+    """The training of a model on longer windows, with an extension in place.
 
-    Args:
-        parent: the course those weights come from, or a published checkpoint; its configuration
-            holds the options of tuning
-        choices: the name chosen in each group
-        extension, extension_name: the extension of the job, and its name in rows
+    source, parent: the model, and the training whose weights it begins with; None for a published
+    checkpoint; extension, extension_name: the extension of the job, and its name in rows
     """
+
+    source: Source
+    parent: Training | None
+    extension: Extension
+    extension_name: str
 
     verb = "tune"
 
-    def __init__(
-        self,
-        parent: Pretraining | Published,
-        choices: Mapping[str, str],
-        extension: Extension,
-        extension_name: str,
-    ):
-        self.parent = parent
-        self.config = parent.config
-        self.choices = choices
-        self.extension = extension
-        self.extension_name = extension_name
-        self.options = self.config["finetune"]
-        self.choice = f"finetune={choices['finetune']}"
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self.source.config["finetune"]
+
+    @property
+    def choice(self) -> str:
+        return f"finetune={self.source.choices['finetune']}"
 
     @cached_property
     def tuning(self) -> Tuning:
         options = {name: value for name, value in self.options.items() if name != "data"}
-        return build(options, "finetune", self.config["plugins"], Tuning)
+        return build(options, "finetune", self.source.config["plugins"], Tuning)
 
     @cached_property
     def optim(self) -> Optim:
-        return self.tuning.optim(self.config["train"])
+        own = {name: getattr(self.tuning, name) for name in OWN}
+        return optimiser(self.source.config["train"] | own)
 
     @cached_property
     def factor(self) -> float:
-        """The train factor: tuned on windows of factor x L tokens. Raises UserError where neither
-        option nor the extension says it.
+        """The train factor: tuning uses windows of factor x L tokens. Raises UserError if neither
+        the option nor the extension gives it.
         """
         extension, factor = self.extension, self.tuning.factor
         factor = extension.tuned_at if factor is None else factor
-        if factor is None and (factor := own_factor(extension, self.parent.length)) is None:
-            name = self.choices["extension"]
+        if factor is None and (factor := own_factor(extension, self.source.length)) is None:
+            name = self.source.choices["extension"]
             raise UserError(
                 f"finetune.factor=null: extension={name} follows the length of the text; give "
                 "finetune.factor=4, say"
@@ -85,15 +85,15 @@ class FineTuned:
 
     @property
     def length(self) -> int:
-        return round(self.factor * self.parent.length)
+        return round(self.factor * self.source.length)
 
     @cached_property
     def extension_options(self) -> dict[str, Any]:
-        """The extension while tuning: that of the job, set for the train factor unless it is tuned
-        on windows of its own.
+        """The extension during tuning: that of the job, set for the train factor unless it has
+        windows of its own.
         """
-        options, extension = self.config["extension"], self.extension
-        own = extension.tuned_at is not None or own_factor(extension, self.parent.length) is None
+        options, extension = self.source.config["extension"], self.extension
+        own = extension.tuned_at is not None or own_factor(extension, self.source.length) is None
         return options if own else with_factor(options, self.factor)
 
     @cached_property
@@ -101,157 +101,139 @@ class FineTuned:
         """The mixture at the length of tuning, with fewer windows a step. Its text and vocabulary
         are those of training.
         """
-        ours, given = self.config["data"], self.options.get("data")
-        if given is not None:
+        if (given := self.options.get("data")) is not None:
             self._check_data(given)
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
-        data = (given or ours) | self.parent.reads | {"length": self.length}
-        parts = {
-            name: smaller(part, share)
-            for name, part in data.items()
-            if isinstance(part, Mapping) and "size" in part
-        }
-        more = {
-            name: smaller(part, share) if isinstance(part, Mapping) and "size" in part else part
-            for name, part in more_parts(data, "finetune.data").items()
-        }
-        return data | parts | ({"more": more} if more else {})
+        data = (given or self.source.config["data"]) | self.source.reads | {"length": self.length}
+        parts = dict(_smaller(data, share))
+        if more := more_parts(data, "finetune.data"):
+            parts["more"] = dict(_smaller(more, share))
+        return parts
 
     def _check_data(self, given: Mapping[str, Any]) -> None:
-        """Raises UserError for a text or a vocabulary of its own, which would be left unread."""
+        """Raises UserError for a text or a vocabulary of tuning, which extrap would not read."""
+        choices, config = self.source.choices, self.source.config
         for name in ("corpus", "vocabulary"):
-            usual = node(f"data/{name}", self.choices.get(f"data/{name}@finetune.data.{name}", ""))
-            if given.get(name) not in (usual, self.config["data"][name]):
+            usual = node(f"data/{name}", choices.get(f"data/{name}@finetune.data.{name}", ""))
+            if given.get(name) not in (usual, config["data"][name]):
                 raise UserError(
                     f"finetune.data.{name}: tuning reads what training read; give data.{name} alone"
                 )
 
     @cached_property
     def batches(self) -> Batches:
+        """After a checkpoint of unknown steps the curriculum is over, as after any training."""
+        source, after = self.source, self.parent.optim.steps if self.parent else 1
         try:
-            mixture = self.parent.mixture_of(self.data)
+            mixture = source.mixture_of(self.data)
         except UserError as error:
             raise UserError(self._of_tuning(str(error))) from None
-        return Batches(
-            mixture,
-            self.parent.corpus,
-            self.parent.seed,
-            self.optim.steps,
-            after=self.parent.steps,
-        )
+        return Batches(mixture, source.corpus, source.seed, self.optim.steps, after=after)
 
-    def _of_tuning(self, said: str) -> str:
-        """What is wrong with the mixture, by the option that makes it so: those of its own, or else
-        the length of its windows, the one thing that is not as in training.
+    def _of_tuning(self, problem: str) -> str:
+        """Rewrites an error of a mixture so that it names `finetune.data`, or `finetune.factor` if
+        the mixture is that of training but for the length of its windows.
         """
         if self.options.get("data") is None:
-            return f"finetune.factor={self.factor:g}: windows of {self.length} tokens; {said}"
-        return re.sub(r"(?<![.\w])data\.(?!vocabulary|corpus|length)", "finetune.data.", said)
+            return f"finetune.factor={self.factor:g}: windows of {self.length} tokens; {problem}"
+        return re.sub(r"(?<![.\w])data\.(?!vocabulary|corpus|length)", "finetune.data.", problem)
 
     @cached_property
     def label(self) -> str:
-        """Of the parent, then method, extension and train factor: `rope-full-yarn-x4`; options that
-        differ from their files between.
+        """The label of the parent, method, changed options, extension and train factor:
+        `rope-full-yarn-x4`.
         """
-        options = {
-            name: value
-            for name, value in self.options.items()
-            if name not in ("data", "factor", "log_every", "save_every")
-        }
-        own = changed(options, node("finetune", self.choices["finetune"]), self.config["plugins"])
-        changes = [
-            self.choices["finetune"],
-            *(f"{key}-{value}" for key, value in own.items()),
-            self.choices.get(DATA) or "",
-        ]
+        source, method = self.source, self.source.choices["finetune"]
+        options = {name: value for name, value in self.options.items() if name not in UNNAMED}
+        own = changed(options, node("finetune", method), source.config["plugins"])
         names = [
-            self.parent.label,
-            *filter(None, changes),
+            source.label,
+            method,
+            *(f"{key}-{value}" for key, value in own.items()),
+            source.choices.get(DATA) or "",
             self.extension_name,
             f"x{self.factor:g}",
         ]
-        label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(names))
+        label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(filter(None, names)))
         if len(label) > 80:
             raise UserError(
-                f"label={self.parent.label}: the tuned run {label} has more than 80 characters; "
+                f"label={source.label}: the tuned run {label} has more than 80 characters; "
                 "give a shorter one"
             )
         return label
 
-    @property
-    def _recipe(self) -> dict[str, Any]:
-        """What no other part of the identity says."""
-        elsewhere = ("data", "factor", "batch", "log_every", "save_every")
-        return {name: value for name, value in self.options.items() if name not in elsewhere}
-
     @cached_property
     def run(self) -> Run:
+        source = self.source
+        recipe = {name: v for name, v in self.options.items() if name not in (*UNNAMED, "batch")}
         identity = {
-            "parent": self.parent.run.identity,
-            "finetune": self._recipe,
+            "parent": source.run.identity,
+            "finetune": recipe,
             "factor": self.factor,
             "extension": self.extension_options,
             "data": describe_data(self.data),
-            **self.parent.about_tuning,
+            **source.about_tuning,
         }
         about = {
-            "parent": self.parent.run.name,
+            "parent": source.run.name,
             "train_factor": self.factor,
             "steps": self.optim.steps,
         }
-        return Run(self.label, identity, self.parent.seed, about)
+        return Run(self.label, identity, source.seed, about)
 
     def begin(self) -> GPT:
-        """The parent's weights with the extension in place, ready to be tuned. Raises UserError
-        where the parent diverged.
+        """The parent's weights with the extension in place, ready for tuning. Raises UserError if
+        the parent diverged.
         """
-        if self.parent.run.state.get("state") == "diverged":
+        source = self.source
+        if source.run.state.get("state") == "diverged":
             raise UserError(
-                f"{self.choice}: {self.parent.run.name} diverged, there is nothing to tune; train "
+                f"{self.choice}: {source.run.name} diverged, there is nothing to tune; train "
                 "it with other options"
             )
-        extended, _ = self._extended(self.parent.trained(self.parent.run))
-        torch.manual_seed(self.parent.seed + 2_000_003)
+        extended, _ = self._extended(source.trained(source.run))
+        torch.manual_seed(source.seed + 2_000_003)
         self.tuning.adapt(extended)
         return extended
 
     def outline(self) -> GPT:
-        """With all its numbers, as an extension may look at them."""
+        """The model with its numbers: an extension may read them."""
         return self.begin()
 
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The weights of the plain model from those that were tuned."""
-        plain = self.parent.model("meta")
+        source, plain = self.source, self.source.model("meta")
         names, tuned = self._extended(plain)[1], self.tuning.merge(weights)
-        return self.parent.weights(self.parent.run, plain) | {
+        return source.weights(source.run, plain) | {
             names[name]: tensor for name, tensor in tuned.items() if name in names
         }
 
     def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
-        """The extended model, and the name that each of its parameters has in the plain one."""
-        extension = build(self.extension_options, "extension", self.config["plugins"], Extension)
+        """The extended model, and the name of each of its parameters in the plain one."""
+        source = self.source
+        extension = build(self.extension_options, "extension", source.config["plugins"], Extension)
         names = shared(model)
         extended = extension(model)
-        which = f"extension={self.choices['extension']} {self.choice}"
+        which = f"extension={source.choices['extension']} {self.choice}"
         if not isinstance(extended, GPT):
             raise NotApplicable(
                 f"{which}: it is a way of reading, not a model to tune; evaluate it on "
                 "finetune=none"
             )
-        found = {name: names.get(id(p)) for name, p in extended.named_parameters()}
-        if None in found.values():
+        plain = {name: names.get(id(p)) for name, p in extended.named_parameters()}
+        if None in plain.values():
             raise NotApplicable(
                 f"{which}: it brings parameters of its own, for which the plain model has no place"
             )
-        return extended, found  # type: ignore[return-value]
+        return extended, plain  # type: ignore[return-value]
 
     def check(self) -> None:
-        """Raises UserError for what cannot be tuned so: options, lengths past a finite table,
+        """Raises UserError for tuning that cannot work: options, lengths past a finite table,
         extensions.
         """
-        self.parent.check_tuned()
+        source = self.source
+        source.check_tuned()
         _ = self.run, self.batches
-        extended, _ = self._extended(self.parent.model("meta"))
+        extended, _ = self._extended(source.model("meta"))
         try:
             extended.where(torch.zeros(1, self.length, dtype=torch.long))
             self.tuning.adapt(extended)
@@ -267,15 +249,18 @@ class FineTuned:
             "tune fewer of them with finetune=lora and a small finetune.rank, or a smaller model"
         )
         check_memory(tuned, whole - tuned, remedy)
-        if devices.processes(self.parent.trainer) > 1 and not self.parent.run.trained:
-            raise UserError(
-                f"{self.choice}: {self.parent.run.name} is not trained yet; on several devices "
-                "train it first, by itself"
-            )
+        if devices.processes(source.trainer) > 1 and not source.run.trained:
+            option, _, value = self.choice.partition("=")
+            remedy = "on several devices train it first, by itself"
+            raise untrained(source.run, option, value, remedy)
 
 
-def smaller(part: Mapping[str, Any], share: float) -> dict[str, Any]:
-    """A part of a mixture with that share of its windows, at least one; what is absent stays so."""
-    return dict(part) | {
-        "size": max(1, round(part["size"] * share)) if part["size"] > 0 else part["size"]
-    }
+def _smaller(parts: Mapping[str, Any], share: float) -> Iterator[tuple[str, Any]]:
+    """The parts of a mixture, each with that share of its windows, at least one; an absent part
+    stays absent. Other options stay as they are.
+    """
+    for name, part in parts.items():
+        if isinstance(part, Mapping) and part.get("size", 0) > 0:
+            yield name, dict(part) | {"size": max(1, round(part["size"] * share))}
+        else:
+            yield name, part

@@ -260,10 +260,8 @@ class Run(Folder):
                 f"{self.folder} away"
             )
 
-    def claim(self, **machine: str) -> None:
-        """Writes config.json, and into it what is worth knowing of the machine. Raises UserError
-        where there is another.
-        """
+    def claim(self) -> None:
+        """Writes config.json. Raises UserError where there is another."""
         self.check()
         options = {
             "schema": schema.RUN,
@@ -271,7 +269,7 @@ class Run(Folder):
             "seed": self.seed,
             "identity": self.identity,
         }
-        write_json(self.folder / "config.json", self.about | machine | options)
+        write_json(self.folder / "config.json", self.about | options)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,8 @@ def describe(hint: Any) -> str:
         return f"a list of {item}"
     if origin is dict:
         return f"{describe(of_values(hint))} by name"
+    if hint in LISTS:
+        return "a list; its annotation must name the items, as Sequence[float] or extrap.Multiples"
     return WORDS.get(hint) or getattr(hint, "__name__", str(hint))
 
 

@@ -1,36 +1,29 @@
-"""One configuration made into objects: what to train, on what, and how to measure it. Building it
-is the check of its options.
+"""One configuration made into objects: what to train, on what, and how to measure it. Building them
+checks their options.
 """
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
-
-import torch
+from typing import Any
 
 from extrap.data.corpora.base import Corpus, Encoded
-from extrap.data.mixture import Batches, Mixture
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
-from extrap.model.gpt import GPT
-from extrap.model.linear import Word
-from extrap.model.scheme import Shape
-from extrap.pretrained.vocabulary import PublishedVocabulary
+from extrap.results.places import place
 from extrap.runs.build import build
-from extrap.runs.choices import changed, node
-from extrap.runs.course import Course
+from extrap.runs.choices import changed, node, without_factor, written
 from extrap.runs.dashboard import Dashboard
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.view_only import ViewOnly
 from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.linear import choose
-from extrap.runs.pretraining import Pretraining
+from extrap.runs.pretraining import Pretraining, Training
 from extrap.runs.published import Published
-from extrap.runs.training.optim import Optim
+from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
@@ -39,189 +32,118 @@ from extrap.utils.plugins import check_plugins
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
+@dataclass(frozen=True)
 class Job:
-    """config: the composed configuration as plain values; choices: the name chosen in each group;
-    opened: the corpus of a source.
+    """One run, read with one extension, and its tasks.
 
-    Nothing is built before it is asked for; extrap/runs/validate.py asks for everything.
+    config     the composed configuration as plain values
+    choices    the name chosen in each group
+    source     the model before this job, its text and its tokens
+    training   how the run comes about; None for a checkpoint as others left it
+    extension  the extension of every evaluation
+    changed    its options that differ from its file, written short: names tell its variants apart
+    dashboard  where training and rows are shown
     """
 
-    def __init__(
-        self,
-        config: dict[str, Any],
-        choices: dict[str, str],
-        opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
-    ):
-        self.config = config
-        self.choices = choices
-        check_plugins(config["plugins"])
-        self.study: str = config["study"]
-        self.seed: int = config["seed"]
-        self.stage: str = config["stage"]
-        self.data_name: str = choices["data"]
-        self.published = Published.meant(config)
-        label = config["label"] or choices["model" if self.published else "scheme"]
-        if self.published and config["model"].get("chat") is True and not config["label"]:
-            label += "-chat"  # a series of its own
-        self.base = (Published if self.published else Pretraining)(config, label, opened)
-        for option, value in (("study", self.study), ("label", self.base.label)):
-            if not NAME.fullmatch(value):
-                raise UserError(
-                    f"{option}={value}: letters, digits, dot, hyphen and underscore, starting "
-                    "with a letter or digit"
-                )
-        for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
-            if not low <= config[option] <= high:
-                raise UserError(f"{option}={config[option]}: a whole number from {low} to {high}")
-
-    def _build(self, option: str, kind: type, **given: Any) -> Any:
-        return build(self.config[option], option, self.config["plugins"], kind, **given)
+    config: dict[str, Any]
+    choices: dict[str, str]
+    source: Source
+    training: Training | None
+    extension: Extension
+    changed: dict[str, str]
+    dashboard: ViewOnly
 
     @property
-    def optim(self) -> Optim:
-        return self.base.optim
+    def study(self) -> str:
+        return self.config["study"]
 
     @property
-    def as_published(self) -> bool:
-        """Whether the run is a checkpoint as others left it, not tuned."""
-        return self.published and self.tuned is None
-
-    @property
-    def _trained_here(self) -> Pretraining:
-        """What a published checkpoint has none of is asked of others alone."""
-        return cast(Pretraining, self.base)
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of the weights while they are trained."""
-        return self.base.dtype
-
-    @property
-    def mixture(self) -> Mixture:
-        return self._trained_here.mixture
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self.base.vocabulary
-
-    def vocabulary_of(self, task: Task) -> Vocabulary:
-        """Of a checkpoint, one with words for keys and values where the task can ask in them."""
-        known = self.vocabulary
-        return known.words if task.words and isinstance(known, PublishedVocabulary) else known
-
-    @property
-    def length(self) -> int:
-        """L, the training length in tokens, also where the run is tuned on longer windows."""
-        return self.base.length
-
-    @property
-    def corpus(self) -> Corpus:
-        return self.base.corpus
-
-    @property
-    def batches(self) -> Batches:
-        return self._trained_here.batches
-
-    @property
-    def shape(self) -> Shape:
-        return self.base.shape
-
-    @property
-    def params(self) -> int:
-        return self.base.params
-
-    @property
-    def trainer(self) -> dict[str, Any]:
-        return self.base.trainer
-
-    def model(self, device: str = "cpu") -> GPT:
-        """A new GPT, untrained."""
-        return self.base.model(device)
-
-    def untrained(self, layers: int | None = None) -> GPT:
-        """The extended model before training, of another depth where one is asked for. Raises
-        UserError where the scheme lacks it.
-        """
-        if isinstance(self.base, Published):
-            return self.extension(self.base.untrained(layers))
-        shallow = {} if layers is None else {"model": self.config["model"] | {"layers": layers}}
-        base = Pretraining(self.config | shallow, self.base.label, lambda source: self.corpus)
-        return self.extension(base.model())
+    def stage(self) -> str:
+        return self.config["stage"]
 
     @cached_property
-    def extension(self) -> Any:
-        return self._build("extension", Extension)
+    def run(self) -> Run:
+        return (self.training or self.source).run
 
     @cached_property
-    def extension_options(self) -> dict[str, str]:
-        """Options of the extension that differ from its file, written short: names tell its
-        variants apart.
-        """
-        return changed(
-            self.config["extension"],
-            node("extension", self.choices["extension"]),
-            self.config["plugins"],
-        )
+    def label(self) -> str:
+        """Name of the series in rows and figures."""
+        return (self.training or self.source).label
 
     @property
     def extension_name(self) -> str:
-        """The choice and its changed options, without the factor, which has a column of its own:
-        `rerope,width=16`.
+        """The name in rows: the choice and its changed options, without the factor, which has a
+        column of its own: `rerope,width=16`.
         """
-        options = [
-            f"{key}={value}"
-            for key, value in self.extension_options.items()
-            if key.split(".")[-1] != "factor"
-        ]
-        return ",".join([self.choices["extension"], *options])
+        return written(self.choices["extension"], without_factor(self.changed))
 
     @property
     def extension_stem(self) -> str:
         """The same with the factor, for the names of files."""
-        return ",".join(
-            [
-                self.choices["extension"],
-                *(f"{key}={value}" for key, value in self.extension_options.items()),
-            ]
-        )
+        return written(self.choices["extension"], self.changed)
+
+    @property
+    def trainings(self) -> list[Training]:
+        """The trainings that lead to the run, in their order."""
+        return self.training.chain() if self.training else []
+
+    @property
+    def trained_on(self) -> str:
+        """The data set of the last training by name, "published" for the data of others."""
+        return self.choices["data"] if self.training else "published"
+
+    @property
+    def results(self) -> Path:
+        return place(RESULTS, self.study)
+
+    @property
+    def another(self) -> str:
+        """An option that makes a run to compare this one with: `scheme=alibi`."""
+        group, *others = self.source.others
+        return f"{group}={next(name for name in others if name != self.choices[group])}"
+
+    # --- tasks
 
     @property
     def task_names(self) -> list[str]:
         tasks = self.config["task"]
+        if isinstance(tasks, dict) and "_target_" in tasks:
+            raise UserError(
+                f"task: the file of {tasks['_target_']} does not say where its options belong; "
+                "write `# @package task.NAME` in its first line, NAME being the name of the file"
+            )
         if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
             raise UserError(f"task={tasks}: choices of conf/task by name, such as task=[nll,kv]")
         return [name for name in tasks if name not in self.unasked]
 
     @property
     def unasked(self) -> list[str]:
-        """Tasks that an experiment has options for, and the command line has not chosen."""
-        options = {
-            name
-            for name, given in self.config["task"].items()
-            if isinstance(given, dict) and "_target_" not in given
-        }
+        """Tasks with options in an experiment that the command line did not choose."""
         return sorted(
-            name for name in options if (Path(conf_dir()) / "task" / f"{name}.yaml").is_file()
+            name
+            for name, options in self.config["task"].items()
+            if isinstance(options, dict)
+            and "_target_" not in options
+            and (Path(conf_dir()) / "task" / f"{name}.yaml").is_file()
         )
 
     @cached_property
     def _built(self) -> tuple[dict[str, Task], dict[str, UserError]]:
-        """Tasks by name, and with keep_going=true what is wrong with others. Raises UserError where
-        one cannot be run, or with it none.
+        """Tasks by name; with keep_going=true, the error of each task that cannot run. Raises
+        UserError for the first of them, or with keep_going=true if no task can run.
         """
         tasks: dict[str, Task] = {}
         refused: dict[str, UserError] = {}
+        source, plugins = self.source, self.config["plugins"]
         for name in self.task_names:
             try:
-                task = build(
-                    self.config["task"][name], f"task.{name}", self.config["plugins"], Task
-                )
-                task.check(self.corpus, self.vocabulary_of(task), self.length)
+                task = build(self.config["task"][name], f"task.{name}", plugins, Task)
+                task.check(source.corpus, self.vocabulary_of(task), source.length)
                 tasks[name] = task
             except UserError as error:
-                said = str(error)
-                if said.startswith("task: "):  # of a vocabulary that several tasks ask
-                    error = UserError(f"task.{name}: {said.removeprefix('task: ')}")
+                problem = str(error)
+                if problem.startswith("task: "):  # of a vocabulary that several tasks use
+                    error = UserError(f"task.{name}: {problem.removeprefix('task: ')}")
                 refused[name] = error
                 if not self.config["keep_going"] or len(refused) == len(self.task_names):
                     raise error from None
@@ -229,62 +151,63 @@ class Job:
 
     @property
     def tasks(self) -> dict[str, Task]:
-        """By name, those that can be run."""
+        """The tasks that can run, by name."""
         return self._built[0]
 
     @property
     def refused(self) -> dict[str, UserError]:
-        """The other ones, which keep_going=true leaves out."""
+        """The errors of the others, which keep_going=true leaves out."""
         return self._built[1]
 
-    @cached_property
-    def dashboard(self) -> Any:
-        return ViewOnly(self._build("logger", Dashboard))
+    def vocabulary_of(self, task: Task) -> Vocabulary:
+        return self.source.vocabulary_for(task.words)
 
-    def start_dashboard(self, course: Course | None = None) -> None:
-        """Opens the page of this job, or that of the course that comes before its own."""
-        own = course in (None, self.course)
-        run, label = (self.run, self.label) if own else (self.base.run, self.base.label)
+    # --- the machine
+
+    def show(self, training: Training | None = None) -> None:
+        """Opens the dashboard's page of this job, or the page of a training before its own."""
+        own = training in (None, self.training)
+        run, label = (self.run, self.label) if own else (training.run, training.label)
         extension = self.extension_stem if own else DIRECT
         names = self.study, run.name, extension, label, self.trained_on
-        self.dashboard.start(
-            Page(*names, self.seed, self.length, tuple(self.task_names), run.identity)
+        tasks = tuple(self.task_names)
+        self.dashboard.start(Page(*names, run.seed, self.source.length, tasks, run.identity))
+
+
+def make(
+    config: dict[str, Any],
+    choices: dict[str, str],
+    opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
+) -> Job:
+    """The Job of a composed configuration; opened: opens the corpus of a source of text. Raises
+    UserError for names and numbers that no job can have; extrap/runs/validate.py checks the rest.
+    """
+    plugins, choice = config["plugins"], choices["extension"]
+    check_plugins(plugins)
+    source = (Published if Published.meant(config) else Fresh)(config, choices, opened)
+    _check(config, source)
+    extension = build(config["extension"], "extension", plugins, Extension)
+    own = changed(config["extension"], node("extension", choice), plugins)
+    training = Pretraining(source) if isinstance(source, Fresh) else None
+    if config["finetune"]:
+        name = written(choice, without_factor(own))
+        training = FineTuned(source, training, extension, name)
+    if training is None and config["stage"] == "train":
+        raise UserError(
+            f"stage=train: {source.label} is trained already; stage=evaluate asks it, "
+            "finetune=lora tunes it"
         )
+    dashboard = ViewOnly(build(config["logger"], "logger", plugins, Dashboard))
+    return Job(config, choices, source, training, extension, own, dashboard)
 
-    @property
-    def trained_on(self) -> str:
-        """The data set of the last training by name; "published" where it was not ours."""
-        return "published" if self.published and not self.config["finetune"] else self.data_name
 
-    @cached_property
-    def tuned(self) -> FineTuned | None:
-        """How the run is fine-tuned, if it is."""
-        if not self.config["finetune"]:
-            return None
-        return FineTuned(self.base, self.choices, self.extension, self.extension_name)
-
-    @property
-    def course(self) -> Course:
-        """Whose steps the stage `train` takes."""
-        return cast(Course, self.tuned or self.base)
-
-    @property
-    def label(self) -> str:
-        """Name of the series in rows and figures."""
-        return self.base.label if self.tuned is None else self.tuned.label
-
-    @property
-    def run(self) -> Run:
-        return self.course.run
-
-    @property
-    def linear(self) -> Word:
-        """Which library computes the linear layers of this run on a CPU."""
-        return self.library(self.run)
-
-    def library(self, run: Run) -> Word:
-        return choose(self.config["linear"], self.trainer, run)
-
-    @property
-    def results(self) -> Path:
-        return RESULTS / self.study
+def _check(config: dict[str, Any], source: Source) -> None:
+    for option, value in (("study", config["study"]), ("label", source.label)):
+        if not NAME.fullmatch(value):
+            raise UserError(
+                f"{option}={value}: letters, digits, dot, hyphen and underscore, starting "
+                "with a letter or digit"
+            )
+    for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
+        if not low <= config[option] <= high:
+            raise UserError(f"{option}={config[option]}: a whole number from {low} to {high}")

@@ -3,11 +3,15 @@
 runs/<run>/done/<study>__<extension>__<task>.json    which evaluation wrote which rows
 results/<study>/rows/<run>__<extension>__<task>.csv
 results/<study>/items/<run>__<extension>__<task>.csv
+
+A part of a study lies in the folder of the whole (extrap.results.places).
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
+
+from extrap.results.places import place
 
 RUNS = Path("runs")
 RESULTS = Path("results")
@@ -44,11 +48,11 @@ class ResultFile:
 
     @property
     def rows(self) -> Path:
-        return RESULTS / self.study / "rows" / f"{self.run}__{self._under}.csv"
+        return place(RESULTS, self.study) / "rows" / f"{self.run}__{self._under}.csv"
 
     @property
     def items(self) -> Path:
-        return RESULTS / self.study / "items" / f"{self.run}__{self._under}.csv"
+        return place(RESULTS, self.study) / "items" / f"{self.run}__{self._under}.csv"
 
     @property
     def note(self) -> str:

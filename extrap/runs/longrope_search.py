@@ -20,8 +20,8 @@ from torch import Tensor
 from extrap.extensions.by_parts import YaRN
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import bloc97
-from extrap.model.card import parts
 from extrap.model.gpt import GPT
+from extrap.model.parts import parts
 from extrap.model.spectrum import Pairs, pairs, turns_pairs
 from extrap.runs.folder import Run, read_json, write_json
 from extrap.runs.job import Job
@@ -101,16 +101,17 @@ def texts(job: Job, n: int) -> Tensor:
     """(DOCUMENTS, 1 + n): BOS and the first n tokens of as many documents of the training split.
     Raises UserError where there are fewer.
     """
-    found = job.corpus.documents("train", at_least=n)
+    corpus = job.source.corpus
+    found = corpus.documents("train", at_least=n)
     if len(found) < DOCUMENTS:
         raise UserError(
-            f"{job.corpus.option}: {len(found)} training documents have {n} tokens, the search "
+            f"{corpus.option}: {len(found)} training documents have {n} tokens, the search "
             f"wants {DOCUMENTS}; give more text or a smaller extension.factor"
         )
     chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)]).astype(
         np.int64
     )
-    return F.pad(torch.from_numpy(chosen), (1, 0), value=job.vocabulary.bos)
+    return F.pad(torch.from_numpy(chosen), (1, 0), value=job.source.vocabulary.bos)
 
 
 def find_factors(

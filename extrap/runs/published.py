@@ -1,34 +1,33 @@
-"""A run without training: a published checkpoint, read as it is, or the parent of a tuned one.
+"""A published checkpoint: evaluated as it is, or tuned.
 
-Named by the hash of its weights and config, by how it is read, and by the text that it is asked
-about. It brings its own scheme, tokenizer and context length; of the configuration count `model`,
-`extension`, `task` and `data.corpus`. Under `finetune` count `data.text`, too, and what `train`
-says of the optimiser: it is tuned on windows of that text.
+Its run is named by the hash of its weights and config, by the options of `model`, and by the text
+of the evaluation. The checkpoint brings its own scheme, tokenizer and context length, so extrap
+reads `model`, `extension`, `task` and `data.corpus` alone; under `finetune` also `data.text`, the
+windows that tune it, and the options of the optimiser in `train`.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Literal, NoReturn, cast
+from typing import Annotated, Any, Literal, cast
 
 import torch
 from annotated_types import Ge
 from torch import Tensor
 
-from extrap.data.corpora.base import Corpus, Encoded, Source
+from extrap.data.corpora import base
+from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape
 from extrap.pretrained.checkpoint import DTYPES, Checkpoint
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
-from extrap.runs.checkpoint import trained_weights
 from extrap.runs.folder import PUBLISHED, Run, write_json
+from extrap.runs.source import Source
 from extrap.runs.training import devices
 from extrap.runs.training.finetune import OWN
-from extrap.runs.training.optim import Optim
 from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
 
@@ -41,10 +40,10 @@ class Reading:
     """Options of a model that is a checkpoint.
 
     checkpoint: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of
-    the hub. train_length: L in tokens; null is what the config says. dtype: of the weights. bos: id
-    that a window of text begins with; null is what the config says. chat: retrieval is asked in the
-    turns of the checkpoint's chat template: the context is the text of a user, and the query opens
-    the answer; running text stays as it is.
+    the hub. train_length: L in tokens; null takes it from the config. dtype: of the weights. bos:
+    id of the token in front of a window of text; null takes it from the config. chat: retrieval
+    uses the turns of the checkpoint's chat template: the user's text is the context, and the query
+    opens the answer; running text stays as it is.
     """
 
     checkpoint: str
@@ -55,7 +54,7 @@ class Reading:
 
 
 class PublishedRun(Run):
-    """A run whose weights lie elsewhere, trained by others."""
+    """The run of a checkpoint: others trained it, and its weights lie elsewhere."""
 
     @property
     def trained(self) -> bool:
@@ -65,39 +64,25 @@ class PublishedRun(Run):
     def state(self) -> dict[str, Any]:
         return {"schema": RUN, "state": PUBLISHED, "steps": 0, "files": {}}
 
-    def claim(self, **machine: str) -> None:
-        """Writes config.json, and into state.json that there is nothing to train."""
-        super().claim(**machine)
+    def claim(self) -> None:
+        """Writes config.json, and a state.json without files."""
+        super().claim()
         write_json(self.folder / "state.json", self.state)
 
 
-@dataclass
-class Published:
-    """Stands where Pretraining does for a model that is trained here.
+class Published(Source):
+    """A checkpoint in place of a model that the bench trains."""
 
-    config: the composed configuration as plain values; label: name of the series in rows; opened:
-    the corpus of a source. Raises UserError for options that would be left unread.
-    """
-
-    config: Mapping[str, Any]
-    label: str
-    opened: Callable[[Encoded], Corpus] = field(default=lambda source: source.open())
-
-    parent = None
-    verb = "train"
+    group, published, others = "model", True, ("extension", "yarn", "pi")
 
     @classmethod
     def meant(cls, config: Mapping[str, Any]) -> bool:
-        """Whether a configuration is about a checkpoint."""
+        """True if a configuration is about a checkpoint."""
         return isinstance(config["model"], Mapping) and "checkpoint" in config["model"]
 
-    def __post_init__(self) -> None:
-        self.seed: int = self.config["seed"]
-        if self.config["stage"] == "train" and not self.config["finetune"]:
-            raise UserError(
-                f"stage=train: {self.label} is trained already; stage=evaluate asks it, "
-                "finetune=lora tunes it"
-            )
+    def _name(self) -> str:
+        """With chat=true the rows are a series of their own."""
+        return super()._name() + ("-chat" if self.config["model"].get("chat") is True else "")
 
     @cached_property
     def reading(self) -> Reading:
@@ -109,13 +94,7 @@ class Published:
         return Checkpoint(self.reading.checkpoint)
 
     @cached_property
-    def optim(self) -> Optim:
-        return build(
-            self.config["train"] | {"_target_": "extrap.runs.training.optim.Optim"}, "train"
-        )
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> PublishedVocabulary:
         settings, bos = self.checkpoint.settings, self.reading.bos
         for name in ("bos_token_id", "eos_token_id"):
             bos = settings.get(name) if bos is None else bos
@@ -130,6 +109,9 @@ class Published:
         folder, chat = self.checkpoint.folder, self.reading.chat
         return PublishedVocabulary(folder, size, bos, settings.place, chat)
 
+    def vocabulary_for(self, words: bool) -> Vocabulary:
+        return self.vocabulary.words if words else self.vocabulary
+
     @property
     def length(self) -> int:
         return self.checkpoint.length(self.reading.train_length)
@@ -137,56 +119,28 @@ class Published:
     @cached_property
     def corpus(self) -> Corpus:
         node = self.config["data"]["corpus"]
-        source = build(node, "data.corpus", self.config["plugins"], Source)
+        source = build(node, "data.corpus", self.config["plugins"], base.Source)
         return self.opened(Encoded(source, self.vocabulary.encoder))
 
-    @property
-    def shape(self) -> Shape:
-        return self.model("meta").scheme.shape
-
     def model(self, device: str = "cpu") -> GPT:
-        """The checkpoint's own weights; none on device meta. A model of transformers stands for a
-        GPT as far as it goes: it is called alike, and refuses to be asked for more.
+        """The checkpoint's own weights; none on device meta. A model of transformers takes the
+        place of a GPT as far as it can: it has the same call, and rejects the rest.
         """
         empty = device == "meta"
-        found = self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
-        return cast(GPT, found)
+        model = self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
+        return cast(GPT, model)
 
-    def trained(self, run: Run) -> GPT:
-        """The checkpoint itself, or with the weights of a run that was tuned from it."""
-        model = self.model()
-        if not isinstance(run, PublishedRun):
-            model.load_state_dict(self.weights(run, model))
-        return model
-
-    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
-        """Those of the checkpoint, or of a run of this model that was tuned from it."""
-        if isinstance(run, PublishedRun):
-            return dict(self.model().state_dict())
-        return trained_weights(run, model, self.dtype)
+    def untrained(self, layers: int | None = None) -> GPT:
+        torch.manual_seed(self.seed)
+        return self.checkpoint.untrained(self.reading.train_length, layers)
 
     @property
     def dtype(self) -> torch.dtype:
-        """Numbers that it is read in, and that tuned weights are kept in."""
         return DTYPES[self.reading.dtype]
 
     @property
     def precision(self) -> str:
-        """In which numbers it is read, in the words of Lightning."""
         return PRECISIONS[self.reading.dtype]
-
-    def untrained(self, layers: int | None = None) -> GPT:
-        """The same architecture with random weights, of its own depth or another."""
-        torch.manual_seed(self.seed)
-        return self.checkpoint.untrained(self.reading.train_length, layers)
-
-    @cached_property
-    def params(self) -> int:
-        return sum(p.numel() for p in self.model("meta").parameters())
-
-    @property
-    def trainer(self) -> dict[str, Any]:
-        return dict(self.config["trainer"])
 
     @cached_property
     def run(self) -> Run:
@@ -202,17 +156,26 @@ class Published:
             identity["turns"] = [list(turns.before), list(turns.behind)]
         return PublishedRun(self.label, identity, self.seed)
 
-    steps = 1
-    """Nobody says how many came before; a tuning that follows on some has no curriculum."""
+    def trained(self, run: Run) -> GPT:
+        return self.model() if isinstance(run, PublishedRun) else super().trained(run)
+
+    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
+        if isinstance(run, PublishedRun):
+            return dict(self.model().state_dict())
+        return super().weights(run, model)
+
+    def note(self) -> None:
+        with self.run.alone():
+            self.run.claim()
 
     @property
     def reads(self) -> dict[str, Any]:
-        """The text that it is tuned on; it brings its vocabulary."""
+        """The checkpoint brings its vocabulary."""
         return {"corpus": self.config["data"]["corpus"], "vocabulary": None}
 
     def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
-        """A mixture in the tokens of the checkpoint. Raises UserError for one with other parts than
-        text: the records of `retrieval` have ids of their own, which it has none of.
+        """A mixture in the tokens of the checkpoint. Raises UserError for a part other than text:
+        the records of `retrieval` need ids that a checkpoint does not have.
         """
         more = {f"more.{name}": part for name, part in (data.get("more") or {}).items()}
         for name, part in (dict(data) | more).items():
@@ -226,13 +189,12 @@ class Published:
 
     @property
     def about_tuning(self) -> dict[str, Any]:
-        """What tuning depends on and the identity of the checkpoint does not say."""
         train = {name: value for name, value in self.config["train"].items() if name not in OWN}
         return {"train": train, "precision": devices.precision(self.trainer.get("precision"))}
 
     def check_tuned(self) -> None:
         """Raises UserError for a model of transformers, and for a training in other numbers than
-        those it is read in.
+        `model.dtype`.
         """
         if (plain := self.checkpoint.plain) is not None:
             raise UserError(
@@ -245,16 +207,3 @@ class Published:
                 f"trainer.precision={word}: keeps other numbers than model.dtype="
                 f"{self.reading.dtype}; give trainer.precision={self.precision}"
             )
-
-    @property
-    def batches(self) -> NoReturn:
-        raise UserError(f"{self.label}: a published checkpoint is not trained here")
-
-    def begin(self) -> GPT:
-        raise UserError(f"{self.label}: a published checkpoint is not trained here")
-
-    def outline(self) -> GPT:
-        return self.begin()
-
-    def end(self, weights: dict[str, Tensor]) -> dict[str, Tensor]:
-        return weights

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from extrap.results.places import having, place
 from extrap.runs.folder import Named, read_json, write_json
 from extrap.runs.layout import (
     CURVE,
@@ -38,11 +39,14 @@ class State(StrEnum):
     RESUMABLE = "resumable"
     MISSING = "missing"
     DONE = "done"
-    NOT_TRAINED = "not trained"
+    BELOW_GATE = "below the gate"
     DIVERGED = "diverged"
 
 
-ENDED = (State.DONE, State.NOT_TRAINED, State.DIVERGED)
+ENDED = (State.DONE, State.BELOW_GATE, State.DIVERGED)
+
+MISSED = "not trained"
+"""The status of rows of a run below the gate of their task."""
 
 
 @dataclass(frozen=True)
@@ -198,8 +202,8 @@ def _outcome(entry: Entry) -> State:
         return State.DIVERGED
     # Retrieval is not what a run on text alone was to learn.
     return (
-        State.NOT_TRAINED
-        if any(row.get("status") == State.NOT_TRAINED and row.get("data") != "text" for row in rows)
+        State.BELOW_GATE
+        if any(row.get("status") == MISSED and row.get("data") != "text" for row in rows)
         else State.DONE
     )
 
@@ -207,7 +211,7 @@ def _outcome(entry: Entry) -> State:
 def studies() -> list[str]:
     """Names of all studies that were asked for or have rows."""
     names = {file.parent.name for file in (RUNS / ".jobs").glob("*/*.json")}
-    return sorted({*names, *(file.parent.parent.name for file in RESULTS.glob("*/rows/*.csv"))})
+    return sorted({*names, *(folder.name for folder in having(RESULTS, "rows/*.csv"))})
 
 
 def entries(study: str) -> list[Entry]:
@@ -240,7 +244,7 @@ def entries(study: str) -> list[Entry]:
 def uses(run: str) -> set[str]:
     """The studies that asked for a run or have rows of it."""
     names = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
-    return names | {file.parent.parent.name for file in RESULTS.glob(f"*/rows/{run}__*.csv")}
+    return names | {folder.name for folder in having(RESULTS, f"rows/{run}__*.csv")}
 
 
 def _folder(study: str) -> Path:
@@ -270,7 +274,7 @@ def _noted(study: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
     """(run, extension, task, config) of every file of rows."""
-    for path in sorted((RESULTS / study / "rows").glob("*.csv")):
+    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
         if (file := of_rows(path)) is not None:
             config = next((row.get("config") or "" for row in _table(path) or []), "")
             yield file.run, file.extension, file.task, config

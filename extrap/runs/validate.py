@@ -1,113 +1,85 @@
-"""What is checked before any work starts, so that a mistake costs seconds: every option, the size
-of a model before it is built, every name of a file, every task, every pair of model and extension.
+"""The checks before any work starts, so that a mistake costs seconds: every option, the size of a
+model before it is built, every name of a file, every task, every pair of model and extension, and a
+new scheme tried out.
 """
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
-from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from extrap.model.gpt import GPT, check_heads
-from extrap.runs.build import build, check_arguments
+import torch
+from torch import Tensor
+
+from extrap.model.attention import kernel
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme
+from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
-from extrap.runs.probe import check_scheme
+from extrap.runs.job import Job
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
-from extrap.utils.packed import memory
 from extrap.utils.paths import conf_dir
 
-if TYPE_CHECKING:
-    from extrap.runs.job import Job
-
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
-# characters of a file's name without its ending; file systems take 255 bytes, and what is being
-# written has a longer name
+# characters of a file's name without its ending; file systems take 255 bytes, and a file that is
+# being written has a longer name
 LONGEST = 220
-BYTES = 16  # of a parameter in training: itself, its gradient, two moments, float32
-FROZEN = 4  # of one that is not trained
-SMALLER = "give a smaller model.dim, model.layers or data.vocabulary"
-_PROBED: set[str] = set()  # fingerprints of schemes that this process has tried out
+TOKENS, CLOSE = 48, 1e-6  # of the text that a scheme is tried on; two results within it agree
+EACH = ("seed", "study", "label", "threads", "train", "logger")
+"""Options that `check_own` or the making of a Job checks; the others make the kind of a job."""
+
+_PROBED: set[str] = set()  # fingerprints of the schemes that this process has tried
 
 
-def check(job: "Job") -> None:
+def check(job: Job) -> None:
     """Raises UserError for anything that cannot work, and warns of tasks that are left out."""
-    _ = job.optim, job.corpus, job.extension, job.trainer, job.dashboard, job.linear
-    if not job.published:
-        _ = job.batches
-        check_memory(job.params)
-        _probe(job, fingerprint([job.config["scheme"], job.config["model"], job.length]))
-    _names(job)
+    source = job.source
+    source.check()
+    check_own(job)
+    _pair(job)
+    for training in job.trainings:
+        training.check()
+    if not source.published:
+        _probe(job, fingerprint([job.config["scheme"], job.config["model"], source.length]))
     if job.unasked:
-        warnings.warn(
-            f"task=[{','.join(job.task_names)}]: options of {', '.join(job.unasked)} are left "
-            "aside",
-            UserWarning,
-            stacklevel=1,
-        )
+        left = f"options of {', '.join(job.unasked)} are left aside"
+        warnings.warn(f"task=[{','.join(job.task_names)}]: {left}", UserWarning, stacklevel=1)
     for error in job.refused.values():
         warnings.warn(f"{error}; the other tasks are asked", UserWarning, stacklevel=1)
-    _pair(job)
-    if job.tuned is not None:
-        job.tuned.check()
 
 
-def check_model(options: Any) -> None:
-    """Raises UserError for what is no set of options of a GPT: missing, unknown, of another type,
-    out of bounds.
+def check_own(job: Job) -> None:
+    """Raises UserError for options in which jobs of one kind differ."""
+    _ = [training.optim for training in job.trainings]
+    _names(job)
+
+
+def kind(job: Job) -> str:
+    """Equal for jobs that differ in seed, study, label and options of the optimiser alone. One
+    model, one trainer and one set of tasks tell whether all of them can work.
     """
-    if not isinstance(options, Mapping) or not options:
-        raise UserError(
-            f"model={options}: must be the options of a model; choose one of conf/model, such as "
-            "model=tiny"
-        )
-    own = {n for n, p in signature(GPT).parameters.items() if p.default is not Parameter.empty}
-    if missing := sorted(own - set(options)):
-        raise UserError(
-            f"model.{missing[0]}: missing; give it, or choose one of conf/model, such as model=tiny"
-        )
-    check_arguments(GPT, options, "model", ("scheme", "vocab"))
-    if options["head_dim"] is None and options["dim"] % options["heads"]:
-        raise UserError(f"model.heads={options['heads']}: must divide model.dim={options['dim']}")
-    try:
-        check_heads(*(options[name] for name in ("dim", "heads", "kv_heads", "head_dim")))
-    except ValueError as error:
-        raise UserError(f"model.{error}") from None
+    options = {name: value for name, value in job.config.items() if name not in EACH}
+    return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
 
 
-def check_memory(params: int, frozen: int = 0, remedy: str = SMALLER) -> None:
-    """Raises UserError for a model that cannot be trained in the memory of this machine. frozen:
-    parameters that are not trained; remedy: what to do.
-    """
-    need = BYTES * params + FROZEN * frozen
-    have = memory()
-    if need > have:
-        raise UserError(
-            f"model: {params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training and "
-            f"this machine has {have / 2**30:,.0f}; {remedy}"
-        )
-
-
-def _probe(job: "Job", once: str) -> None:
-    """Raises UserError for a scheme that cannot be trained; jobs of a sweep that share a scheme
-    share the probe, too.
+def _probe(job: Job, once: str) -> None:
+    """Raises UserError for a scheme that cannot be trained; jobs of a sweep with one scheme share
+    the probe.
     """
     if once not in _PROBED:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # advice is given where the model is built for good
-            model = job.model()
+            warnings.simplefilter("ignore")  # the final build of the model gives the advice
+            model = job.source.model()
         check_scheme(model, job.choices["scheme"])
         _PROBED.add(once)
 
 
-def _names(job: "Job") -> None:
-    """Raises UserError for choices that would not make one name of a file below the folders of runs
-    and results.
-    """
-    for option, value in (("data", job.data_name), ("extension", job.extension_stem)):
+def _names(job: Job) -> None:
+    """Raises UserError for choices that do not make a name of a file."""
+    for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
             raise UserError(
                 f"{option}={value}: its name and changed options become names of files; use fewer "
@@ -124,19 +96,18 @@ def _names(job: "Job") -> None:
             )
 
 
-def _pair(job: "Job") -> None:
-    """Raises NotApplicable, with what works instead, for an extension that makes no sense on the
-    scheme.
+def _pair(job: Job) -> None:
+    """Raises NotApplicable, with the extensions that work, for an extension that makes no sense on
+    the scheme.
     """
-    model, name = job.model("meta"), job.choices["extension"]
+    model, name = job.source.model("meta"), job.choices["extension"]
     try:
         extended = job.extension(model)
     except NotApplicable as error:
-        if line := _mistaken(job.extension_options, error):
+        if line := _mistaken(job.changed, error):
             raise UserError(line) from None
-        raise NotApplicable(
-            f"extension={name}: {error.why}", partial(_instead, job, model)
-        ) from None
+        remedy = partial(_instead, job, model)
+        raise NotApplicable("extension", name, error.why, remedy) from None
     inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
     if inside and not isinstance(model, GPT):
         raise NotApplicable(
@@ -148,29 +119,42 @@ def _pair(job: "Job") -> None:
             f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
             "windows of one; leave one of the two out"
         )
+    if isinstance(extended, GPT) and _looks_ahead(extended):
+        _scores_the_last_alone(job, name)
+
+
+def _looks_ahead(model: GPT) -> bool:
+    return any(isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules())
+
+
+def _scores_the_last_alone(job: "Job", extension: str) -> None:
+    """Raises NotApplicable for a task, or a tuning, on tokens inside a text."""
+    why = f"tokens inside a text, and under extension={extension} they depend on later ones"
+    if inner := [name for name, task in job.tasks.items() if task.inner]:
+        raise NotApplicable(f"task={inner[0]}: scores {why}; leave the task out")
+    if job.tuned is not None:
+        raise NotApplicable(f"finetune={job.choices['finetune']}: trains on {why}; leave it out")
 
 
 def _mistaken(options: Iterable[str], error: NotApplicable) -> str:
-    """The line about an option that was changed and that the method cannot take; "" where it is the
-    scheme that it cannot. options: those that were changed, nested ones as `first.b`.
+    """The line about a changed option that the extension cannot take; "" if the scheme is the
+    reason. options: the changed ones, nested ones as `first.b`.
     """
-    said = error.why.partition(": ")[2]
-    named = re.match(r"(\w+)[=:]", said)
+    problem = error.why.partition(": ")[2]
+    named = re.match(r"(\w+)[=:]", problem)
     at = [o for o in options if named and o.split(".")[-1] == named[1]]
-    return f"extension.{at[0]}{said[named.end(1) :]}" if named and at else ""
+    return f"extension.{at[0]}{problem[named.end(1) :]}" if named and at else ""
 
 
-def _instead(job: "Job", model: GPT) -> str:
-    group = "model" if job.published else "scheme"
-    return (
-        f"with {group}={job.choices[group]} work "
-        f"{', '.join(applicable(model, job.config['plugins']))}"
-    )
+def _instead(job: Job, model: GPT) -> str:
+    group = job.source.group
+    working = ", ".join(applicable(model, job.config["plugins"]))
+    return f"with {group}={job.choices[group]} work {working}"
 
 
 def applicable(model: GPT, plugins: Iterable[str] = ()) -> list[str]:
-    """Names of the extensions, as their files have them, that the model takes. It may be one
-    without storage (device meta).
+    """The extensions that the model takes, by the names of their files. The model may be without
+    storage (device meta).
     """
     return [
         path.stem
@@ -185,3 +169,55 @@ def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
     except NotApplicable:
         return False
     return True
+
+
+@torch.no_grad()
+def check_scheme(model: GPT, name: str) -> None:
+    """Raises UserError for a scheme that looks ahead, gives other logits for the same text, or has
+    a kernel that does not compute its `attend`. Takes milliseconds, in float64.
+
+    The tests hold every scheme of extrap to this; the probe holds the schemes of plug-ins to it.
+
+    Args:
+        model: a model to change: the probe moves the parameters of the scheme off their initial
+            values, which could hide a fault
+        name: the choice of the scheme
+    """
+    draws = torch.Generator().manual_seed(0)
+    model = model.double().eval()
+    for p in model.scheme.parameters():
+        p.add_(0.3 * torch.randn(p.shape, generator=draws, dtype=p.dtype))
+    shape = model.scheme.shape
+    n = min(TOKENS, shape.length)
+    text = torch.randint(0, shape.vocab, (1, n), generator=draws)
+    half = n // 2
+    other = text.clone()
+    other[:, half:] = (other[:, half:] + 1) % shape.vocab
+    logits = model(text)
+    if _apart(logits, model(text)):
+        raise UserError(
+            f"scheme={name}: gives other logits when it reads the same text again; "
+            "outside training nothing of a scheme may be random"
+        )
+    if _apart(logits[:, :half], model(other)[:, :half]):
+        raise UserError(
+            f"scheme={name}: looks ahead, logits of the first {half} tokens depend on later ones; "
+            "a hook must mask what at.visible does"
+        )
+    at = model.where(text).at_layer(0, torch.randn(1, n, shape.dim, generator=draws).double())
+    q, k, v = (
+        torch.randn(1, heads, n, shape.head_dim, generator=draws).double()
+        for heads in (shape.heads, shape.kv_heads or shape.heads, shape.kv_heads or shape.heads)
+    )
+    if shape.kv_heads in (None, shape.heads):
+        computed = kernel(model.scheme, at)(model.scheme, q, k, v, at)
+        if _apart(computed, model.scheme.attend(q, k, v, at)):
+            raise UserError(
+                f"scheme={name}: its kernel is not its definition; "
+                "the hooks that it overrides disagree with its `attend`"
+            )
+
+
+def _apart(a: Tensor, b: Tensor) -> bool:
+    """True if two results differ by more than rounding. NaN agrees with NaN."""
+    return not torch.allclose(a, b, rtol=CLOSE, atol=CLOSE, equal_nan=True)

@@ -1,14 +1,14 @@
 """Abacus embedding: every symbol of a run knows its place in the run. arXiv 2405.17399.
 
-A symbol is one of the last `ids` tokens of the vocabulary, a run a number or a string of them; any
-other token ends it. Place c = 1 is the first symbol of a run, so that digits of equal worth of two
-numbers written from the lowest digit on have the same row, however long the numbers are:
+A symbol is one of the last `ids` tokens of the vocabulary; a run is a number or a string of
+symbols, and any other token ends it. Place c = 1 is the first symbol of a run. Two numbers written
+from the lowest digit on then share a row for digits of equal worth, however long the numbers are:
 
     x_i <- x_i + P[c_i - 1 + k] for symbols,  x_i else;    k ~ U{0 .. offset} in training, 0 at test
 
-k is drawn once for a forward. It trains rows of places that no run of training reaches; without it
-those stay as they were drawn. Positions outside runs, and which run is which, are left to what it
-is stacked with (the paper: FIRE, RoPE or none).
+Each forward draws one k. It trains rows of places that no run of training reaches; without it those
+rows stay random. Other parts of the stack (the paper: FIRE, RoPE or none) tell positions outside
+runs, and tell one run from another.
 """
 
 import torch
@@ -18,11 +18,11 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class Abacus(Scheme):
-    """ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; all where
-    there are fewer). offset: largest k.
+    """ids: symbols, the last ids of the vocabulary (64: the values of data.vocabulary; the whole
+    vocabulary if it is smaller). offset: largest k.
 
-    Parameters: (L + offset) x C, drawn from N(0, 0.7**2). Places past the table have its last row.
-    Draws k from torch's CPU generator. Raises ValueError for ids below 1 and a negative offset.
+    Parameters: (L + offset) x C from N(0, 0.7**2). Places past the table share its last row. Draws
+    k from torch's CPU generator. Raises ValueError for ids below 1 and a negative offset.
 
     Kind: modifier
     Used by: -
@@ -40,7 +40,7 @@ class Abacus(Scheme):
         self.table = nn.Parameter(0.7 * torch.randn(shape.length + offset, shape.dim))
 
     def place(self, tokens: Tensor) -> Tensor:
-        """(B, T) whole: place in the run, from 1; 0 for what is no symbol."""
+        """Returns the place in the run, (B, T) whole, from 1; 0 for other tokens."""
         i = torch.arange(tokens.shape[1], device=tokens.device).expand_as(tokens)
         end = torch.where(tokens < self.first, i, -1).cummax(1).values
         return i - end

@@ -21,10 +21,10 @@ def alibi_slopes(heads: int) -> list[float]:
 
 
 class ALiBi(Scheme):
-    """slopes: one per head in place of the official ones (a single head gets 2**-8, too shallow to
-    be of use).
+    """slopes: one per head in place of the official ones (for a single head 2**-8, too shallow to
+    help).
 
-    Parameters: none. Defined at every position. Raises ValueError where slopes are not one positive
+    Parameters: none. Defined at every position. Raises ValueError unless slopes are one positive
     number per head.
 
     Kind: relative

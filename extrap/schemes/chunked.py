@@ -3,8 +3,8 @@ transformers, models/llama4/modeling_llama4.py.
 
 Chunks       visible iff floor(i / C) = floor(j / C): tokens of the same chunk, by their order
 StepHeat     c_i = 1 + slope ln(1 + floor(n_i / F)), n_i visible keys of query i (i + 1 unmasked)
-Local layers see their chunk alone, under RoPE; in every fourth layer all is seen, without
-positions, and logits are heated as the text grows.
+Local layers see their chunk alone, under RoPE. Every fourth layer sees the whole text without
+positions, and its logits grow with the text.
 """
 
 import torch

@@ -1,9 +1,9 @@
 """Complex-order embedding: every word turns at frequencies of its own. arXiv 1912.12333.
 
-f(w, i) = r_w exp(I (omega_w i + phi_w)) in each of C / 2 complex channels;   x_i = [Re f ; Im f]
-so f(w, i + c) = f(w, i) exp(I omega_w c) and |f(w, i)| = |r_w|. The token embedding [a ; b] holds r
-e^{I phi} = a + I b. The paper's attention is complex as well; here it is the real decoder of all
-schemes, and positions start at 0, not 1.
+f(w, i) = r_w exp(I (omega_w i + phi_w)) in each of C / 2 complex channels;   x_i = [Re f ; Im f] so
+f(w, i + c) = f(w, i) exp(I omega_w c) and |f(w, i)| = |r_w|. The token embedding [a ; b] holds r
+e^{I phi} = a + I b. The paper's attention is complex as well; here it is the real attention of
+every scheme, and positions start at 0, not 1.
 """
 
 from typing import Literal
@@ -11,11 +11,12 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from extrap.model.functional import check_base, check_even
 from extrap.model.scheme import Scheme, Shape, Where
 
 PACE = 0.1
-"""Share of the common learning rate that frequencies get: position 1000 magnifies their every step
-a thousand times.
+"""Learning rate of frequencies over that of other parameters: position 1000 magnifies every step of
+theirs a thousand times.
 """
 
 
@@ -23,10 +24,10 @@ class ComplexOrder(Scheme):
     """sharing: frequencies per word and channel (V x C / 2), per word (V), or per channel (C / 2: a
     rotary embedding).
 
-    phase: `word` takes r and phi from both halves of the token embedding, `zero` takes r from the
-    first half and phi = 0, as the authors' code does (the second half is idle then). base: omega =
-    base**(-2 floor(c / 2) / (C / 2)) at first, base**-U(0, 1) per word. Raises ValueError for an
-    odd width or a base of 1 or less.
+    phase: `word` takes r and phi from both halves of the token embedding; `zero` takes r from the
+    first half and phi = 0, as in the authors' code, and leaves the second half idle. base: omega
+    starts at base**(-2 floor(c / 2) / (C / 2)), or base**-U(0, 1) per word. Raises ValueError for
+    an odd width or a base of 1 or less.
 
     Kind: absolute
     Used by: -
@@ -43,12 +44,8 @@ class ComplexOrder(Scheme):
         base: float = 10000.0,
     ):
         super().__init__(shape)
-        if shape.dim % 2:
-            raise ValueError(
-                f"complex channels come in pairs; dim={shape.dim} is odd; give an even model.dim"
-            )
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
+        check_even(shape.dim, "complex numbers")
+        check_base(base)
         self.phase = phase
         half = shape.dim // 2
         omega = base ** (-2 * (torch.arange(half) // 2) / half)
@@ -59,7 +56,7 @@ class ComplexOrder(Scheme):
         self.paced = nn.Parameter(omega / PACE)
 
     def omega(self, tokens: Tensor) -> Tensor:
-        """(B, T) -> frequencies, broadcastable to (B, T, C / 2), float64."""
+        """Returns the frequencies of tokens (B, T), float64, broadcastable to (B, T, C / 2)."""
         return (self.paced[tokens] if self.paced.dim() == 2 else self.paced).double() * PACE
 
     def embed(self, x: Tensor, at: Where) -> Tensor:

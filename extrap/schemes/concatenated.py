@@ -1,8 +1,8 @@
-"""Sinusoids set beside the token embedding instead of summed with it.
+"""Sinusoids beside the token embedding instead of added to it.
 
 projected:  x_i <- [x_i ; PE_i] W,  W (C + P, C), no bias.  W = [I; I] with P = C is the sum, W =
-            [I; 0] is NoPE, so the sum is concatenation with tied projections
-split:      x_i <- [x_i[: C - P] ; PE_i],  the last P channels of the token give way
+            [I; 0] is NoPE
+split:      x_i <- [x_i[: C - P] ; PE_i],  PE replaces the last P channels of the token
 PE (T, P) as in arXiv 1706.03762: sin(i theta_p), cos(i theta_p) interleaved, theta_p =
 base**(-2p/P).
 """
@@ -10,7 +10,7 @@ base**(-2p/P).
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import sinusoid
+from extrap.model.functional import check_base, sinusoid
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -45,10 +45,9 @@ class ConcatenatedProjected(Scheme):
 class ConcatenatedSplit(Scheme):
     """width: P channels of position; null stands for C / 4.
 
-    The last P entries of a token's embedding play no part at the input. An untied head (the
-    default) leaves them idle; a tied head reads whole rows, so it trains those entries for the
-    output alone and ties the others. Parameters: none. Raises ValueError for a width that is odd,
-    below 2 or not below C, or a base of 1 or less.
+    The input ignores the last P entries of a token's embedding. They stay idle under an untied head
+    (the default); a tied head reads whole rows and trains them for the output alone. Parameters:
+    none. Raises ValueError for a width that is odd, below 2 or not below C, or a base of 1 or less.
 
     Kind: absolute
     Used by: -
@@ -78,5 +77,4 @@ def _check(width: int, base: float) -> None:
         raise ValueError(
             f"width={width}: sinusoids come in pairs of channels; give an even number of at least 2"
         )
-    if base <= 1:
-        raise ValueError(f"base={base}: must exceed 1")
+    check_base(base)

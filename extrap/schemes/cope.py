@@ -1,25 +1,24 @@
-"""CoPE, contextual position encoding: positions count what a query deems worth counting. arXiv
+"""CoPE, contextual position encoding: a query counts the keys that its gates select. arXiv
 2405.18719.
 
 g_ij = sigmoid(<q_i, k_j> / sqrt(D)),   p_ij = min(g_ij + ... + g_ii, pmax - 1),   z_im = <q_i,
                                         e_m>,
-b_ij = (1 - u) z_i[floor p_ij] + u z_i[ceil p_ij],   u = p_ij - floor p_ij
-Both ends count, so p_ii = g_ii. Masked keys do not count. z takes q unscaled. With g = 1, p is i -
-j + 1: clipped Shaw keys.
+b_ij = (1 - u) z_i[floor p_ij] + u z_i[ceil p_ij],   u = p_ij - floor p_ij Both ends count: p_ii =
+g_ii. Hidden keys do not count. z uses unscaled q. With g = 1, p = i - j + 1: clipped Shaw keys.
 """
 
 import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import table_limit
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 
 class CoPE(Scheme):
-    """pmax: number of counts with an embedding, the last of which serves all greater counts; null
-    stands for min(64, L / 2).
+    """pmax: number of counts with an embedding; the last serves all greater counts; null stands for
+    min(64, L / 2).
 
-    Parameters: pmax x D per layer, zero at first (the gates learn nothing in the first step).
+    Parameters: pmax x D per layer, zero at first, so that the first step does not train the gates.
     Raises ValueError unless 2 <= pmax <= L.
 
     Kind: relative
@@ -28,6 +27,8 @@ class CoPE(Scheme):
     Source: arXiv 2405.18719
     Colour: magenta
     """
+
+    own_vectors = True
 
     def __init__(self, shape: Shape, pmax: Size | None = None):
         super().__init__(shape)
@@ -39,10 +40,9 @@ class CoPE(Scheme):
         return self.interpolated(q @ self.e[at.layer].to(q.dtype).T, gates)
 
     def interpolated(self, z: Tensor, gates: Tensor) -> Tensor:
-        """z (..., Tq, pmax), gates (..., Tq, Tk) -> (..., Tq, Tk). Counts are summed in float32 at
-        least: bfloat16 ends at 256.
+        """Returns b (..., Tq, Tk) from z (..., Tq, pmax) and gates (..., Tq, Tk). Sums counts in
+        float32 at least: bfloat16 has no whole numbers past 256.
         """
-        wide = torch.promote_types(gates.dtype, torch.float32)
-        p = gates.to(wide).flip(-1).cumsum(-1).flip(-1).clamp(max=self.pmax - 1)
+        p = wide(gates).flip(-1).cumsum(-1).flip(-1).clamp(max=self.pmax - 1)
         u = p - p.floor()
         return (1 - u) * z.gather(-1, p.floor().long()) + u * z.gather(-1, p.ceil().long())

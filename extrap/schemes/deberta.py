@@ -4,7 +4,7 @@ norm as in v2 and v3.
 l_ij = (<q_i, k_j> + <q_i, Kr[r]> + <k_j, Qr[r]>) / sqrt(3D),
     Kr = P W_k, Qr = P W_q, P = LayerNorm(table),   r = min(i - j, span - 1)
 The paper indexes 2 span rows, c2p by clip(i - j + span) and p2c by clip(j - i + span); its code
-takes i - j for both, of which a causal decoder touches span rows. The scale counts the terms:
+uses i - j for both, and a causal decoder then reaches span rows. The scale counts the terms:
 sqrt(2D) with one positional term. Values carry no position.
 """
 
@@ -24,8 +24,8 @@ class DeBERTa(Scheme):
 
     p2c_index: `code` as in the authors' code and transformers, `paper` as printed (then P has 2
     span rows, two sides of one table). Parameters: span x C + 2 C shared by all layers, C x C per
-    layer and term; N(0, 0.02**2) as in transformers. Raises ValueError for a span below 2 or one
-    whose last row training never reaches, and for the paper's index without both terms.
+    layer and term; N(0, 0.02**2) as in transformers. Raises ValueError for a span below 2, for a
+    span whose last row training never reaches, and for the paper's index without both terms.
 
     Kind: relative
     Used by: DeBERTa v1 to v3
@@ -33,6 +33,8 @@ class DeBERTa(Scheme):
     Source: arXiv 2006.03654
     Colour: olive
     """
+
+    full_width = own_vectors = True
 
     def __init__(
         self,
@@ -42,7 +44,6 @@ class DeBERTa(Scheme):
         p2c_index: Literal["code", "paper"] = "code",
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
         if p2c_index == "paper" and terms != "both":
             raise ValueError(
                 f"p2c_index=paper, terms={terms}: the paper's index is defined with terms=both"
@@ -66,7 +67,7 @@ class DeBERTa(Scheme):
         return (terms * self.shape.head_dim) ** -0.5
 
     def rows(self, w: Tensor, at: Where) -> Tensor:
-        """(H, rows, D): P W of this layer."""
+        """Returns P W of this layer, (H, rows, D)."""
         return (
             (self.norm(self.table) @ w[at.layer])
             .unflatten(-1, (self.shape.heads, -1))

@@ -1,10 +1,10 @@
-"""Gated delta rule: a linear attention that corrects what it remembers and forgets by gates;
-position free. arXiv 2412.06464 (Gated DeltaNet).
+"""Gated delta rule: a linear attention that corrects its memory, and forgets by gates; without
+positions. arXiv 2412.06464 (Gated DeltaNet).
 
 S_t = a_t S_{t-1} (I - b_t k_t k_t^T) + b_t v_t k_t^T,   o_t = S_t q_t / sqrt(D),   S_t (D, D)
 a_t = exp(-exp(A) softplus(W_a x_t + c)),   b_t = sigmoid(W_b x_t)    (x: normed input of the layer)
 q_t, k_t = unit(silu(conv(.)));   values as they are
-The order of tokens is known from the recurrence alone; time and memory are linear in the length.
+The recurrence alone tells the order of tokens. Time and memory are linear in the length.
 
 A chunk at once: with g_t = a_1 .. a_t in the chunk and S the state before it, the corrections u_t =
 b_t (v_t - a_t S_{t-1} k_t) solve (I + N) U = b (V - g K S^T), N_ts = b_t (g_t / g_s) <k_t, k_s>,
@@ -22,11 +22,11 @@ CHUNK = 64
 
 
 class GatedDeltaRule(Scheme):
-    """taps: tokens that the convolutions of queries and keys read, the current one among them.
+    """taps: tokens in the convolutions of queries and keys, the current one among them.
 
-    Owns attention. Parameters: 2 taps H D + 2 C H + 2 H per layer. The paper convolves values as
-    well and norms and gates the output; neither is here, so that what is read stays linear in the
-    values. Raises ValueError for fewer than 1 tap, and without the causal mask.
+    Owns attention. Parameters: 2 taps H D + 2 C H + 2 H per layer. The paper also convolves values,
+    and norms and gates the output; this class does not, so that its output is linear in the values.
+    Needs the causal mask. Raises ValueError for fewer than 1 tap.
 
     Kind: relative
     Used by: Qwen3-Next, Qwen3.5, OLMo Hybrid (in most layers)
@@ -35,10 +35,12 @@ class GatedDeltaRule(Scheme):
     Colour: azure
     """
 
+    causal_only = True
+
     def __init__(self, shape: Shape, taps: Size = 4):
         super().__init__(shape)
         if taps < 1:
-            raise ValueError(f"taps={taps}: the current token is read, so at least 1")
+            raise ValueError(f"taps={taps}: at least 1, for the current token")
         layers, H, C = shape.layers, shape.heads, shape.dim
         self.taps = nn.Parameter(torch.randn(layers, 2, H * shape.head_dim, taps) * taps**-0.5)
         self.wa, self.wb = (nn.Parameter(torch.randn(layers, H, C) * C**-0.5) for _ in range(2))
@@ -46,31 +48,26 @@ class GatedDeltaRule(Scheme):
         self.c = nn.Parameter(torch.full((layers, H), -3.0))
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                "GatedDeltaRule is a recurrence over earlier tokens; it has no form without the "
-                "causal mask"
-            )
         wide = torch.promote_types(q.dtype, torch.float32)
         q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))
-        log_a, b = (z.to(wide) for z in self.gates(at.x, at.layer))
+        log_a, b = (z.to(wide) for z in self.forgetting_and_writing(at.x, at.layer))
         return gated_delta_rule(q * at.scale, k, v.to(wide), log_a, b).to(v.dtype)
 
     def key(self, z: Tensor, n: int, layer: int) -> Tensor:
-        """(B, H, T, D) convolved, of length 1; n = 0 for queries, 1 for keys."""
+        """Returns (B, H, T, D) convolved, as unit vectors; n = 0 for queries, 1 for keys."""
         flat = z.transpose(1, 2).flatten(2)
         flat = F.silu(causal_convolution(flat, self.taps[layer, n].to(z.dtype)))
         return F.normalize(flat.unflatten(-1, (self.shape.heads, -1)), dim=-1).transpose(1, 2)
 
-    def gates(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """(B, T, C) -> ln a and b, (B, H, T) each."""
+    def forgetting_and_writing(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        """Returns ln a and b, (B, H, T) each, from x (B, T, C)."""
         wa, wb, A, c = (p[layer].to(x.dtype) for p in (self.wa, self.wb, self.A, self.c))
         log_a = -A.exp() * F.softplus(F.linear(x, wa, c))
         return log_a.transpose(1, 2), F.linear(x, wb).sigmoid().transpose(1, 2)
 
 
 def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor) -> Tensor:
-    """q, k (B, H, T, D), v (B, H, T, E), ln a and b (B, H, T) -> o (B, H, T, E), chunk by chunk."""
+    """Computes o (B, H, T, E) chunk by chunk from q, k (B, H, T, D), v (B, H, T, E), ln a and b."""
     state, read = None, []
     for Q, K, V, G, beta in zip(*(z.split(CHUNK, 2) for z in (q, k, v, log_a, b)), strict=True):
         log_g = G.cumsum(-1)

@@ -4,8 +4,8 @@ arXiv 2506.16640.
 a_ij = relu(c_i s_ij / 2 - tau_i)**2,  tau_i such that the row sums to 1 (1.5-entmax, 1905.05702)
 c_i = delta + softplus(u x_i) (ln (n_i + 1))**(spread tanh(w x_i)),   n_i visible keys of query i
     (x: normed input of the layer)
-Keys far enough below the best get exactly 0 however many they are, so that weights do not dilute as
-the text grows. ln (n + 1) as in the authors' code; content logits alone are heated, biases are not.
+Keys far enough below the best get exactly 0, so that weights do not dilute as the text grows. ln (n
++ 1) as in the authors' code. The temperature multiplies content logits alone, not biases.
 """
 
 import torch
@@ -16,13 +16,13 @@ from extrap.model.scheme import Scheme, Shape, Where, wide
 
 
 def entmax15(s: Tensor) -> Tensor:
-    """1.5-entmax over the last axis; entries of -inf get 0.
+    """Returns 1.5-entmax over the last axis; 0 for entries of -inf.
 
-    tau is found by sorting, without gradients; one Newton step, which leaves it where it is,
-    carries them: d tau / d z = [z - tau]_+ / sum [z - tau]_+.
+    Sorting finds tau, without gradients. One Newton step, which does not move tau, carries them: d
+    tau / d z = [z - tau]_+ / sum [z - tau]_+.
     """
     z = (s - s.detach().amax(-1, keepdim=True)) / 2
-    z = z.clamp(min=-1)  # tau >= -1: what lies below gets 0
+    z = z.clamp(min=-1)  # tau >= -1: smaller entries get 0
     with torch.no_grad():
         down = z.sort(-1, descending=True).values
         n = torch.arange(1, z.shape[-1] + 1, device=z.device, dtype=z.dtype)

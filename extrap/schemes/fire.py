@@ -1,10 +1,9 @@
-"""FIRE, functional interpolation for relative positions: a learned function of the distance over
-the query's own place.
+"""FIRE, functional interpolation for relative positions: a learned function of the distance divided
+by the query's position.
 
 b_ij = f(psi(i - j) / psi(max(L_f, i))),   psi(x) = ln(1 + |c| x),   L_f = |a| threshold,   f: 1 ->
                                            hidden -> H with ReLU
-The input of f lies in [0, 1] at any length. Once i exceeds L_f the bias depends on i, not on i - j
-alone.
+The input of f lies in [0, 1] at any length. Past L_f the bias depends on i, not on i - j alone.
 """
 
 from typing import Literal, cast
@@ -18,12 +17,12 @@ from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
 class FIRE(Scheme):
-    """threshold: where dividing by i sets in, in tokens; null stands for L / 4. The paper's 512
+    """threshold: position in tokens from which on i divides; null stands for L / 4. The paper's 512
     suits L = 2048.
 
     sharing of f, c and a: `per-layer`, or `shared` by all layers (FIRE-S). Parameters: 2 hidden +
     (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first. Raises ValueError for hidden < 1
-    and unless 1 <= threshold < L: otherwise dividing by i would first happen past L.
+    and unless 1 <= threshold < L: otherwise training would never divide by i.
 
     Kind: relative
     Used by: -
@@ -63,8 +62,8 @@ class FIRE(Scheme):
         return torch.addcmul(height, slope, x.flatten()).unflatten(-1, x.shape)
 
     def pieces(self, layer: int) -> tuple[Tensor, Tensor, Tensor]:
-        """f as what it is on [0, 1], at most hidden + 1 straight pieces: inner edges (n,), slopes
-        and heights (H, n + 1), float32 at least. Fewer by far than the places it is asked for.
+        """Returns f on [0, 1] as at most hidden + 1 straight pieces: inner edges (n,), slopes and
+        heights (H, n + 1), in float32 at least. They are far fewer than the inputs of f.
         """
         inner, _, outer = cast("tuple[nn.Linear, nn.ReLU, nn.Linear]", self.f[layer])
         w1, b1 = inner.weight[:, 0].double(), inner.bias.double()
@@ -80,8 +79,8 @@ class FIRE(Scheme):
         return edges.to(dtype), slope.to(dtype), height.to(dtype)
 
     def places(self, at: Where, layer: int) -> Tensor:
-        """(Tq, Tk) in [0, 1], float32 at least: where f is asked. Where i - j tokens lie at one
-        distance, a logarithm for each distance and not for each pair.
+        """Returns the inputs of f, (Tq, Tk) in [0, 1], in float32 at least. For evenly spaced
+        tokens in a row it takes a logarithm for each distance, not for each pair.
         """
         dtype = torch.promote_types(self.c.dtype, torch.float32)
         n, K = len(at.i), len(at.j)
@@ -95,6 +94,6 @@ class FIRE(Scheme):
         return logs / torch.log1p(c * torch.maximum(a * self.threshold, at.q)).to(dtype)[:, None]
 
     def interpolated(self, d: Tensor, t: Tensor, layer: int) -> Tensor:
-        """(Tq, Tk) distances, (Tq,) coordinates of the queries -> (Tq, Tk) in [0, 1], float64."""
+        """Returns inputs of f (Tq, Tk), float64, from distances and coordinates of queries."""
         c, a = self.c[layer].double().abs(), self.a[layer].double().abs()
         return torch.log1p(c * d) / torch.log1p(c * torch.maximum(a * self.threshold, t))[:, None]

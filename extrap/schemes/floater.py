@@ -2,10 +2,9 @@
 
 dp/dt = h(t, p), p(0) = p_0;   position i is p(i Delta), so p_i = p_{i-1} + the integral of h over
                                one Delta
-h = Linear - ReLU - Linear, with t as one more input of both; one h serves all states. Integrated by
-the classic Runge-Kutta rule along the coordinates as they are, from 0 on, `steps` per unit: a gap
-between coordinates is walked like the positions that would lie in it. The path goes on past L, at
-times h has not met.
+h = Linear - ReLU - Linear, with t as one more input of both; one h serves all states. The classic
+Runge-Kutta rule integrates along the coordinates from 0 on, `steps` per unit, through gaps between
+coordinates as well. Past L the path goes on at times that h never met in training.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,13 +20,13 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 Dynamics = Literal["timed", "autonomous"]
 Field = Callable[[float, Tensor], Tensor]
 CHECKED = 500
-"""Steps of a path after which it is checked whether anything of it is still a number."""
+"""Steps between two checks that a path still holds numbers."""
 
 
 def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor:
-    """States (n, *p.shape) at sorted times >= 0 of dp/dt = h(t, p), p(0) = p: the classic rule,
-    steps[m] equal steps to times[m] from the time before it. A path that grew past all numbers is
-    not walked on: nan plus anything is nan.
+    """Returns states (n, *p.shape) at sorted times >= 0 of dp/dt = h(t, p), p(0) = p, by the
+    classic rule with steps[m] equal steps to times[m] from the time before. Stops on a path of nan:
+    nan plus anything is nan.
     """
     path: list[Tensor] = []
     t = 0.0
@@ -67,7 +66,7 @@ class Flow(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def field(self) -> Field:
-        """h in float32 at least; the last column of a weight is for t."""
+        """Returns h in float32 at least; the last column of a weight is for t."""
         a, c = wide(self.inner.weight), wide(self.inner.bias)
         b, d = wide(self.outer.weight), wide(self.outer.bias)
         if a.shape[1] == self.dim:
@@ -77,8 +76,8 @@ class Flow(nn.Module):
         return lambda t, p: F.linear(F.linear(p, a, c + t * at).relu(), b, d + t * bt)
 
     def forward(self, start: Tensor, coordinates: Tensor) -> Tensor:
-        """States (n, *start.shape) at coordinates (n,) >= 0 from p_0 = start (..., C); one path
-        passes them all in order.
+        """Returns states (n, *start.shape) at coordinates (n,) >= 0 from p_0 = start (..., C),
+        along one path through all coordinates in order.
         """
         passed, index = coordinates.double().unique(return_inverse=True)
         gaps = passed.diff(prepend=passed.new_zeros(1)).tolist()
@@ -87,8 +86,7 @@ class Flow(nn.Module):
 
 
 class Floater(Scheme):
-    """x_i <- x_i + p_i at the token embedding; p_0 ~ N(0, 0.7**2), as large as tokens of order 1
-    ask for.
+    """x_i <- x_i + p_i at the token embedding; p_0 ~ N(0, 0.7**2), of the size of token embeddings.
 
     dynamics: `timed` or, without the input t, `autonomous`; delta: time between two positions;
     steps: per unit of coordinates. Parameters: C + 2 C (C + 2). Time and memory of the path: the
@@ -113,10 +111,10 @@ class Floater(Scheme):
 
 
 class FloaterQKV(Scheme):
-    """q_i, k_i and v_i of every layer get a state of their own added: 3 x layers paths of one h,
-    integrated side by side.
+    """Adds a state to q_i, to k_i and to v_i of every layer: 3 x layers paths of one h, integrated
+    side by side.
 
-    The original keeps a sinusoid at the input as well, which is a stack of the two. Options as in
+    The original keeps a sinusoid at the input as well: a stack of the two. Options as in
     Floater; p_0 is Xavier normal. Parameters: 3 layers C + 2 C (C + 2).
 
     Kind: absolute
@@ -126,18 +124,18 @@ class FloaterQKV(Scheme):
     Colour: magenta
     """
 
+    own_keys = full_width = own_vectors = True
+
     def __init__(
         self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
-        shape.own_keys(type(self).__name__)
         self.start = nn.Parameter(nn.init.xavier_normal_(torch.empty(3, shape.layers, shape.dim)))
         self.flow = Flow(shape.dim, dynamics, delta, steps)
 
     def state(self, which: int, coordinates: Tensor, at: Where) -> Tensor:
-        """(H, n, D) of q, k or v (0, 1, 2) in this layer. A block of rows reads the path of the
-        whole forward, of which it is the start.
+        """Returns the states (H, n, D) of q, k or v (0, 1, 2) in this layer. A block of rows uses
+        the start of the path of the whole forward.
         """
         known, path = at.memo.get(self, (coordinates[:0], coordinates))
         if not torch.equal(known[: len(coordinates)], coordinates):

@@ -1,9 +1,9 @@
-"""Forgetting attention: a forget gate per token and head, which makes ALiBi's slope depend on the
-data. arXiv 2503.02130.
+"""Forgetting attention: a forget gate per token and head, an ALiBi whose slope depends on the data.
+arXiv 2503.02130.
 
-b_ij = sum_{t=j+1}^{i} ln sigmoid(f_t),   f_t = w x_t + gate    (x: normed input of the layer)
-What lies between query and key decides how much of the key is left; a constant gate is ALiBi of
-slope -ln sigmoid(gate).
+b_ij = sum_{t=j+1}^{i} ln sigmoid(f_t),   f_t = w x_t + gate    (x: normed input of the layer) The
+tokens between query and key decide how much of the key is left; a constant gate is ALiBi of slope
+-ln sigmoid(gate).
 """
 
 import torch
@@ -14,7 +14,7 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class Forgetting(Scheme):
-    """gate: the logit of every gate at first. 0, the default of the authors' code, forgets half per
+    """gate: initial logit of every gate. 0, the default of the authors' code, forgets half per
     token; 5 forgets 0.7 %.
 
     Parameters: (C + 1) H per layer; w ~ N(0, 0.02**2).
@@ -36,8 +36,8 @@ class Forgetting(Scheme):
         return kept[..., at.i, None] - kept[..., None, at.j]
 
     def kept(self, x: Tensor, layer: int) -> Tensor:
-        """(B, T, C) -> (B, H, T): ln of what is left since the start, float64, because differences
-        of long sums are taken.
+        """Returns the logarithm of the share left since the start, (B, T, C) -> (B, H, T), in
+        float64, because the bias is a difference of long sums.
         """
         f = F.linear(x, self.w[layer].to(x.dtype), self.b[layer].to(x.dtype))
         return F.logsigmoid(f.double()).cumsum(1).transpose(1, 2)

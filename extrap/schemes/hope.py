@@ -2,7 +2,7 @@
 still. arXiv 2410.21216.
 
 theta_p = base**(-2p/D) where L theta_p / (2 pi) >= turns, else 0. The cut at one full turn within L
-is unverified: only summaries of the paper were read, hence the option.
+is unverified: we know summaries of the paper alone, and therefore it is an option.
 """
 
 from math import pi
@@ -39,6 +39,6 @@ class HoPE(Rotary):
         self.turns = turns
 
     def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64, 0 for the pairs that stand still, whatever n."""
+        """theta (D/2,), float64, 0 for pairs that stand still, at every n."""
         theta = frequencies(self.shape.head_dim, self.base)
         return theta.where(self.shape.length * theta / (2 * pi) >= self.turns, 0.0)

@@ -1,4 +1,4 @@
-"""Inverse Leaky ReRoPE: far keys are set apart in training, so that no distance is new at test.
+"""Inverse Leaky ReRoPE: training sets far keys apart, so that no distance is new at test.
 https://kexue.fm/archives/9728.
 
 training:  D_ij = n for n < w, then w + (n - w) / k with k = 1 / (2 factor): far tokens lie 2 factor
@@ -13,11 +13,11 @@ from extrap.model.wrapper import Wrapper
 
 
 class InverseLeaky(Wrapper):
-    """inner: the scheme whose distances are stretched in training. window: w in tokens; null stands
-    for L / 4.
+    """inner: the scheme whose distances training stretches. window: w in tokens; null stands for
+    L / 4.
 
-    factor: how many times L the model is meant to read. The source also multiplies RoPE's base by
-    it, which is an option of inner. Parameters: those of inner. Raises ValueError for a window
+    factor: the longest text to read, over L. The source also multiplies RoPE's base by it, which is
+    an option of inner. Parameters: those of inner. Raises ValueError for a window
     outside 1 .. L, a factor below 1 and an inner that owns attention.
 
     Kind: relative
@@ -26,6 +26,8 @@ class InverseLeaky(Wrapper):
     Source: https://kexue.fm/archives/9728
     Colour: blue
     """
+
+    sealed = True
 
     def __init__(self, shape: Shape, inner: Scheme, window: int | None = None, factor: float = 8.0):
         super().__init__(shape)

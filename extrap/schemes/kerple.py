@@ -17,8 +17,8 @@ FLOOR = 0.01
 
 
 class Kerple(Scheme):
-    """r1, r2 >= 0.01 through a softplus, so that a parameter never leaves its domain and its
-    gradient never dies.
+    """A bias with r1, r2 >= 0.01 through a softplus: a parameter never leaves its domain, and its
+    gradient never vanishes.
 
     Parameters: 2 H. Defined at every position.
     """
@@ -34,7 +34,7 @@ class Kerple(Scheme):
 
     @staticmethod
     def inverse(r: Tensor) -> Tensor:
-        """The raw parameter of a value r > 0.01 (smaller values are lifted just above it)."""
+        """Returns the raw parameter of a value r > 0.01, of a value just above it for smaller r."""
         return torch.expm1((r - FLOOR).clamp(min=1e-3)).log()
 
     def r(self, raw: Tensor, d: Tensor) -> Tensor:
@@ -76,5 +76,5 @@ class KerplePower(Kerple):
         r2 = self.r(self.raw2, d)
         bounded = (
             r2 + (r2.clamp(max=2.0) - r2).detach()
-        )  # the gradient passes, so that r2 finds back from beyond 2
+        )  # the gradient passes, so that r2 can return from above 2
         return -self.r(self.raw1, d) * d.pow(bounded)

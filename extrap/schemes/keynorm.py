@@ -1,19 +1,17 @@
-"""KeyNorm and CosA: the length of keys, or of queries and keys, leaves the logit. arXiv 2010.04245,
+"""KeyNorm and CosA: logits without the length of keys, or of queries and keys. arXiv 2010.04245,
 https://kexue.fm/archives/9859.
 
-KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D)
-CosA     l_ij = lam cos(q_i, k_j)
-No gain is learned, which would undo the effect. Norms do not change under rotation, so either
-stacks with RoPE in any order; the help in extrapolation is reported for that stack only.
+KeyNorm  l_ij = <q_i, k_j / |k_j|>, no 1 / sqrt(D) CosA     l_ij = lam cos(q_i, k_j) They learn no
+gain, which would undo the effect. Rotation keeps norms, so that either stacks with RoPE in any
+order; the source reports better extrapolation for that stack alone.
 """
 
 from math import log
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where, wide
 
 
 class KeyNorm(Scheme):
@@ -61,5 +59,5 @@ class CosA(Scheme):
 
 
 def unit(x: Tensor) -> Tensor:
-    """x / |x| over the last axis, the norm in float32 at least; a zero vector stays zero."""
-    return F.normalize(x.to(torch.promote_types(x.dtype, torch.float32)), dim=-1).to(x.dtype)
+    """Returns x / |x| over the last axis, the norm in float32 at least; keeps a zero vector."""
+    return F.normalize(wide(x), dim=-1).to(x.dtype)

@@ -1,14 +1,14 @@
 """Learned absolute positions added to the token embedding, or a table of its own for every layer.
 arXiv 1705.03122; GPT-2.
 
-x_i <- x_i + P[i],  P (rows, C) ~ N(0, 0.7**2), as large as tokens of order 1 ask for. Rows that
-                    never occur in training stay
-as they were drawn, so the table holds exactly the training length. What lies past it is a policy:
+x_i <- x_i + P[i],  P (rows, C) ~ N(0, 0.7**2), of the size of token embeddings
 
-raise         undefined, and the model says so
+Training does not change rows that it never reads, so the table has exactly L rows. A policy serves
+positions past it:
+
+raise         undefined: the model raises OutOfRange
 clamp         the last row
-interpolate   the whole text is squeezed into the table: row i (rows - 1) / (T - 1), linear between
-              rows (once T > rows)
+interpolate   once T > rows, row i (rows - 1) / (T - 1), linear between rows
 hierarchical  rows**2 positions: row a rows + b is alpha u_a + (1 - alpha) u_b, u_a = (P[a] - alpha
               P[0]) / (1 - alpha), alpha = 0.4; the first `rows` come out unchanged.
               https://kexue.fm/archives/7947
@@ -30,8 +30,8 @@ ALPHA = 0.4  # at 0.5 rows (a, b) and (b, a) would be the same
 
 
 def read(table: Tensor, t: Tensor, policy: Policy) -> Tensor:
-    """Rows (n, C) of a table (rows, C) at coordinates t (n,) >= 0, linear between whole ones, under
-    a policy for t >= rows.
+    """Returns rows (n, C) of a table (rows, C) at coordinates t (n,) >= 0, linear between whole
+    ones, under a policy for t >= rows.
     """
     rows = len(table)
     if policy == "hierarchical":
@@ -43,8 +43,7 @@ def read(table: Tensor, t: Tensor, policy: Policy) -> Tensor:
 
 
 class Learned(Scheme):
-    """rows: size of a table in tokens; null stands for the training length L. More rows are for
-    randomised positions.
+    """rows: size of a table in tokens; null stands for L. Only randomised positions need more.
 
     layers: `first` has one table, added to the token embedding; `every` has one per layer, added to
     the input of that layer. Parameters: rows x C, or layers x rows x C. Under `raise` (and past

@@ -1,8 +1,8 @@
-"""RoPE whose frequencies are learned. transformers,
-models/mistral_large4/modeling_mistral_large4.py (LeRoPE; no paper was found).
+"""RoPE with learned frequencies. transformers,
+models/mistral_large4/modeling_mistral_large4.py (LeRoPE; we found no paper).
 
 theta_p = base**(-2p/D) e^(alpha_p), alpha learned, 0 at first, one for all layers and heads
-alpha = 0 is RoPE. A pair may slow until its angles are all met in training, or stand nearly still.
+alpha = 0 is RoPE. A pair may slow until training meets all its angles, or stand nearly still.
 """
 
 import torch

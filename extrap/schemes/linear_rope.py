@@ -2,13 +2,13 @@
 https://kexue.fm/archives/7546.
 
 LinearRoPE        o_i = sum_j <R_i f(q_i), R_j f(k_j)> v_j / sum_j <f(q_i), f(k_j)>,  f(x) = elu(x)
-                  + 1, j <= i The rotated product may be negative, so the denominator is not
-                  rotated; weights are no probabilities.
+                  + 1, j <= i. Rotated products may be negative, so the denominator has no rotation,
+                  and weights are no probabilities.
 CosineLinearRoPE  o_i = sum_j w_ij v_j / sum_j w_ij,  w_ij = 1 + <R_i q_i / |q_i|, R_j k_j / |k_j|>
                   in [0, 2]
 
-Time and memory O(T D^2): a state sum_j k_j v_j^T runs along, and chunks of the sequence are
-computed whole. No 1 / sqrt(D).
+Time and memory O(T D^2): a state sum_j k_j v_j^T runs along, over whole chunks of the sequence. No
+1 / sqrt(D).
 """
 
 from abc import abstractmethod
@@ -17,17 +17,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.model.functional import frequencies
-from extrap.model.rotary import Layout, check_base, pairing, phase, turn
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.rotary import Layout, Turning, turn
+from extrap.model.scheme import Shape, Where
 
 CHUNK = 64
 EPS = 1e-6
 
 
 def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything of size
-    (T, T).
+    """Returns sum_{j <= i} <q_i, k_j> v_j for q, k (B, H, T, F), v (B, H, T, E), without anything
+    of size (T, T).
     """
     state, out = None, []
     for a, b, c in zip(q.split(CHUNK, 2), k.split(CHUNK, 2), v.split(CHUNK, 2), strict=True):
@@ -37,37 +36,23 @@ def causal_sum(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.cat(out, 2)
 
 
-class LinearAttention(Scheme):
+class LinearAttention(Turning):
     """Owns attention. Parameters: none. Raises ValueError for an odd head width, a base of 1 or
     less and unpaired channels.
     """
 
-    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
-        super().__init__(shape)
-        pairing(layout, shape.head_dim)
-        check_base(base)
-        self.base = base
-        self.layout: Layout = layout
+    causal_only = True
 
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64; what extensions wrap."""
-        return frequencies(self.shape.head_dim, self.base)
+    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
+        super().__init__(shape, base, layout)
 
     @abstractmethod
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:
-        """(B, H, T, D) from q, k, v in float32 at least and the turns of queries and keys."""
+        """Returns o (B, H, T, D) from q, k, v in float32 at least and the phases of q and k."""
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                f"{type(self).__name__} is a running sum over earlier tokens; it has no form "
-                "without the causal mask"
-            )
-        theta, wide = (
-            self.spectrum(at.length).to(at.q.device),
-            torch.promote_types(q.dtype, torch.float32),
-        )
-        of_q, of_k = (phase(t[:, None] * theta, wide) for t in (at.q, at.k))
+        wide = torch.promote_types(q.dtype, torch.float32)
+        of_q, of_k = (self.phases(t, at, wide) for t in (at.q, at.k))
         return self.ratio(q.to(wide), k.to(wide), v.to(wide), of_q, of_k).to(v.dtype)
 
 
@@ -112,7 +97,7 @@ class CosineLinearRoPE(LinearAttention):
 
 
 def positive(x: Tensor) -> Tensor:
-    """elu(x) + 1: exp(x) below 0, x + 1 above; written so because elu(x) rounds to -1 below -17,
-    where the sum would be 0.
+    """Returns elu(x) + 1: exp(x) below 0, x + 1 above. Below -17 elu(x) itself rounds to -1, and
+    the sum would be 0.
     """
     return x.clamp(max=0).exp() + x.relu()

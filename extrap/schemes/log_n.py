@@ -1,10 +1,11 @@
-"""log-n scaling: the logits of query i grow with the logarithm of the keys it sees.
+"""log-n scaling: the logits of query i grow with the logarithm of its number of keys.
 https://kexue.fm/archives/8823.
 
-c_i = max(ln(n_i) / ln(L), floor), n_i visible keys of query i (at most W under a window); trained
-from step 0, c = 1 at the last training row. The floor keeps row 0, where ln 1 = 0, from weighing
-key and sink alike whatever they say. floor = 1 is the clipped form, for models trained without it:
-it changes nothing up to L.
+c_i = max(ln(n_i) / ln(L), floor), n_i visible keys of query i (at most W under a window)
+
+Trained from step 0; c = 1 at the last training row. In row 0 ln 1 = 0: without the floor, its key
+and a sink would have equal weights whatever their logits. floor = 1 is the clipped form, for models
+trained without log-n: it changes nothing up to L.
 """
 
 from math import log

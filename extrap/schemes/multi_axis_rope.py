@@ -1,11 +1,11 @@
-"""Multi-axis RoPE: a token has several coordinates and each turns its own share of the pairs. arXiv
+"""Multi-axis RoPE: a token has several coordinates, and each turns a share of the pairs. arXiv
 2104.09864, kexue.fm/archives/8397.
 
 Coordinates (m_1, ..., m_a) turn a blocks of D/(2a) pairs, each a RoPE of its own size: theta_p =
 base**(-2pa/D). The score depends on the differences m_1 - m'_1, ..., m_a - m'_a alone.
 
-Text has one coordinate t. Here it is written with digits in a radix, as lines of `width` tokens:
-two axes are (floor(t / width), t mod width), line and column. The first digit is not bounded, so
+Text has one coordinate t. Its digits in a radix serve as axes, as if text were lines of `width`
+tokens: two axes are (floor(t / width), t mod width), line and column. The first digit has no bound:
 every position is defined.
 """
 
@@ -20,8 +20,7 @@ from extrap.model.scheme import Shape, Size
 class MultiAxisRoPE(Rotary):
     """axes: a. width: the radix; null stands for the a-th root of L. axes = 1 is RoPE.
 
-    Parameters: none. Raises ValueError where 2 a does not divide the head width, and for a width
-    below 2.
+    Parameters: none. Raises ValueError unless 2 a divides D, and for a width below 2.
 
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
@@ -56,7 +55,7 @@ class MultiAxisRoPE(Rotary):
         return frequencies(self.shape.head_dim // self.axes, self.base).repeat(self.axes)
 
     def coordinates(self, t: Tensor) -> list[Tensor]:
-        """Digits of t (T,), highest first; a fraction of t stays in the lowest."""
+        """Returns the digits of t (T,), highest first; a fraction of t stays in the lowest."""
         digits = []
         for _ in range(self.axes - 1):
             line = torch.floor(t / self.width + 1e-9)

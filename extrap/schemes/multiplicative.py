@@ -1,16 +1,16 @@
-"""Absolute positions that multiply the token embedding instead of adding to it. Described at
+"""Absolute positions that multiply the token embedding instead of adding to it.
 https://kexue.fm/archives/8130.
 
 learned:     x_i <- x_i * P[i],             P (rows, C) ~ 1 + N(0, 0.02**2)
 sinusoidal:  x_i <- x_i * (1 + a PE[i]),    PE as in arXiv 1706.03762
-A bare sinusoid would erase half of token 0, where sin 0 = 0; hence the 1. The experiments linked
-there could not be read: the initialisations and the 1 are choices made here.
+The 1 keeps token 0, of which a bare sinusoid would erase half: sin 0 = 0. We could not read the
+source's experiments: the 1 and the initialisations are our choices.
 """
 
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import between, sinusoid
+from extrap.model.functional import between, check_base, check_even, sinusoid
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -54,13 +54,8 @@ class MultiplicativeSinusoidal(Scheme):
 
     def __init__(self, shape: Shape, amplitude: float = 1.0, base: float = 10000.0):
         super().__init__(shape)
-        if shape.dim % 2:
-            raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
-                "model.dim"
-            )
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
+        check_even(shape.dim)
+        check_base(base)
         if amplitude == 0:
             raise ValueError(f"amplitude={amplitude}: must not be 0, which is NoPE")
         self.amplitude, self.base = amplitude, base

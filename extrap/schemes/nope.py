@@ -1,4 +1,4 @@
-"""No positional encoding: order is known from the causal mask alone. arXiv 2203.16634, 2305.19466.
+"""No positional encoding: the causal mask alone tells order. arXiv 2203.16634, 2305.19466.
 
 l_ij = <q_i, k_j> / sqrt(D). A single causal layer cannot see the order of the tokens before the
 last; two layers can. This file is the template for a new scheme: subclass Scheme, override the

@@ -1,9 +1,8 @@
-"""Gated attention: a sigmoid of the layer's input scales what attention returns. arXiv 2505.06708.
+"""Gated attention: a sigmoid of the layer's input scales the output of attention. arXiv 2505.06708.
 
 o'_i = o_i * sigmoid(W x_i)    (x: normed input of the layer)
-A head that has nothing to say closes its gate, where without one it would have to look at a token
-that says nothing: the paper finds fewer sinks and smaller activations. It acts after attention, so
-that every kernel stays as fast as it is.
+An idle head closes its gate; without one it would have to attend to an empty token. The paper finds
+fewer sinks and smaller activations. The gate acts after attention: every kernel keeps its speed.
 """
 
 from typing import Literal
@@ -18,7 +17,7 @@ from extrap.model.scheme import Scheme, Shape, Where
 class OutputGate(Scheme):
     """per: `channel`, a gate for every channel of every head, or `head`, one gate for each head.
 
-    Parameters: C H D per layer, or C H; W ~ N(0, 0.02**2), so that gates are half open at first.
+    Parameters: C H D per layer, or C H; W ~ N(0, 0.02**2): gates start half open.
 
     Kind: modifier
     Used by: Qwen3-Next

@@ -1,4 +1,4 @@
-"""p-RoPE: RoPE whose slowest pairs stand still and carry content alone. arXiv 2410.06205.
+"""p-RoPE: a RoPE whose slowest pairs stand still and carry content alone. arXiv 2410.06205.
 
 theta_p = base**(-2p/D) for p < floor(fraction D/2), 0 above: the spectrum is cut, not re-spaced.
 """
@@ -14,8 +14,8 @@ from extrap.model.scheme import Shape
 class PRoPE(Rotary):
     """fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE.
 
-    Parameters: none. Raises ValueError for a fraction outside 0 to 1. The formula is taken from
-    transformers' "proportional" rotary type, not from the paper.
+    Parameters: none. Raises ValueError for a fraction outside 0 to 1. The formula is that of
+    transformers' "proportional" rotary type; we did not check the paper.
 
     Kind: relative
     Used by: Gemma 4 (a quarter of the pairs), LFM3 (half)

@@ -1,5 +1,5 @@
-"""Partial rotary: a RoPE of its own in the first channels of a head, content alone in the others.
-GPT-NeoX, arXiv 2204.06745.
+"""Partial rotary: RoPE in the first channels of a head, content alone in the others. GPT-NeoX,
+arXiv 2204.06745.
 
 D_r = fraction D channels turn with theta_p = base**(-2p/D_r), re-spaced over D_r; the other D - D_r
 pass unchanged.
@@ -16,7 +16,7 @@ class PartialRoPE(Rotary):
     """fraction: share of the channels that turn; GPT-NeoX has 0.25 of wider heads. fraction = 1 is
     RoPE. A layout pairs the D_r.
 
-    Parameters: none. Raises ValueError where fraction D is not an even number from 2 to D.
+    Parameters: none. Raises ValueError unless fraction D is an even number from 2 to D.
 
     Kind: relative
     Used by: GPT-NeoX, Pythia, Phi, StableLM, GLM-4, MiniMax-M2, Qwen3-Next

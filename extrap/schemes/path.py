@@ -1,14 +1,15 @@
-"""PaTH: between query and key lies a product of Householder-like reflections, one per token, made
-of the data. arXiv 2505.16381.
+"""PaTH: a product of Householder-like reflections between query and key, one per token, made of the
+data. arXiv 2505.16381.
 
 l_ij = <k_j, H_{j+1} H_{j+2} .. H_i q_i> / sqrt(D),   H_t = I - b_t w_t w_t^T
 w_t = unit(silu(conv(V U x_t))),   b_t = 2 sigmoid(beta x_t + c)    (x: normed input of the layer)
-b = 0 is NoPE; b = 1 wipes what lies along w, b = 2 reflects it. PaTH-FoX is the stack of this and
-the forget gates of forgetting.py.
+b = 0 is NoPE; b = 1 removes the part along w, b = 2 reflects it. PaTH-FoX is the stack of this and
+the forget gates of forgetting.py. There ln f is added after the 1 / sqrt(D), as in forgetting
+attention; fla's kernel of PaTH scales the sum of both, so its gates count 1 / sqrt(D) as much.
 
 Products of neighbours have the compact form H_s .. H_t = I - W^T M W, M = (I + B striu(W W^T))^-1 B
-with B = diag(b), rows of W the w's (UT transform). A block of query rows walks back over chunks of
-keys with it, in memory linear in the length.
+with B = diag(b), rows of W the w's (UT transform). With it a block of query rows walks back over
+chunks of keys, in memory linear in the length.
 """
 
 import torch
@@ -16,14 +17,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import causal_convolution
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.scheme import Scheme, Shape, Size, Where, wide
 
 CHUNK = 64
 
 
 class PaTH(Scheme):
-    """rank: of V U, through which w is made; taps: tokens that the convolution of w reads, the
-    current one among them.
+    """rank: of V U; taps: tokens in the convolution of w, the current one among them.
 
     Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask. Raises
     ValueError for a rank or a number of taps below 1.
@@ -34,6 +34,8 @@ class PaTH(Scheme):
     Source: arXiv 2505.16381
     Colour: azure
     """
+
+    causal_only = True
 
     def __init__(self, shape: Shape, rank: Size = 32, taps: Size = 3):
         super().__init__(shape)
@@ -47,17 +49,12 @@ class PaTH(Scheme):
         self.c = nn.Parameter(torch.zeros(layers, H))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                "PaTH is a product over the tokens between key and query; it has no form without "
-                "the causal mask"
-            )
-        wide = torch.promote_types(q.dtype, torch.float32)
-        w, b = (z[:, :, at.j].to(wide) for z in self.reflections(at.x, at.layer))
-        return self.products(q.to(wide), k.to(wide), w, b, at).to(q.dtype) * at.scale
+        q, k = wide(q), wide(k)
+        w, b = (z[:, :, at.j].to(q.dtype) for z in self.reflections(at.x, at.layer))
+        return self.products(q, k, w, b, at) * at.scale
 
     def reflections(self, x: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """(B, T, C) -> w (B, H, T, D), unit vectors, and b (B, H, T) in 0 .. 2."""
+        """Returns w (B, H, T, D), unit vectors, and b (B, H, T) in 0 .. 2, from x (B, T, C)."""
         down, up, taps, beta, c = (
             p[layer].to(x.dtype) for p in (self.down, self.up, self.taps, self.beta, self.c)
         )
@@ -66,8 +63,8 @@ class PaTH(Scheme):
         return w.transpose(1, 2), 2 * F.linear(x, beta, c).sigmoid().transpose(1, 2)
 
     def products(self, q: Tensor, k: Tensor, w: Tensor, b: Tensor, at: Where) -> Tensor:
-        """(B, H, Tq, Tk): <k_j, H_{j+1} .. H_i q_i>, the block's own keys first, then chunk by
-        chunk towards the start.
+        """Returns <k_j, H_{j+1} .. H_i q_i> (B, H, Tq, Tk): the block's own keys first, then chunk
+        by chunk towards the start.
         """
         first, n = int(at.i[0]), len(at.i)
         own = slice(first, first + n)
@@ -89,7 +86,7 @@ class PaTH(Scheme):
 
 
 def middle(w: Tensor, b: Tensor) -> Tensor:
-    """(..., n, D), (..., n) -> M^T (..., n, n), lower triangular: H_n .. H_1 = I - W^T M^T W."""
+    """Returns M^T (..., n, n), lower triangular, of H_n .. H_1 = I - W^T M^T W."""
     one = torch.eye(w.shape[-2], dtype=w.dtype, device=w.device)
     system = one + (b[..., None] * (w @ w.transpose(-1, -2))).triu(1)
     m = torch.linalg.solve_triangular(system, torch.diag_embed(b), upper=True, unitriangular=True)

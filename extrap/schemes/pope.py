@@ -1,10 +1,10 @@
-"""PoPE, polar coordinate positional embedding: what a channel says is its length, where it stands
-is its angle. arXiv 2509.10534.
+"""PoPE, polar coordinate positional embedding: content is the length of a channel, position its
+angle. arXiv 2509.10534.
 
 l_ij = sum_c m(q_ic) m(k_jc) cos((i - j) theta_c - delta_c) / sqrt(D),   m(x) = softplus(x),
 theta_c = base**(-c/D), c = 0 .. D-1,   delta_c in -2 pi .. 0, learned
-RoPE reads an angle off the content of two channels and adds the position to it; here content has no
-angle of its own, and every channel has a frequency. The term delta is added to the angle of keys.
+In RoPE the content of two channels has an angle, to which position adds; here content has no angle,
+and every channel has a frequency. delta adds to the angle of keys.
 """
 
 from math import pi
@@ -14,16 +14,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import frequencies
-from extrap.model.rotary import check_base
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.functional import check_base, frequencies
+from extrap.model.scheme import Scheme, Shape, Where, wide
 
 
 class PoPE(Scheme):
     """delta: zero at first, or uniform in -2 pi .. 0.
 
-    Parameters: D per head and layer. Rotated queries and keys are 2 D wide. Raises ValueError for a
-    base of 1 or less and for keys that heads share.
+    Parameters: D per head and layer. Rotated queries and keys are 2 D wide. A stack
+    refuses parts whose own vectors have D channels (Shaw, CoPE, DeBERTa, Transformer-XL). Raises
+    ValueError for a base of 1 or less and for keys that heads share.
 
     Kind: relative
     Used by: -
@@ -32,18 +32,19 @@ class PoPE(Scheme):
     Colour: blue
     """
 
+    own_keys = by_phase = widens = True
+
     def __init__(
         self, shape: Shape, base: float = 10000.0, delta: Literal["zero", "uniform"] = "zero"
     ):
         super().__init__(shape)
-        shape.own_keys("PoPE")
         check_base(base)
         self.base = base
         of_head = torch.zeros(shape.layers, shape.heads, shape.head_dim)
         self.delta = nn.Parameter(of_head.uniform_(-2 * pi, 0) if delta == "uniform" else of_head)
 
     def spectrum(self, n: int) -> Tensor:
-        """theta (D,), float64; what extensions wrap."""
+        """theta (D,), float64."""
         return frequencies(2 * self.shape.head_dim, self.base)
 
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
@@ -52,12 +53,12 @@ class PoPE(Scheme):
         return polar(q, at.q[:, None] * theta), polar(k, at.k[:, None] * theta + delta)
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        """The product as ever; fused kernels do not take queries that are wider than values."""
+        """The default; overridden because fused kernels need queries as wide as values."""
         return super().score(q, k, at)
 
 
 def polar(x: Tensor, angle: Tensor) -> Tensor:
-    """(..., T, D) at float64 angles -> (..., T, 2 D): softplus(x) cos, softplus(x) sin."""
-    wide = torch.promote_types(x.dtype, torch.float32)
-    length = F.softplus(x.to(wide))
-    return torch.cat([length * angle.cos().to(wide), length * angle.sin().to(wide)], -1).to(x.dtype)
+    """Returns softplus(x) cos, softplus(x) sin: (..., T, D) -> (..., T, 2 D), angles in float64."""
+    length = F.softplus(wide(x))
+    cos, sin = angle.cos().to(length.dtype), angle.sin().to(length.dtype)
+    return torch.cat([length * cos, length * sin], -1).to(x.dtype)

@@ -1,9 +1,9 @@
-"""Randomised positions: train on a few of many positions, so that none is new at test. Parts to
-stack under any scheme.
+"""Randomised positions: training samples few of many positions, so that none is new at test. Parts
+to stack under any scheme.
 
-A training forward of T tokens gets one sorted random subset of T of the positions 0 .. L_max - 1.
-arXiv 2305.16843. Equal mean stretches 0 .. 1 instead, by a factor of mean T, and tests on 0, 1, 2,
-.. themselves. https://kexue.fm/archives/9444.
+A training forward of T tokens draws a sorted random subset of T of the positions 0 .. L_max - 1.
+arXiv 2305.16843. Equal mean stretches 0 .. 1 by a random factor of mean T instead, and uses 0, 1,
+2, .. at test. https://kexue.fm/archives/9444.
 """
 
 from typing import Literal
@@ -15,15 +15,15 @@ from extrap.model.scheme import OutOfRange, Scheme, Shape, Size
 
 
 class RandomisedPositions(Scheme):
-    """maximum: L_max, at least the longest length tested; null stands for 32 L. Tables stacked on
-    top need that many rows.
+    """maximum: L_max, at least the longest test length; null stands for 32 L. Tables in the same
+    stack need as many rows.
 
     test, the positions of a forward that does not train:
       even      round(linspace(0, L_max - 1, T)); earlier tokens move as the text grows
       stride    i * floor(L_max / longest), the same in every text; longest: null stands for L_max /
                 2
-      sampled   a random subset as in training, one for each T so that a measurement repeats
-    Takes the number of coordinates it is handed, not their values, except under stride. Draws from
+      sampled   a random subset as in training, one for each T, so that a measurement repeats
+    Except under stride it uses the number of given coordinates, not their values. Draws from
     torch's CPU generator. Parameters: none. Past L_max (stride: longest) tokens the model raises
     OutOfRange. Raises ValueError for a maximum below L and a longest outside L .. L_max.
 
@@ -73,10 +73,10 @@ class RandomisedPositions(Scheme):
 
 
 class EqualMeanPositions(Scheme):
-    """Training: linspace(0, 1, T) * u, u ~ Exponential of mean T; test: the coordinates as they
-    are. Pairs well with log-n.
+    """Training: linspace(0, 1, T) * u, u ~ Exponential of mean T; test: given coordinates. Pairs
+    well with log-n.
 
-    Coordinates are fractional and have no upper end, so tables cannot be stacked on top. Draws from
+    Coordinates are fractional and have no upper end, so that a stack cannot hold tables. Draws from
     torch's CPU generator. Parameters: none.
 
     Kind: modifier

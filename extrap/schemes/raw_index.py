@@ -1,11 +1,14 @@
 """The position itself, added to the token embedding: the naive baseline of every survey. No paper
 of its own.
 
-x_i <- x_i + step * i * u;   u = (1, .., 1) broadcast, u = e_0 channel, u a fixed Gaussian direction
-                             of norm 1 random-unit
-LayerNorm subtracts the mean over channels, so under it `broadcast` is NoPE exactly; RMSNorm keeps
-the index, which soon drowns the token. `channel` survives both and saturates after a few hundred
-positions. bfloat16 loses the token past position 256.
+x_i <- x_i + step * i * u
+
+broadcast    u = (1, .., 1). LayerNorm subtracts the mean over channels, so that this is NoPE;
+             RMSNorm keeps the index, which soon drowns the token
+channel      u = e_0; survives both norms and saturates after a few hundred positions
+random-unit  u a fixed Gaussian direction of norm 1
+
+bfloat16 loses the token past position 256.
 """
 
 from typing import Literal
@@ -18,10 +21,9 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class RawIndex(Scheme):
-    """direction: u above; step: size of one position. Parameters: none (u is kept with the
-    weights).
+    """direction: u above; step: size of one position. Parameters: none (checkpoints hold u).
 
-    Warns where direction is broadcast, naming the norm in use. Raises ValueError for a step of 0.
+    Warns about broadcast, naming the norm of the model. Raises ValueError for a step of 0.
 
     Kind: absolute
     Used by: -

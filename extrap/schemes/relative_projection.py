@@ -1,9 +1,9 @@
-"""Content-conditioned relative bias: each token mixes its own curve over the distance from a few
-learned ones. transformers, models/inkling/modeling_inkling.py; no paper.
+"""Content-conditioned relative bias: each token mixes a curve over the distance from a few learned
+ones. transformers, models/inkling/modeling_inkling.py; no paper.
 
-b_ij = sum_r a_ir E_r[i - j] for i - j < extent, else 0;   a_i = W x_i + c, one a per head    (x:
-                                                           normed input of the layer)
-T5's table, chosen by the query: a constant a is a learned bias per head and distance.
+b_ij = sum_r a_ir E_r[i - j] for i - j < extent, else 0
+a_i = W x_i + c, one a per head    (x: normed input of the layer)
+A constant a is a learned bias per head and distance, as in T5.
 """
 
 import torch
@@ -16,8 +16,8 @@ from extrap.model.skewed import by_step
 
 
 class RelativeProjection(Scheme):
-    """curves: number of learned curves of a layer, which its heads share; extent: number of
-    distances with a value of their own, null stands for L / 2.
+    """curves: learned curves of a layer, which its heads share; extent: distances with a value of
+    their own, null stands for L / 2.
 
     Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError for fewer than 1 curve and
     unless 2 <= extent <= L.

@@ -7,26 +7,23 @@ q~_i = R_i q_i, k~_j = R_j k_j;  R_m turns pair p by m theta_p:  (a, b) -> (a co
 
 from math import log, pi
 
-from torch import Tensor
-
-from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
 
 
 def matched_base(length: int) -> float:
-    """The base at which as large a share of the pairs completes a turn within `length` as at 10000
-    within 2048.
+    """Returns the base at which as many pairs complete a turn within `length` as with base 10000
+    within 2048, as a share.
     """
     return 10000.0 ** (log(length / (2 * pi)) / log(2048 / (2 * pi)))
 
 
 class RoPE(Rotary):
-    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never turn
-    in a short training window.
+    """base: null stands for the base matched to L (121 at L = 128); at 10000 most pairs never make
+    a turn in a short training window.
 
     Parameters: none. Raises ValueError for an odd head width, a base of 1 or less and channels that
-    are not paired.
+    the layout does not pair.
 
     Kind: relative
     Used by: Llama (half), GPT-J (interleaved), PaLM, Qwen, Mistral
@@ -37,7 +34,3 @@ class RoPE(Rotary):
 
     def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape, matched_base(shape.length) if base is None else base, layout)
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64."""
-        return frequencies(self.shape.head_dim, self.base)

@@ -1,10 +1,11 @@
 """RoPE-ID, in distribution: half of the channels turn, so fast that training meets every angle.
 arXiv 2603.18017.
 
-theta_p = (2 pi r / L)**(p / (P - 1)),  p = 0 .. P - 1,  P = fraction D / 2 pairs;  the other
-channels pass unchanged. The first pair turns by 1 a token, the last one r times within the training
-length L, so that no text, however long, shows an angle that was never trained; the channels that
-stand still keep the clusters of queries and keys apart.
+theta_p = (2 pi r / L)**(p / (P - 1)),  p = 0 .. P - 1,  P = fraction D / 2 pairs
+
+The other channels pass unchanged. The first pair turns by 1 a token, the last r times within L: no
+text, however long, shows a new angle. The channels that stand still keep the clusters of queries
+and keys apart.
 """
 
 from math import pi
@@ -19,10 +20,10 @@ from extrap.model.scheme import Shape
 class RoPEID(Rotary):
     """fraction: share of the channels that turn; turns: r, of the slowest pair within L.
 
-    Parameters: none. Raises ValueError where fraction D is not an even number from 4 to D, and
-    unless 0 < r < L / (2 pi), at which the slowest pair is as fast as the first. That half of the
-    channels turn, at high frequencies, is the paper's; the grid is ours, for its base was not to be
-    read: unverified.
+    Parameters: none. Raises ValueError unless fraction D is an even number from 4 to D, and unless
+    0 < r < L / (2 pi), where the slowest pair would be as fast as the first. From the paper: half
+    of the channels turn, at high frequencies. The grid is ours and unverified: we could not read
+    its base.
 
     Kind: relative
     Used by: -

@@ -1,10 +1,9 @@
 """Sandwich: the inner product of two sinusoids as a bias. arXiv 2212.10356.
 
-b_ij = (<PE_i, PE_j> - width / 2) / c_h = sum_t (cos((i - j) w_t) - 1) / c_h
-w_t = 10000**(-2t / width),   c_h = 8h / H, h = 1 .. H
-The constant is taken off because softmax does not see it, and a sink or 16 bits would.
-Falls roughly like a logarithm, with ripples. Not verified against the paper's text: that c_h is 8h
-/ H and that the bias is added after the 1 / sqrt(D).
+b_ij = (<PE_i, PE_j> - width / 2) / c_h = sum_t (cos((i - j) w_t) - 1) / c_h w_t = 10000**(-2t /
+width),   c_h = 8h / H, h = 1 .. H Softmax does not see the constant - width / 2; a sink and 16 bits
+would see it missing. The bias falls roughly like a logarithm, with ripples. We did not verify two
+points in the paper: c_h = 8h / H, and that the bias comes after the 1 / sqrt(D).
 """
 
 from typing import Literal
@@ -20,7 +19,7 @@ class Sandwich(Scheme):
     """width: channels of the sinusoid, whatever the width of the model. start: the first t; 0 is
     the sinusoid, the paper prints 1.
 
-    With start = 1 the sum runs to t = width / 2, so that it has as many terms. Parameters: none.
+    With start = 1 the sum runs to t = width / 2: it keeps its number of terms. Parameters: none.
     Raises ValueError unless width is even and positive.
 
     Kind: relative

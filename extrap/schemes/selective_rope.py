@@ -2,8 +2,11 @@
 
 q~_i = R(a_i) q_i, k~_j = R(a_j) k_j;  a_tp = theta_p sum_{s <= t} phi_sp,
 phi_s = conv(V U unit(x_s)),  theta_p = base**(-2p/D)    (x: normed input of the layer)
-phi = 1 everywhere is RoPE. Angles are sums over the text, so a token that says "stand still" costs
-no distance. Unlike in RoPE they differ by layer and head.
+phi = 1 everywhere is RoPE. Angles are sums over the text: a token with phi = 0 adds no distance.
+Unlike those of RoPE they differ by layer and head.
+
+unit divides by the norm over all C channels. The authors' module splits the channels among heads
+and divides each by its own norm, which gives other angles: this is a variant of theirs.
 """
 
 import torch
@@ -11,17 +14,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import causal_convolution, frequencies
-from extrap.model.rotary import Layout, check_base, pairing, phase, turn
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.rotary import Layout, Turning, phase, turn
+from extrap.model.scheme import Shape, Size, Where
 
 
-class SelectiveRoPE(Scheme):
-    """base: of the temperatures theta; rank: of V U; taps: tokens that the convolution reads.
+class SelectiveRoPE(Turning):
+    """base: of the temperatures theta; rank: of V U; taps: tokens in the convolution.
 
-    The authors' code has gates, biases and other temperatures as options that are off unless
-    chosen; they are not here. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises
-    ValueError for an odd head width, a base of 1 or less, a rank or a number of taps below 1, and
-    keys that heads share.
+    The authors' code has gates, biases and other temperatures as options, off by default; this
+    class has none. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises ValueError for an
+    odd head width, a base of 1 or less, a rank or a number of taps below 1, and keys that heads
+    share.
 
     Kind: relative
     Used by: -
@@ -29,6 +32,8 @@ class SelectiveRoPE(Scheme):
     Source: arXiv 2511.17388
     Colour: azure
     """
+
+    own_keys = by_phase = True
 
     def __init__(
         self,
@@ -38,26 +43,24 @@ class SelectiveRoPE(Scheme):
         taps: Size = 4,
         layout: Layout = "half",
     ):
-        super().__init__(shape)
-        shape.own_keys("SelectiveRoPE")
-        pairing(layout, shape.head_dim)
-        check_base(base)
+        super().__init__(shape, base, layout)
         if rank < 1 or taps < 1:
             raise ValueError(f"rank={rank}, taps={taps}: both must be at least 1")
-        self.base = base
-        self.layout: Layout = layout
         layers, C, P = shape.layers, shape.dim, shape.heads * shape.head_dim // 2
         self.down = nn.Parameter(torch.randn(layers, rank, C))
         self.up = nn.Parameter(torch.randn(layers, P, rank) * rank**-0.5)
         self.taps = nn.Parameter(torch.randn(layers, P, taps) * taps**-0.5)
 
+    def spectrum(self, n: int) -> None:
+        """None: the text decides how far a pair turns."""
+
     def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        angle = self.angle(at.x, at.layer)
+        angle = self.angles(at.x, at.layer)
         of_q, of_k = (phase(angle[:, :, n], q.dtype) for n in (at.i, at.j))
         return turn(q, of_q, self.layout), turn(k, of_k, self.layout)
 
-    def angle(self, x: Tensor, layer: int) -> Tensor:
-        """(B, T, C) -> (B, H, T, D/2): a, float64."""
+    def angles(self, x: Tensor, layer: int) -> Tensor:
+        """Returns a (B, H, T, D/2), float64, from x (B, T, C)."""
         down, up, taps = (p[layer].to(x.dtype) for p in (self.down, self.up, self.taps))
         phi = causal_convolution(F.normalize(x, dim=-1) @ down.T @ up.T, taps)
         sums = phi.double().cumsum(1).unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)

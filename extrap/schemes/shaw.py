@@ -13,11 +13,11 @@ from extrap.model.skewed import by_step
 
 
 class Shaw(Scheme):
-    """clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4),
-    the paper's 16 where L allows.
+    """clip: farthest distance in tokens with vectors of its own; null stands for min(16, L / 4), 16
+    as in the paper.
 
-    Parameters: 2 (clip + 1) D per layer, N(0, 0.02**2) (the paper does not say). Raises ValueError
-    unless 1 <= clip < L.
+    Parameters: 2 (clip + 1) D per layer, N(0, 0.02**2) (the paper gives no initialisation). Raises
+    ValueError unless 1 <= clip < L.
 
     Kind: relative
     Used by: Music Transformer, Wav2Vec2-BERT (keys)
@@ -25,6 +25,8 @@ class Shaw(Scheme):
     Source: arXiv 1803.02155
     Colour: olive
     """
+
+    own_vectors = True
 
     def __init__(self, shape: Shape, clip: Size | None = None):
         super().__init__(shape)

@@ -1,7 +1,7 @@
-"""Sigmoid attention: each key is weighed by itself, none competes with another. arXiv 2409.04431.
+"""Sigmoid attention: every key has its weight, without competition. arXiv 2409.04431.
 
 a_ij = sigmoid(s_ij - ln n)
-The offset makes a row of n keys of logit 0 sum to about 1 at first, as under a softmax.
+With the offset a row of n keys of logit 0 sums to about 1, as under a softmax.
 """
 
 from math import log
@@ -13,8 +13,8 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SigmoidAttention(Scheme):
-    """count: n is the training length (`trained`) as in the paper, or the number of keys that the
-    query sees (`visible`), so that sums stay level in longer texts.
+    """count: n is the training length (`trained`) as in the paper, or the number of visible keys
+    (`visible`), which keeps sums level in longer texts.
 
     Parameters: none.
 

@@ -2,8 +2,8 @@
 
 A_j = e^{l_j} / (e^{s_h} + sum e^l). s = 0 is softmax_1,
 https://www.evanmiller.org/attention-is-off-by-one.html; a learned s per layer and head is the sink
-logit of gpt-oss; s = -inf is softmax. Not invariant to a shift of the logits, so biases must be 0
-at distance 0. To be trained with: switched on at test alone it shrinks every output.
+logit of gpt-oss; s = -inf is softmax. A shift of all logits changes the weights, so biases must be
+0 at distance 0. Training needs it too: at test alone it shrinks every output.
 """
 
 import torch

@@ -3,15 +3,15 @@
 
 x_i <- emb_scale x_i + PE[i];   PE[i, 2p] = sin(i theta_p), PE[i, 2p + 1] = cos(i theta_p), theta_p
                                 = base**(-2p/C)
-|PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Past L the
-phases were never seen.
+|PE|**2 = C / 2, and <PE_i, PE_j> = sum_p cos((i - j) theta_p) depends on i - j alone. Training
+never met the phases past L.
 """
 
 from typing import Literal
 
 from torch import Tensor
 
-from extrap.model.functional import sinusoid
+from extrap.model.functional import check_base, check_even, sinusoid
 from extrap.model.scheme import Scheme, Shape, Where
 
 
@@ -38,13 +38,8 @@ class Sinusoidal(Scheme):
         layers: Literal["first", "every"] = "first",
     ):
         super().__init__(shape)
-        if shape.dim % 2:
-            raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
-                "model.dim"
-            )
-        if base <= 1:
-            raise ValueError(f"base={base}: must exceed 1")
+        check_even(shape.dim)
+        check_base(base)
         if emb_scale <= 0:
             raise ValueError(f"emb_scale={emb_scale}: must exceed 0, else the tokens are lost")
         self.base, self.emb_scale, self.layers = base, emb_scale, layers

@@ -1,8 +1,8 @@
-"""Softpick, the rectified softmax: keys of negative logits get nothing. arXiv 2504.20966.
+"""Softpick, the rectified softmax: keys of negative logits get weight 0. arXiv 2504.20966.
 
-a_ij = relu(e^{s_ij} - 1) / (sum_m |e^{s_im} - 1| + eps),   m over visible keys
-Negative logits still count below the line, so rows sum to at most 1 and may be all zero: a head
-that has nothing to say needs no sink. Weights are not invariant to a shift of the logits.
+a_ij = relu(e^{s_ij} - 1) / (sum_m |e^{s_im} - 1| + eps),   m over visible keys Negative logits
+still count in the denominator: rows sum to at most 1 and may be all zero, so that an idle head
+needs no sink. A shift of all logits changes the weights.
 """
 
 from torch import Tensor
@@ -22,6 +22,6 @@ class Softpick(Scheme):
     """
 
     def normalise(self, s: Tensor, at: Where) -> Tensor:
-        top = s.detach().amax(-1, keepdim=True).clamp(min=0)  # above and below the line cancel it
+        top = s.detach().amax(-1, keepdim=True).clamp(min=0)  # cancels in the ratio
         e = ((s - top).exp() - (-top).exp()).masked_fill(~at.visible, 0)
         return e.relu() / (e.abs().sum(-1, keepdim=True) + EPS * (-top).exp())

@@ -13,11 +13,11 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class SSMax(Scheme):
-    """s: initial value; null stands for 1 / ln L, where the last training row starts as plain
-    softmax (the paper's was not verified).
+    """s: initial value; null stands for 1 / ln L, with which the last training row starts as plain
+    softmax (we did not verify the paper's value).
 
-    Parameters: layers x H. Row 0 has c = 0: harmless under softmax, which sees one key, but a sink
-    then takes half of it. Raises ValueError for a training length below 2.
+    Parameters: layers x H. Row 0 has c = 0: harmless under softmax with its one key, but a sink
+    then takes half of the weight. Raises ValueError for a training length below 2.
 
     Kind: modifier
     Used by: -
@@ -39,11 +39,10 @@ class SSMax(Scheme):
 
 
 class AffineSSMax(Scheme):
-    """c_i = s ln(n_i) + b, both learned per layer and head: s = 0 and b = 1, plain softmax, at
-    first.
+    """c_i = s ln(n_i) + b, both learned per layer and head, from s = 0 and b = 1, plain softmax.
 
     Parameters: 2 layers x H. transformers, models/mistral_large4/modeling_mistral_large4.py, counts
-    places where this counts visible keys; without a mask they are the same.
+    positions, this class visible keys; without a mask they are equal.
 
     Kind: modifier
     Used by: Mistral Large 4

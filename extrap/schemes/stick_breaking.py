@@ -1,10 +1,10 @@
-"""Stick-breaking attention: the nearest key takes its share first, the next one a share of what is
-left. arXiv 2410.17980.
+"""Stick-breaking attention: the nearest key takes its share first, the next one a share of the
+rest. arXiv 2410.17980.
 
 a_ij = b_ij prod_{j < m < i} (1 - b_im),   b_ij = sigmoid(s_ij),   j < i
-Recent keys come first without any positional encoding. What no key takes is lost, so rows sum to at
-most 1; the first token reads nothing. The authors' code gives the rest to a learned vector, which
-is not here.
+Recent keys come first without any positional encoding. Rows sum to at most 1, and the rest is lost;
+the first token attends to no key. The authors' code gives the rest to a learned vector; this does
+not.
 """
 
 from typing import Literal
@@ -16,8 +16,8 @@ from extrap.model.scheme import Scheme, Shape, Where
 
 
 class StickBreaking(Scheme):
-    """current: whether a query's own token is `excluded` from its keys as in the paper, or
-    `included` as the nearest of them.
+    """current: a query's own token is `excluded` from its keys as in the paper, or `included` as
+    the nearest.
 
     Parameters: none.
 

@@ -2,8 +2,8 @@
 arXiv 1910.10683.
 
 b_ij = E[bucket(i - j), h]; half of the buckets hold one distance each, the others grow
-logarithmically up to max_distance, and everything farther shares the last. The original has no 1 /
-sqrt(D); here as everywhere the score keeps it.
+logarithmically up to max_distance, and all greater distances share the last. The original has no 1
+/ sqrt(D); here the score keeps it, as in every scheme.
 """
 
 import warnings
@@ -16,12 +16,12 @@ from extrap.model.scheme import Scheme, Shape, Size, whole_steps
 
 
 class T5(Scheme):
-    """max_distance: null stands for L / 2, so that training reaches the last bucket; 128 is the
-    original.
+    """max_distance: null stands for L / 2, so that training reaches the last bucket; the original
+    has 128.
 
     Parameters: buckets x H, zero at first. Defined at every position; past max_distance the last
     bucket serves. Raises ValueError unless buckets is even and 2 <= buckets and buckets / 2 <
-    max_distance; warns where training never reaches the last bucket.
+    max_distance; warns if training never reaches the last bucket.
 
     Kind: relative
     Used by: T5, mT5, UL2

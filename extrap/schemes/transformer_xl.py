@@ -3,7 +3,7 @@
 
 l_ij = (<q_i + u, k_j> + <q_i + v, W R_{i-j}>) / sqrt(D),
     R_n = [sin(n theta_p), cos(n theta_p)], p = 0 .. C/2 - 1 (half layout)
-u and v are global biases of content and of position; values carry no position.
+u and v are global biases of content and of position. Values carry no position.
 """
 
 from math import inf
@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import distinct, frequencies, gather
+from extrap.model.functional import check_even, distinct, frequencies, gather
 from extrap.model.scheme import Scheme, Shape, Size, Where
 from extrap.model.skewed import by_distance
 
@@ -21,7 +21,8 @@ class TransformerXL(Scheme):
     """sharing of u and v: `shared` by all layers as in Transformer-XL, or `per-layer` ("untied") as
     in XLNet.
 
-    clamp: greatest distance in tokens, farther ones count as it; null for none. W is per layer.
+    clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp. W is
+    per layer.
     Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an
     odd width or clamp < 1.
 
@@ -32,6 +33,8 @@ class TransformerXL(Scheme):
     Colour: petrol
     """
 
+    full_width = own_vectors = True
+
     def __init__(
         self,
         shape: Shape,
@@ -39,12 +42,7 @@ class TransformerXL(Scheme):
         clamp: Size | None = None,
     ):
         super().__init__(shape)
-        shape.fill_width(type(self).__name__)
-        if shape.dim % 2:
-            raise ValueError(
-                f"sinusoids come in pairs of channels; dim={shape.dim} is odd; give an even "
-                "model.dim"
-            )
+        check_even(shape.dim)
         if clamp is not None and clamp < 1:
             raise ValueError(f"clamp={clamp}: a distance of at least 1, or null for none")
         self.clamp = inf if clamp is None else clamp
@@ -63,12 +61,12 @@ class TransformerXL(Scheme):
             .unflatten(-1, (self.shape.heads, -1))
             .movedim(1, 0)
         )
-        # the scale goes to the small factors: a product with all pairs is a pass over them
+        # scale the small factors: scaling the scores would be a pass over all pairs
         scores = (q + v) * at.scale @ keys.transpose(-1, -2)
         scores = gather(scores, index) if at.spacing is None else by_distance(scores, at)
         return u * at.scale @ k.transpose(-1, -2) + scores
 
     def sinusoid(self, n: Tensor) -> Tensor:
-        """(N,) -> (N, C): R_n, all sines before all cosines."""
+        """Returns R_n, all sines before all cosines: (N,) -> (N, C)."""
         angle = n.clamp(max=self.clamp)[:, None] * frequencies(self.shape.dim).to(n.device)
         return torch.cat([angle.sin(), angle.cos()], -1)

@@ -2,10 +2,10 @@
 
 l_ij = <q_i, k_j> / sqrt(2D) + reset(<p_i U_Q, p_j U_K> / sqrt(2D) [+ b_{i-j}]),
     p = LayerNorm(table)
-TUPE-A is without b, TUPE-R with T5's. Two terms of unit variance share the factor sqrt(2D).
-Everything is shared by all layers. The paper's reset of [CLS] leaves one thing to a causal decoder:
-the positional logit of every token towards the first becomes a learned number theta per head (row 0
-sees only itself). It wants BOS in place 0 of every window.
+TUPE-A has no b, TUPE-R that of T5. Two terms of unit variance share the factor sqrt(2D). All layers
+share all parameters. Of the paper's reset of [CLS] a causal decoder keeps one part: the positional
+logit of every token towards the first becomes a learned number theta per head (row 0 sees only
+itself). It needs BOS in place 0 of every window.
 """
 
 from typing import Literal
@@ -19,12 +19,11 @@ from extrap.model.scheme import HOOKS, Scheme, Shape, Size, Where
 
 
 class TUPE(Scheme):
-    """relative: the b_{i-j} of TUPE-R, a scheme that is nothing but a bias by distance; null for
-    TUPE-A.
+    """relative: the b_{i-j} of TUPE-R, a scheme that is a bias by distance alone; null for TUPE-A.
 
-    rows: size of the table of p in tokens; null stands for L, more are for randomised positions.
-    past: what serves for p past the table. `raise` defines nothing there, `clamp` repeats the last
-    row, `sinusoidal` takes sinusoids for p everywhere. reset: `bos` or `none`. Parameters: rows x C
+    rows: size of the table of p in tokens; null stands for L; only randomised positions need more.
+    past: p past the table: `raise` leaves it undefined, `clamp` repeats the last row, `sinusoidal`
+    uses sinusoids for p everywhere. reset: `bos` or `none`. Parameters: rows x C
     (not if sinusoidal), 2 C (norm), 2 C x C, H (not without reset). Raises ValueError for another
     kind of relative, rows < L, and for sinusoids of odd width or with rows; warns for rows > L.
 
@@ -84,14 +83,14 @@ class TUPE(Scheme):
         return (2 * self.shape.head_dim) ** -0.5
 
     def place(self, t: Tensor) -> Tensor:
-        """(T,) coordinates -> (T, C): p, normed."""
+        """Returns normed p at coordinates, (T,) -> (T, C)."""
         table = self.table
         if table is None:
             return self.norm(sinusoid(t, self.shape.dim).to(self.query.dtype))
         return self.norm(between(lambda n: table[n], t, len(table) - 1))
 
     def projected(self, at: Where) -> tuple[Tensor, Tensor]:
-        """(H, Tq, D), (H, Tk, D): p_i U_Q and p_j U_K per head."""
+        """Returns p_i U_Q (H, Tq, D) and p_j U_K (H, Tk, D) per head."""
 
         def heads(x: Tensor) -> Tensor:
             return x.unflatten(-1, (self.shape.heads, -1)).movedim(1, 0)
@@ -111,7 +110,7 @@ class TUPE(Scheme):
 
 
 def is_distance_bias(scheme: Scheme) -> bool:
-    """Whether a scheme is nothing but a bias by distance."""
+    """True if a scheme is a bias by distance alone."""
     others = (hook for hook in HOOKS if hook != "distance_bias")
     plain = scheme.scale == Scheme(scheme.shape).scale
     return plain and scheme.uses("distance_bias") and not scheme.uses(*others)

@@ -1,9 +1,9 @@
 """URPE, universal relative position: weights multiplied by a Toeplitz matrix after the softmax.
 arXiv 2205.13401.
 
-o_i = sum_j A_ij c_{i-j} v_j, never normalised again: rows of a softmax sum to one whatever the
-bias, so values alike in every token would hide where they stand; these rows do not. Goes on top of
-any bias by distance (the paper: T5's). c = 1 changes nothing.
+o_i = sum_j A_ij c_{i-j} v_j, not normalised again. Rows of a softmax sum to one whatever the bias,
+so that equal values in every token hide positions; these rows do not. It stacks on any bias by
+distance (the paper: T5's). c = 1 changes nothing.
 """
 
 import torch

@@ -1,12 +1,11 @@
 """Wall attention: a forget gate per token, head and channel.
 https://blog.tilderesearch.com/blog/wall-attn.
 
-l_ij = sum_c q_ic k_jc exp(P_ic - P_jc) / sqrt(D),   P_tc = sum_{s <= t} ln sigmoid(g_sc),
-g_s = W x_s + gate    (x: normed input of the layer)
-What lies between query and key decides how much is left of each channel of their product; gates
-that are alike in all channels scale the whole logit. Gates that stay open are NoPE. Far keys lose
-their content, not their weight: their logit goes to 0, where the bias of forgetting.py goes to
--inf.
+l_ij = sum_c q_ic k_jc exp(P_ic - P_jc) / sqrt(D),   P_tc = sum_{s <= t} ln sigmoid(g_sc), g_s = W
+x_s + gate    (x: normed input of the layer) The tokens between query and key decide how much is
+left of each channel of their product. Equal gates in all channels scale the whole logit; open gates
+are NoPE. The logit of far keys goes to 0, so that they lose their content and not their weight; the
+bias of forgetting.py goes to -inf.
 
 P falls, so with R = P at the first of a few query rows both exp(P_i - R) and exp(R - P_j) of
 earlier keys are at most 1: nothing overflows, however long the text.
@@ -16,13 +15,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.scheme import Scheme, Shape, Where
+from extrap.model.scheme import Scheme, Shape, Where, wide
 
 CHUNK = 16
 
 
 class Wall(Scheme):
-    """gate: the logit of every gate at first; 8, that of fla's layer, forgets 0.03 % per token.
+    """gate: initial logit of every gate; 8, as in fla's layer, forgets 0.03 % per token.
 
     Parameters: (C + 1) H D per layer; W ~ N(0, 0.02**2). Needs the causal mask.
 
@@ -33,6 +32,8 @@ class Wall(Scheme):
     Colour: azure
     """
 
+    causal_only = True
+
     def __init__(self, shape: Shape, gate: float = 8.0):
         super().__init__(shape)
         channels = shape.heads * shape.head_dim
@@ -40,20 +41,14 @@ class Wall(Scheme):
         self.b = nn.Parameter(torch.full((shape.layers, channels), float(gate)))
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        if not at.causal:
-            raise ValueError(
-                "Wall forgets what lies between key and query; it has no form without the causal "
-                "mask"
-            )
-        wide, kept = torch.promote_types(q.dtype, torch.float32), self.kept(at.x, at.layer)
-        q, k = q.to(wide), k.to(wide)
+        q, k, kept = wide(q), wide(k), self.kept(at.x, at.layer)
         starts = range(0, len(at.i), CHUNK)
         rows = [self._rows(q[:, :, n : n + CHUNK], k, kept, int(at.i[n])) for n in starts]
         return torch.cat(rows, 2) * at.scale
 
     def _rows(self, q: Tensor, k: Tensor, kept: Tensor, first: int) -> Tensor:
-        """Scores of a few query rows, tokens from `first` on, with all keys; 0 for keys after the
-        last of them.
+        """Returns scores of a few query rows, tokens from `first` on, with all keys; 0 for keys
+        after the last row.
         """
         stop = first + q.shape[2]
         p = kept[:, :, first:stop]
@@ -65,7 +60,7 @@ class Wall(Scheme):
         return F.pad(torch.cat([far, near], -1), (0, k.shape[2] - stop))
 
     def kept(self, x: Tensor, layer: int) -> Tensor:
-        """(B, T, C) -> (B, H, T, D): P, float64, because differences of long sums are taken."""
+        """Returns P, (B, T, C) -> (B, H, T, D), in float64: scores are differences of P."""
         g = F.linear(x, self.w[layer].to(x.dtype), self.b[layer].to(x.dtype))
         p = F.logsigmoid(g.double()).cumsum(1)
         return p.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)

@@ -1,7 +1,7 @@
 """Window attention: a query sees its nearest W tokens, itself among them.
 https://kexue.fm/archives/9431.
 
-visible iff 0 <= i - j < W, counted in tokens whatever their coordinates.
+visible iff 0 <= i - j < W, in tokens, not in coordinates.
 """
 
 from torch import Tensor
@@ -9,9 +9,18 @@ from torch import Tensor
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
-class Window(Scheme):
-    """width: W in tokens; null stands for L, which changes nothing in training and forbids
-    distances never trained past it.
+class Nearest(Scheme):
+    """A mask of the nearest `width` tokens."""
+
+    width: int
+
+    def sees(self, at: Where) -> Tensor:
+        return at.back < self.width
+
+
+class Window(Nearest):
+    """width: W in tokens; null stands for L, which changes nothing in training and hides all longer
+    distances past it.
 
     Parameters: none. Raises ValueError for a width below 1.
 
@@ -28,15 +37,12 @@ class Window(Scheme):
         if self.width < 1:
             raise ValueError(f"width={width}: a query sees itself, so at least 1")
 
-    def sees(self, at: Where) -> Tensor:
-        return at.back < self.width
 
+class ReachWindow(Nearest):
+    """A window by which all layers but the last reach alpha L tokens together: (W - 1)(layers - 1)
+    + 1 <= alpha L.
 
-class ReachWindow(Scheme):
-    """The window with which all layers but the last reach alpha L tokens together: (W - 1)(layers -
-    1) + 1 <= alpha L.
-
-    HWFA is this and RoPE in those layers, and full attention without positions in the last,
+    HWFA has this window and RoPE in those layers, and full attention without positions in the last,
     https://kexue.fm/archives/9603. Parameters: none. Raises ValueError for fewer than 2 layers and
     unless 0 < alpha <= 0.75 leaves a window of 1 or more.
 
@@ -59,13 +65,10 @@ class ReachWindow(Scheme):
                 f"alpha={alpha}: lies between 0 and 0.75, such that alpha L is at least one token"
             )
 
-    def sees(self, at: Where) -> Tensor:
-        return at.back < self.width
 
-
-class ShareWindow(Scheme):
-    """A window of a share of the training length, W = max(1, round(share L)), so that a layout of
-    layers is the same at every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
+class ShareWindow(Nearest):
+    """A window of a share of the training length, W = max(1, round(share L)): one layout of layers
+    for every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
 
     Kind: modifier
     Used by: RNoPE-SWA, Gemma 3, Cohere 2, EXAONE 4 (in 3 to 5 of 4 to 6 layers)
@@ -78,6 +81,3 @@ class ShareWindow(Scheme):
         if not 0 < share <= 1:
             raise ValueError(f"share={share}: of the training length, above 0 and at most 1")
         self.width = max(1, round(share * shape.length))
-
-    def sees(self, at: Where) -> Tensor:
-        return at.back < self.width

@@ -1,30 +1,31 @@
 """xPos: RoPE whose fast pairs fade with the distance. arXiv 2212.10554.
 
 s_ij = scale sum_p zeta_p**((i - j)/S) Re(q_p conj(k_p) e^(I (i - j) theta_p)),  zeta_p = (2p/D +
-gamma) / (1 + gamma) Usually written q_i zeta**(i/S), k_j zeta**(-j/S): the second factor overflows
-float32 at position 36 260, float16 at 4 532. Only the difference counts, so here positions are
-counted from the middle of each block of query rows, in float32 at least.
+gamma) / (1 + gamma)
+
+Usually written q_i zeta**(i/S), k_j zeta**(-j/S): the second factor overflows float32 at position
+36 260, float16 at 4 532. Only the difference counts, so this counts positions from the middle of
+each block of query rows, in float32 at least.
 """
 
 import torch
 from torch import Tensor
 
-from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary, pairing
-from extrap.model.scheme import Shape, Where
+from extrap.model.scheme import Shape, Where, product, wide
 
 REACH = 40.0
-"""Largest logarithm of a factor; two of them still multiply within float32. Far keys lie below it,
-where exp(-40) is as good as 0; a query does only where one block of rows spans 16 000 positions to
-each side at the default S.
+"""Largest logarithm of a factor; the product of two such factors fits float32. The clamp acts on
+far keys, for which exp(-40) is as good as 0, and on queries only if one block of rows spans 16 000
+positions to each side at the default S.
 """
 
 
 class XPos(Rotary):
-    """S: tokens over which zeta_p is lost. The fading multiplies the score and hides nothing: at
-    test add a window (xpos-window).
+    """S: tokens over which a score fades by zeta_p. Fading multiplies the score and hides no key:
+    at test add a window (xpos-window).
 
-    Parameters: none. For causal masks only. Raises ValueError unless gamma and S are positive.
+    Parameters: none. Needs the causal mask. Raises ValueError unless gamma and S are positive.
     gamma -> infinity is RoPE.
 
     Kind: relative
@@ -33,6 +34,8 @@ class XPos(Rotary):
     Source: arXiv 2212.10554
     Colour: blue
     """
+
+    causal_only = True
 
     def __init__(
         self,
@@ -47,12 +50,8 @@ class XPos(Rotary):
             raise ValueError(f"gamma={gamma}, scale_base={scale_base}: both must be positive")
         self.gamma, self.scale_base = gamma, scale_base
 
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D/2,), float64."""
-        return frequencies(self.shape.head_dim, self.base)
-
     def fading(self) -> Tensor:
-        """(D,) ln(zeta) / S of the pair each channel belongs to, float64, <= 0."""
+        """Returns ln(zeta) / S of each channel's pair, (D,), float64, <= 0."""
         D = self.shape.head_dim
         zeta = (torch.arange(0, D, 2, dtype=torch.float64) / D + self.gamma) / (1 + self.gamma)
         out = torch.empty(D, dtype=torch.float64)
@@ -60,8 +59,8 @@ class XPos(Rotary):
         return out
 
     def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        wide, fading = torch.promote_types(q.dtype, torch.float32), self.fading().to(at.q.device)
+        q, k, fading = wide(q), wide(k), self.fading().to(at.q.device)
         middle = (at.q[0] + at.q[-1]) / 2
         of_q = ((at.q - middle)[:, None] * fading).clamp(-REACH, REACH).exp()
         of_k = ((middle - at.k)[:, None] * fading).clamp(-REACH, REACH).exp()
-        return (q * of_q.to(wide)) @ (k * of_k.to(wide)).transpose(-1, -2) * at.scale
+        return product(q * of_q.to(q.dtype), k * of_k.to(k.dtype)) * at.scale

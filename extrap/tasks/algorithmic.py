@@ -47,6 +47,7 @@ class LengthGeneralisation(Task):
     """
 
     name: ClassVar[str] = "algorithmic"
+    inner: ClassVar[bool] = True
 
     multiples: Multiples = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4)
     longest: Count = 20
@@ -62,7 +63,7 @@ class LengthGeneralisation(Task):
 
     @property
     def symbols(self) -> list[int]:
-        """Evaluated lengths, halves rounded up."""
+        """Returns the evaluated lengths, halves rounded up."""
         return sorted(math.floor(m * self.longest + 0.5) for m in self.multiples)
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
@@ -120,8 +121,8 @@ class LengthGeneralisation(Task):
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
-        """(trials, width): whether each token of the answer, the last `width` of each row, is the
-        most likely one.
+        """Returns (trials, width): whether each token of the answer, the last `width` of each row,
+        is the most likely one.
         """
         likely = [
             model(torch.from_numpy(tokens[rows, :-1]), last=width).argmax(-1).cpu().numpy()

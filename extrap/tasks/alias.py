@@ -1,13 +1,13 @@
-"""Retrieval by another name than the one in the record: without literal overlap.
+"""Retrieval by another name than that of the record: without literal overlap.
 
     literal            by the name itself
     one-hop            by its alias, which training taught
     two-hops           by the alias of the alias
-    two-hops-unseen    the same of names for which training asked that never: two facts and the
-                       record have to be put together
+    two-hops-unseen    the same for names that training never asked for in this way: the model has
+                       to combine two facts and the record
 
-The record is moved through the context; the others stay. Sequences: extrap.data.alias. Source:
-NoLiMa, arXiv 2502.05167, in miniature.
+The record moves through the context; the others stay. Sequences: extrap.data.alias. Source: NoLiMa,
+arXiv 2502.05167, in miniature.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar
 from annotated_types import MinLen
 
 from extrap.data.alias import KINDS, AliasForm, Kind
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Different, Multiples
 
 
@@ -25,7 +25,7 @@ from extrap.utils.bounds import Different, Multiples
 class AliasRetrieval(Grid):
     """Accuracy by length and depth, a protocol for each of `ask` with a gate of its own.
 
-    ask: by which name. The other options and the rows: extrap.tasks.scoring.depth_grid. guess =
+    ask: by which name. The other options and the rows: extrap.tasks.scoring.retrieval. guess =
     1/k + (1 - 1/k) / values with k records, of whoever knows no alias; chance = 1 / values. Items:
     accuracy of each trial.
     """

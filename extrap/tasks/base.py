@@ -1,11 +1,11 @@
-"""A task measures a model and returns rows. It knows the model as a callable and nothing of how it
-is built.
+"""A task measures a model and returns rows. It knows the model as a callable, and nothing of its
+construction.
 
     model(tokens, last=w) -> logits (B, w, vocab)
 
-`tokens` (B, T) int64 lie on the CPU, logits on any device.
-`last` asks for the logits of the last w positions only, so that a long context never costs T x
-vocab numbers. Where all positions are scored, losses_of asks a model that has `losses` for them.
+`tokens` (B, T) int64 are on the CPU, logits on any device. `last` limits the logits to the last w
+positions, so that a long context never costs T x vocab numbers. A task that scores all positions
+calls losses_of, which uses `losses` of the model if it has them.
 """
 
 import math
@@ -19,6 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from extrap.data.part import Part
+from extrap.results.rows import check_measured
 from extrap.utils.bounds import Multiples
 from extrap.utils.errors import UserError
 
@@ -28,19 +29,34 @@ Progress = Callable[[int, int], Any]
 
 @dataclass
 class Result:
-    """rows: dicts in the columns of the results schema; items: the per-document or per-trial scores
-    behind them.
+    """rows: dicts in the columns of the results schema (extrap.results.rows.MEASURED), at least
+    `metric` and `value`, `ok` where they have no status; items: the per-document or per-trial
+    scores behind them.
     """
 
     rows: list[dict] = field(default_factory=list)
     items: list[dict] = field(default_factory=list)
 
     def untrained(self) -> "Result":
-        """The same, every row that is `ok` marked as `not trained`."""
+        """Returns the result with every `ok` row marked `not trained`."""
         rows = [
             row | {"status": "not trained"} if row["status"] == "ok" else row for row in self.rows
         ]
         return Result(rows, self.items)
+
+
+def checked(result: Any, task: str) -> Result:
+    """Returns the result of a task with a status in every row. Raises UserError, naming the task,
+    for anything but a Result and for the first row that the results schema cannot hold.
+    """
+    if not isinstance(result, Result):
+        raise UserError(f"task.{task}: run returned {type(result).__name__}; return Result(rows)")
+    try:
+        rows = [{"status": "ok"} | row for row in result.rows]
+        check_measured(rows)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"task.{task}: {error}; correct the rows that run returns") from None
+    return Result(rows, result.items)
 
 
 class Task(ABC):
@@ -55,28 +71,31 @@ class Task(ABC):
     task shows whether it learned it.
     """
 
+    inner: ClassVar[bool] = False
+    """Whether it scores tokens inside a text, which a reader that looks ahead would know."""
+
     words: ClassVar[bool] = False
     """Whether its keys and values may be words of a tokenizer, so that a published checkpoint can
     be asked.
     """
 
     def option(self, name: str) -> str:
-        """An option as the command line has it, for messages: `task.kv.multiples=[1, 2]`."""
+        """Returns an option as typed, for messages: `task.kv.multiples=[1, 2]`."""
         value = getattr(self, name)
         return f"task.{self.name}.{name}={list(value) if isinstance(value, tuple) else value}"
 
     @abstractmethod
     def check(self, corpus, vocabulary, train_length: int) -> None:
-        """Raises UserError, naming the option, for what would make `run` fail on this corpus, with
-        this vocabulary or at these lengths. Nothing is measured here.
+        """Raises UserError, naming the option, if `run` would fail on this corpus, with this
+        vocabulary or at these lengths. Measures nothing.
         """
 
     @abstractmethod
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        """Measure. progress(done, total) counts tokens read. Lengths at which the model raises
-        OutOfRange have no rows.
+        """Measures the model. progress(done, total) counts tokens read. A length at which the model
+        raises OutOfRange has no rows.
         """
 
 
@@ -96,55 +115,55 @@ class Inside(Protocol):
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor: ...
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "Inside":
-        """The same model before training, of its own depth or another. Raises UserError or
-        ValueError where the scheme lacks it.
+        """Returns the model before training, of its own depth or another. Raises UserError or
+        ValueError if the scheme has no such model.
         """
         ...
 
     def attention(self, tokens: Tensor) -> Tensor:
-        """(layers, B, H, T, T) attention weights."""
+        """Returns attention weights (layers, B, H, T, T)."""
         ...
 
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
-        """{layer: (B, H)} cosine of the mean query and the mean key, of layers with attention of
-        queries and keys.
+        """Returns {layer: (B, H)}: the cosine of the mean query and the mean key, of layers with
+        attention of queries and keys.
         """
         ...
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Logits (B, last, vocab) where coordinates from token `after` on are larger by `jump`.
-        Raises OutOfRange where one lies past what the model defines.
+        """Returns logits (B, last, vocab) with the coordinates from token `after` on larger by
+        `jump`. Raises OutOfRange if a coordinate lies past the range of the model.
         """
         ...
 
     def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
-        """Logits (B, last, vocab) where no token but itself sees the one at `slot`."""
+        """Returns logits (B, last, vocab) with the token at `slot` hidden from all others."""
         ...
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
-        """(B, T) norms of the last hidden state's derivative by each input vector, along probes (P,
-        C) of orthonormal rows.
+        """Returns norms (B, T) of the last hidden state's derivative by each input vector, along
+        probes (P, C) of orthonormal rows.
         """
         ...
 
     def gradient(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """(B, T) norms of the derivative of the last position's logit of targets (B,)."""
+        """Returns norms (B, T) of the derivative of the last position's logit of targets (B,)."""
         ...
 
     def gradients(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        """() the mean loss of targets (B, T), after a backward pass to all weights."""
+        """Returns the mean loss () of targets (B, T), after a backward pass to all weights."""
         ...
 
 
 class Diagnostic(Task):
-    """A task that looks inside: `run` is handed an Inside. Extensions that are no model of their
-    own have none and are refused.
+    """A task that looks inside: `run` gets an Inside. extrap rejects extensions that are no model
+    of their own.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class AtLengths(Task):
-    """A task at several lengths. multiples: these over the training length."""
+    """A task at several lengths. multiples: evaluated lengths over the training length."""
 
     multiples: Multiples = (1, 2, 4, 8)
 
@@ -175,18 +194,17 @@ class AtLengths(Task):
             )
 
     def gate_length(self, train_length: int) -> int:
-        """The length whose accuracy shows that the task is known: L, or the shortest where L is not
-        asked for.
-        """
+        """Returns the length of the gate: L, or the shortest length if L is not evaluated."""
         return train_length if 1 in self.multiples else self.lengths(train_length)[0]
 
     def lengths(self, train_length: int) -> list[int]:
-        """Evaluated lengths in tokens, from the shortest."""
+        """Returns the evaluated lengths in tokens, from the shortest."""
         return sorted(lengths(self.multiples, train_length))
 
 
 def losses_of(model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
-    """(B, w) nats of targets (B, w) at the last w positions of tokens (B, T), in float32 at least.
+    """Returns the nats (B, w) of targets (B, w) at the last w positions of tokens (B, T), in
+    float32 at least.
 
     A model may have `losses(tokens, targets)`, which need not hold T x vocab logits at once.
     """
@@ -200,13 +218,13 @@ def losses_of(model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
 
 
 def lengths(multiples: Sequence[float], train_length: int) -> list[int]:
-    """Evaluated lengths in whole tokens, halves rounded up."""
+    """Returns the evaluated lengths in whole tokens, halves rounded up."""
     return [math.floor(m * train_length + 0.5) for m in multiples]
 
 
 class Counter:
-    """Tokens read so far, passed on to a progress bar: `counter(n)` adds n; total: of all there
-    are to read.
+    """The tokens read so far, for a progress bar: `counter(n)` adds n; total: of all there are to
+    read.
     """
 
     def __init__(self, progress: Progress, total: int):
@@ -218,14 +236,16 @@ class Counter:
         self.up_to(self.done + tokens)
 
     def up_to(self, done: int) -> None:
-        """Also of what was left out, where the model raised OutOfRange."""
+        """Counts up to `done`, including the tokens of lengths that the model cannot read
+        (OutOfRange).
+        """
         self.done = done
         self.progress(self.done, self.total)
 
 
 def batches(n: int, length: int, batch_tokens: int) -> Iterator[slice]:
-    """Slices of n sequences of `length` tokens: as many at a time as batch_tokens hold, at least
-    one.
+    """Yields slices of n sequences of `length` tokens: as many at a time as batch_tokens hold, at
+    least one.
     """
     step = max(1, batch_tokens // length)
     return (slice(start, min(start + step, n)) for start in range(0, n, step))

@@ -134,8 +134,8 @@ class Diagnostics(AtLengths, Diagnostic):
         return recorder.result(lambda protocol: learned or protocol != "trained_records")
 
     def _undone(self, model: Inside) -> Iterator[tuple[str, Inside]]:
-        """Untrained models of other depths, and one without the causal mask; those that the scheme
-        allows.
+        """Yields untrained models of other depths, and one without the causal mask, as far as the
+        scheme allows.
         """
         for layers in self.layers:
             try:
@@ -147,6 +147,6 @@ class Diagnostics(AtLengths, Diagnostic):
 
     @staticmethod
     def _learned(model: Inside, records: Inputs) -> bool:
-        """Whether the run learned retrieval; else the trained model says nothing about records."""
+        """True if the run learned retrieval; else the trained model says nothing about records."""
         likely = model(records.tokens, last=1)[:, -1].argmax(-1).cpu()
         return bool((likely == records.targets).double().mean() >= TRAINED)

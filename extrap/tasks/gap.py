@@ -1,17 +1,17 @@
-"""A gap in the coordinates: to which distance can a model be trusted, asked with a short text?
+"""A gap in the coordinates: which distances a model can handle, measured with a short text.
 
-Text of 2 n tokens, n = share * L, L the training length. Between the halves the coordinates jump,
-such that the second half begins at m L in place of n. What is scored are the n predictions of the
-second half:
+The text has 2 n tokens, n = share * L, L the training length. Between the halves the coordinates
+jump, so that the second half begins at m L in place of n. The n predictions of the second half are
+scored:
 
     jump     the second half at m L, the first where it was: every distance between the halves is
              one that a text of m L + n tokens has, without the text in between
     none     no jump: m L = n
-    alone    the second half after BOS, without the first: what no context costs
+    alone    the second half after BOS, without the first: the cost of having no context
 
-The cost is that of texts of 2 n tokens at every distance, where a long text costs its length or its
-square. It moves coordinates alone: windows and sinks count tokens and see no gap, and what follows
-the length of the text (dynamic NTK) sees 2 n tokens.
+Every distance costs a text of 2 n tokens, where a long text costs its length or its square. The
+jump moves coordinates alone: windows and sinks count tokens and see no gap, and an extension that
+depends on the length of the text (dynamic NTK) sees 2 n tokens.
 """
 
 from dataclasses import dataclass
@@ -22,43 +22,38 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from extrap.data.text import Text
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
+from extrap.tasks.base import Counter, Diagnostic, Inside, Progress, Result, batches
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_windows import check_texts, report_losses, texts
-from extrap.utils.bounds import Count, Fraction, Multiples
+from extrap.tasks.scoring.text_loss import TextLoss, report_losses
+from extrap.utils.bounds import Fraction, Multiples
 from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gap(AtLengths, Diagnostic):
+class Gap(TextLoss, Diagnostic):
     """Loss of the second half, and its change against no jump.
 
     multiples: where the second half begins, over the training length; share: tokens of a half over
-    the training length; documents: of the validation split, spread evenly over those that are long
-    enough; batch_tokens: tokens per forward, which changes speed and memory only. Metrics, with
-    bootstraps over documents, the row's length being m L:
+    the training length; the other options, intervals and items: extrap.tasks.scoring.text_loss.
+    Metrics, the row's length being m L:
 
     nll, bits_per_byte    of each protocol
     change                nats per token above `none`, paired by document
-
-    Items: nll_sum (nats) and tokens of each document.
     """
 
     name: ClassVar[str] = "gap"
-    learned_from = Text
 
     multiples: Multiples = (0.5, 1, 1.5, 2, 4, 8)
     share: Fraction = 0.25
-    documents: Count = 64
-    batch_tokens: Count = 4096
 
     def half(self, train_length: int) -> int:
-        """n."""
+        """Returns n, the tokens of a half."""
         return round(self.share * train_length)
 
+    def reach(self, train_length: int) -> tuple[int, str]:
+        return 2 * self.half(train_length), "twice task.gap.share"
+
     def check(self, corpus, vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
         n = self.half(train_length)
         if n < 1:
             raise UserError(
@@ -69,13 +64,13 @@ class Gap(AtLengths, Diagnostic):
                 f"{self.option('multiples')}: a second half begins after the first, so above "
                 f"task.gap.share={self.share:g}"
             )
-        check_texts(corpus, self.name, self.documents, 2 * n, "twice task.gap.share")
+        super().check(corpus, vocabulary, train_length)
 
     def run(
         self, model: Inside, corpus, vocabulary, train_length: int, progress: Progress
     ) -> Result:
         n = self.half(train_length)
-        text, sizes = texts(corpus, self.documents, 2 * n)
+        text, sizes = self.texts(corpus, train_length)
         scored, sizes = text[:, n:], sizes[:, n:].sum(1)
         places = self.lengths(train_length)
         recorder, counter = Recorder(), Counter(progress, (2 * len(places) + 3) * text.size // 2)
@@ -112,7 +107,7 @@ def _report(
 
 
 def _nats(logits: Tensor, targets: Tensor) -> np.ndarray:
-    """(B,) summed losses of logits (B, n, vocab), targets (B, n)."""
+    """Returns the summed losses (B,) of logits (B, n, vocab), targets (B, n)."""
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).transpose(1, 2)
     found = F.cross_entropy(logits, targets.to(logits.device), reduction="none")
     return found.double().sum(1).cpu().numpy()

@@ -14,50 +14,43 @@ S-NIAH-3, one needle with a long value in text, has no form of its own.
 
 Depth is given as a share of the context and as the distance from the key to the query, in tokens,
 on the axis `distance`: it tells what fails with length from what fails with distance. Contexts:
-extrap.data.trials.keyvalue (the first two), extrap.data.trials.needles. Sources: RULER, arXiv
+extrap.data.keyvalue (the first two), extrap.data.multivalue. Sources: RULER, arXiv
 2404.06654; passkey and k_max, Position Interpolation, arXiv 2306.15595.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import torch
 from annotated_types import Ge
 
+from extrap.data.keyvalue import Padded
+from extrap.data.multivalue import Needles, least, several_queries, several_values
+from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.trials.dialogue import in_turns
-from extrap.data.trials.keyvalue import Padded
-from extrap.data.trials.needles import (
-    Needles,
-    k_max,
-    least,
-    noise,
-    passkey_distances,
-    several_queries,
-    several_values,
-)
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
-from extrap.tasks.scoring.answers import SEED, best_of, score
-from extrap.tasks.scoring.depth_grid import check_depths
+from extrap.tasks.scoring.answers import SEED, best_of
 from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
+Measure = Callable[[Recorder, Exam], np.ndarray]
+
 
 @dataclass(frozen=True, kw_only=True)
-class Haystack(AtLengths):
+class Haystack(Retrieval):
     """Accuracy of needles in text. An answer is one token.
 
-    multiples: evaluated lengths over the training length, 1 among them; depths: of single and
-    multikey, in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each cell; needles: in a
-    context of every protocol with several; distances, passkey_trials: of passkey, evenly from
-    the nearest to the farthest place; batch_tokens: tokens per forward, which changes speed and
-    memory only. Metrics:
+    depths: of single and multikey, in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each
+    cell; needles: in a context of every protocol with several; distances, passkey_trials: of
+    passkey, evenly from the nearest to the farthest place; the other options:
+    extrap.tasks.scoring.retrieval. Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, chance
               as in extrap.tasks.kv; restricted of multivalue and multiquery is recall among value
@@ -88,80 +81,58 @@ class Haystack(AtLengths):
     needles: Annotated[int, Ge(2)] = 4
     distances: Annotated[int, Ge(2)] = 32
     passkey_trials: Count = 10
-    batch_tokens: Count = 4096
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
         check_depths(self.option("depths"), self.depths)
-        ns = self.lengths(train_length)
-        needed = least(self.needles, self.needles, vocabulary.layout) + vocabulary.turns.extra
-        if needed > ns[0] or self.needles > min(vocabulary.keys, vocabulary.values):
-            most = max(0, ns[0] - vocabulary.turns.extra) // (2 * vocabulary.layout.width)
+        super().check(corpus, vocabulary, train_length)
+        shortest, layout = min(self.lengths(train_length)), vocabulary.layout
+        needed = least(self.needles, self.needles, layout) + vocabulary.turns.extra
+        if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
+            most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
             raise UserError(
-                f"{self.option('needles')}: {ns[0]} tokens hold at most {most} needles and "
+                f"{self.option('needles')}: {shortest} tokens hold at most {most} needles and "
                 f"their queries, each with one of data.vocabulary.keys={vocabulary.keys} and "
                 f"values={vocabulary.values}; give fewer"
             )
-        corpus.check("validation", ns[-1])
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
-        ns, stream = self.lengths(train_length), corpus.stream("validation")
-        moved = (len(self.depths) + 1) * self.trials
-        protocols: dict[str, tuple[int, Callable[..., np.ndarray]]] = {
-            "single": (moved, partial(self._moved, stream, 1)),
-            "multikey": (moved, partial(self._moved, stream, self.needles)),
-            "multivalue": (self.trials, partial(self._several, stream, several_values)),
-            "multiquery": (self.trials, partial(self._several, stream, several_queries)),
-            "passkey": (self.distances * self.passkey_trials, self._passkey),
+    def check_form(self, form: Measure, vocabulary: Vocabulary, lengths: list[int]) -> None:
+        """`check` is of all protocols together."""
+
+    def forms(self) -> dict[str, Measure]:
+        return {
+            "single": partial(self._moved, 1),
+            "multikey": partial(self._moved, self.needles),
+            "multivalue": partial(self._several, several_values),
+            "multiquery": partial(self._several, several_queries),
+            "passkey": self._passkey,
         }
-        total = sum(cost for cost, _ in protocols.values()) * sum(ns)
-        recorder, counter = Recorder(), Counter(progress, total)
-        for n in ns:
-            for protocol, (cost, measure) in protocols.items():
-                with recorder.at(protocol=protocol, length=n).within_range() as cells:
-                    correct = measure(cells, n, model, vocabulary)
-                    if n == self.gate_length(train_length):
-                        cells.share("gate", correct)
-                counter(cost * n)
-        recorder.value("chance", 1 / vocabulary.values)
-        recorder.value("chance", self.needles / vocabulary.values, protocol="multivalue")
-        return recorder.by_gate()
 
-    def _moved(
-        self,
-        stream: np.ndarray,
-        pairs: int,
-        cells: Recorder,
-        length: int,
-        model: Model,
-        vocabulary: Vocabulary,
-    ) -> np.ndarray:
-        """(trials, depths): which answers are right; so do the other protocols."""
-        form = in_turns(Padded(pairs, layout=vocabulary.layout), vocabulary.turns)
-        correct = []
-        for depth in self.depths:
-            questions = form.questions(vocabulary, stream, SEED, length, depth, range(self.trials))
-            scores = score(model, questions, vocabulary, self.batch_tokens)
-            cell = cells.at(depth=depth, axis="distance", at=questions.distance)
-            cell.answers(scores, questions.places)
-            correct.append(scores["accuracy"])
-        cells.curve(np.stack(correct, 1), self.depths)
-        cells.value("guess", form.guess(vocabulary, length))
-        return np.stack(correct, 1)
+    def cost(self, form: Any, length: int) -> int:
+        if form == self._passkey:
+            return self.distances * self.passkey_trials * length
+        moved = form.func == self._moved
+        return (len(self.depths) if moved else 1) * self.trials * length
 
-    def _several(
-        self,
-        stream: np.ndarray,
-        form: Callable[..., Needles],
-        cells: Recorder,
-        length: int,
-        model: Model,
-        vocabulary: Vocabulary,
-    ) -> np.ndarray:
-        trials = form(vocabulary, stream, SEED, length, self.needles, range(self.trials))
-        scores = self._recalled(model, trials, vocabulary)
+    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
+        by_luck = 1 / vocabulary.values
+        return {"": by_luck, "multivalue": self.needles / vocabulary.values}
+
+    def measure(self, cells: Recorder, form: Measure, exam: Exam) -> np.ndarray:
+        return form(cells, exam)
+
+    def _moved(self, pairs: int, cells: Recorder, exam: Exam) -> np.ndarray:
+        """Returns which answers are right, (trials, depths)."""
+        layout, turns = exam.vocabulary.layout, exam.vocabulary.turns
+        form = in_turns(Padded(pairs, layout=layout), turns)
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
+        questions = partial(exam.questions, form)
+        return curve(cells, self.depths, questions, exam.score, distances=True)
+
+    def _several(self, form: Callable[..., Needles], cells: Recorder, exam: Exam) -> np.ndarray:
+        trials = form(
+            exam.vocabulary, exam.stream, SEED, exam.length, self.needles, range(self.trials)
+        )
+        scores = self._recalled(exam, trials)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
@@ -169,21 +140,17 @@ class Haystack(AtLengths):
         cells.share("recall", scores["recall"])
         cells.drawn(trials.tokens, trials.answers)
         queries = trials.asked.shape[1]  # of several values every record is right
-        by_luck = guess_in_turn(self.needles, queries, vocabulary.values) if queries else 1.0
-        cells.value("guess", by_luck)
+        values = exam.vocabulary.values
+        cells.value("guess", guess_in_turn(self.needles, queries, values) if queries else 1.0)
         return scores["recall"]
 
-    @torch.no_grad()
-    def _recalled(
-        self, model: Model, trials: Needles, vocabulary: Vocabulary
-    ) -> dict[str, np.ndarray]:
-        """{metric: (n, m) bool}: which needles are found, in the order of their places."""
+    def _recalled(self, exam: Exam, trials: Needles) -> dict[str, np.ndarray]:
+        """Returns {metric: (n, m) bool}: which needles are found, in the order of their places."""
         queries, likely = max(1, trials.asked.shape[1]), []
-        most, step = self.needles if queries == 1 else 1, vocabulary.layout.width
-        last = step * (queries - 1) + 1
-        for rows in batches(len(trials.tokens), trials.tokens.shape[1], self.batch_tokens):
-            logits = model(torch.from_numpy(trials.tokens[rows]), last=last)[:, ::step]
-            of_values = best_of(logits, vocabulary.value_ids, most)
+        most, step = self.needles if queries == 1 else 1, exam.vocabulary.layout.width
+        for every in exam.read(trials.tokens, step * (queries - 1) + 1):
+            logits = every[:, ::step]
+            of_values = best_of(logits, exam.vocabulary.value_ids, most)
             likely.append(torch.stack([logits.topk(most, -1).indices, of_values]).cpu().numpy())
         full, restricted = np.concatenate(likely, 1)  # (n, queries, tokens that are named)
         if queries > 1:
@@ -197,22 +164,19 @@ class Haystack(AtLengths):
             {"format": (full == trials.answers[:, None]).any(2)} if queries > 1 else {}
         )
 
-    def _passkey(
-        self, cells: Recorder, length: int, model: Model, vocabulary: Vocabulary
-    ) -> np.ndarray:
+    def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
+        vocabulary, length = exam.vocabulary, exam.length
         layout, turns = vocabulary.layout, vocabulary.turns
         form = in_turns(Padded(1, layout=layout), turns)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
         at = passkey_distances(nearest, farthest, self.distances)
-        stream = noise(vocabulary, length)
+        exam = replace(exam, stream=noise(vocabulary, length), trials=self.passkey_trials)
         correct = []
         for distance in at:
             depth = (farthest - distance) / (farthest - nearest)
-            questions = form.questions(
-                vocabulary, stream, SEED, length, depth, range(self.passkey_trials)
-            )
-            hits = score(model, questions, vocabulary, self.batch_tokens)["accuracy"]
+            questions = exam.questions(form, depth)
+            hits = exam.score(questions)["accuracy"]
             cell = cells.at(depth=depth, axis="distance", at=distance)
             cell.answers({"accuracy": hits}, {"distance": questions.distance})
             correct.append(hits)

@@ -6,16 +6,16 @@ context.
 
 Depth is the place of the record asked for, 0 the first and 1 the last; the other records and the
 filler are the same at every depth, so that differences between depths are paired. The sequences:
-extrap.data.trials.keyvalue. A published checkpoint is asked in words of its tokenizer, ` apple:
+extrap.data.keyvalue. A published checkpoint is asked in words of its tokenizer, ` apple:
 river` a line (extrap.pretrained.words). Source: arXiv 2307.03172.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
+from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import Form
-from extrap.data.trials.keyvalue import Padded, Records
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Count, Multiples
 
 
@@ -24,7 +24,7 @@ class KV(Grid):
     """Accuracy of retrieval, in the protocols records and padded. An answer is one token, so that
     one forward is greedy decoding.
 
-    pairs: records of a padded context; the other options: extrap.tasks.scoring.depth_grid. Metrics,
+    pairs: records of a padded context; the other options: extrap.tasks.scoring.retrieval. Metrics,
     one row each:
 
     accuracy, restricted, format    of the most likely token: is the value asked for; is it, among

@@ -3,7 +3,7 @@ does knowing the question help?
 
 A causal reader that knows the question can mark the record as it goes by; Lost in the Middle found
 that a query before and after the records mends retrieval altogether (arXiv 2307.03172, section
-4.2). The three forms stand in extrap.data.trials.query, the same records on the same slots. Asking
+4.2). The three forms stand in extrap.data.query, the same records on the same slots. Asking
 a model that was trained on none of them is allowed; its rows are `not trained`.
 """
 
@@ -13,18 +13,18 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import MinLen
 
-from extrap.data.trials.query import FORMS, QueryForm
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.data.query import FORMS, QueryForm
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Different
 
 
 @dataclass(frozen=True, kw_only=True)
 class KVQuery(Grid):
     """Accuracy by length and depth, a protocol for each of `ask`: last, both, first. Options and
-    rows: extrap.tasks.scoring.depth_grid.
+    rows: extrap.tasks.scoring.retrieval.
 
-    An answer of `last` and `both` is the value; of `first` it is the key and the value, both of
-    which have to be right.
+    The answer of `last` and `both` is the value. The answer of `first` is the key and the value,
+    both of which have to be right.
     """
 
     name: ClassVar[str] = "kv-query"

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import torch
 
+from extrap.data.context import Context
 from extrap.data.keyvalue import check_keys
-from extrap.data.text import windows
 from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
 from extrap.tasks.scoring.answers import SEED
 from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples
 from extrap.utils.errors import UserError
 
@@ -31,24 +30,23 @@ CODE = 4  # keeps the random draws apart from those of other layouts
 def contexts(
     vocabulary: Vocabulary, stream: np.ndarray, length: int, queries: int, items: Iterable[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Contexts (n, length) that end with the last query, and the values asked for (n, queries)."""
+    """Returns contexts (n, length) that end with the last query, and the values (n, queries)."""
     records, rows, answers = length // 2 - queries, [], []
     for i in items:
         rng = np.random.default_rng((SEED, CODE, length, queries, i))
-        keys = vocabulary.key(rng.permutation(vocabulary.keys)[:records])
-        pairs = np.stack([keys, vocabulary.value(rng.integers(vocabulary.values, size=records))], 1)
+        context = Context(rng, vocabulary, stream, length)
+        pairs = np.stack([context.keys(records), context.values(records)], 1)
         asked = pairs[rng.permutation(records)[:queries]]
-        text = windows(rng, stream, 1, length % 2)[0]
+        text = context.text(length % 2)
         rows.append(np.concatenate([[vocabulary.bos], text, pairs.ravel(), asked.ravel()[:-1]]))
         answers.append(asked[:, 1])
     return np.array(rows), np.array(answers)
 
 
 @dataclass(frozen=True, kw_only=True)
-class KVSeveral(AtLengths):
-    """multiples: evaluated lengths over the training length, 1 among them; queries: of each
-    context; trials: contexts of each length; batch_tokens: tokens per forward, which changes speed
-    and memory only. Metrics, protocol records:
+class KVSeveral(Retrieval):
+    """queries: of each context; trials: contexts of each length; the other options:
+    extrap.tasks.scoring.retrieval. Metrics, protocol records:
 
     accuracy    on the axis `query` of the first, second, ... query, Wilson interval; without an
                 axis the mean, bootstrap over contexts
@@ -63,52 +61,37 @@ class KVSeveral(AtLengths):
     """
 
     name: ClassVar[str] = "kv-several"
+    inner: ClassVar[bool] = True
     needs_one: ClassVar[str] = "the run learned retrieval"
+    gate: ClassVar[str | None] = "records"
 
     multiples: Multiples = (1, 2, 4)
     queries: Count = 8
-    trials: Count = 200
-    batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
-        ns = self.lengths(train_length)
-        if self.queries > ns[0] // 4:
+    def forms(self) -> dict[str, int]:
+        return {"records": self.queries}
+
+    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
+        return {"": 1 / vocabulary.values}
+
+    def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
+        if self.queries > lengths[0] // 4:
             raise UserError(
-                f"{self.option('queries')}: {ns[0]} tokens hold at most {ns[0] // 4} records and a "
-                "query for each"
+                f"{self.option('queries')}: {lengths[0]} tokens hold at most {lengths[0] // 4} "
+                "records and a query for each"
             )
-        check_keys(vocabulary, ns[-1] // 2 - self.queries, ns[-1])
-        corpus.check("validation", ns[-1])
+        check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
-        stream, ns = corpus.stream("validation"), self.lengths(train_length)
-        recorder, counter = Recorder(), Counter(progress, sum(ns))
-        for n in ns:
-            tokens, answers = contexts(vocabulary, stream, n, self.queries, range(self.trials))
-            with recorder.at(protocol="records", length=n).within_range() as cells:
-                correct = self._most_likely(model, tokens) == answers
-                self._report(cells, correct)
-                cells.drawn(tokens, answers)
-                records = n // 2 - self.queries
-                cells.value("guess", guess_in_turn(records, self.queries, vocabulary.values))
-                if n == train_length:
-                    cells.share("gate", correct)
-            counter(n)
-        recorder.value("chance", 1 / vocabulary.values)
-        return recorder.result(bool(recorder.passed))
-
-    @torch.no_grad()
-    def _most_likely(self, model: Model, tokens: np.ndarray) -> np.ndarray:
-        """(trials, queries): the most likely token after each query."""
-        last, likely = 2 * self.queries - 1, []
-        for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-            likely.append(
-                model(torch.from_numpy(tokens[rows]), last=last)[:, ::2].argmax(-1).cpu().numpy()
-            )
-        return np.concatenate(likely)
+    def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
+        items, last = range(self.trials), 2 * self.queries - 1
+        tokens, answers = contexts(exam.vocabulary, exam.stream, exam.length, self.queries, items)
+        named = [logits[:, ::2].argmax(-1).cpu().numpy() for logits in exam.read(tokens, last)]
+        correct = np.concatenate(named) == answers
+        self._report(cells, correct)
+        cells.drawn(tokens, answers)
+        records = exam.length // 2 - self.queries
+        cells.value("guess", guess_in_turn(records, self.queries, exam.vocabulary.values))
+        return correct
 
     def _report(self, cells: Recorder, correct: np.ndarray) -> None:
         """correct: (trials, queries)."""

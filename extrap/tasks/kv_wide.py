@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Interval
 
 from extrap.data.wide import WIDEST, WideForm
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Multiples
 
 
@@ -16,7 +16,7 @@ from extrap.utils.bounds import Multiples
 class KVWide(Grid):
     """Accuracy of whole values by length and depth, protocol records. width: tokens of a key and of
     a value; pool: key ids that keys are made of, both as in training. The other options and the
-    rows: extrap.tasks.scoring.depth_grid.
+    rows: extrap.tasks.scoring.retrieval.
     """
 
     name: ClassVar[str] = "kv-wide"

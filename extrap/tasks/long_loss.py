@@ -1,43 +1,43 @@
-"""Loss on the tokens that a long context helps, beside the loss on all of them.
+"""Loss on the tokens that a long context helps, next to the loss on all tokens.
 
 The last L/2 tokens before x[e] are scored, L the training length, e the longest context, in windows
-of c tokens that end there (c = L/2 is the least, as in extrap.tasks.context_gain). Most of them can
-be told from a few words; what a long context is worth shows on the others alone:
+of c tokens that end there (c = L/2 is the least, as in extrap.tasks.context_gain). A few words
+predict most tokens; the worth of a long context shows on the others alone:
 
     all      every scored token
-    match    those that a reader by hand tells from far away: what followed the last time the
-             `match` tokens before it stood in the text, more than L tokens back and not since.
-             The same tokens for every run of a study, so that runs are compared on them
-    own      those that the run itself tells better within L: its loss falls by `gain` nats from c =
-             L/2 to c = L, and ends below `loss` nats. Tokens of a run's own: they show whether it
-             keeps past L what a long context gave it, and compare no two runs
+    match    tokens that a distant copy predicts: the last time the `match` tokens before such a
+             token occurred, more than L tokens back and not since, the same token followed. These
+             are the same tokens for every run of a study, so that runs are compared on them
+    own      tokens that the run itself predicts better within L: the loss falls by `gain` nats from
+             c = L/2 to c = L, and ends below `loss` nats. Every run has its own: they show whether
+             a run keeps past L what a long context gave it, and compare no two runs
 
 Source: LongPPL, arXiv 2410.23771, where one strong model chooses the tokens for all by the rule of
-`own` with gain 2 and loss 2, of words; here the hand-made reader takes its place.
+`own` with gain 2 and loss 2, of words; here `match` takes the place of that model.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Gt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from extrap.data.text import Text
 from extrap.results.stats.intervals import bootstrap_mean
-from extrap.tasks.base import AtLengths, Model, Progress, Result
+from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_windows import TextWindows, check_halves, read_plans, texts
+from extrap.tasks.scoring.text_loss import LastHalf, Losses
 from extrap.utils.bounds import Count
 
 Nats = Annotated[float, Gt(0)]
 
 
 def matched(text: np.ndarray, start: int, match: int, far: int) -> np.ndarray:
-    """(documents, T - start) bool: tokens from `start` on that the last match tells from far away.
+    """Returns (documents, T - start) bool: the tokens from `start` on that a distant match of the
+    last `match` tokens predicts.
 
-    text (documents, T). A token x[t] is chosen where the `match` tokens before it stood before,
-    the token that followed them the last time was x[t], and that one is more than `far` tokens
+    text (documents, T). Token x[t] counts if the `match` tokens before it occurred earlier, the
+    token after their last occurrence was x[t] as well, and that token p is more than `far` tokens
     back, t - p > far.
     """
     T = text.shape[1]
@@ -53,49 +53,29 @@ def matched(text: np.ndarray, start: int, match: int, far: int) -> np.ndarray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongLoss(AtLengths):
+class LongLoss(LastHalf):
     """Metrics nll (nats per token) and share (of the scored tokens), protocols all, match, own.
 
     multiples: contexts over the training length, 1 among them; half of it comes first by itself.
-    match: tokens that stand before; gain, loss: nats of `own`; documents: of the validation split,
-    spread evenly over those that are long enough; batch_tokens: tokens per forward, which changes
-    speed and memory only. Intervals: bootstrap over documents. A protocol that chooses no token has
-    the row share alone. Items: nll_sum (nats) and tokens of each document.
+    match: tokens that stand before; gain, loss: nats of `own`; the other options, intervals and
+    items: extrap.tasks.scoring.text_loss. A protocol that chooses no token has the row share alone.
     """
 
     name: ClassVar[str] = "long-loss"
-    least: ClassVar[float] = 1
-    learned_from = Text
     needs_one: ClassVar[str] = "a longer context helps the run"
 
     match: Count = 6
     gain: Nats = 1.0
     loss: Nats = 2.0
-    documents: Count = 64
-    batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
-        longest = max(self.lengths(train_length))
-        check_halves(corpus, self.name, self.documents, train_length, longest)
-
-    def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def report(self, read: dict[Any, Losses], train_length: int) -> Result:
         L, half = train_length, train_length // 2
-        contexts = [half, *self.lengths(L)]
-        text, _ = texts(corpus, self.documents, contexts[-1])
-        end = text.shape[1]
-        plans = {c: [TextWindows(c, half, (end,))] for c in contexts}
-        read = read_plans(model, text, vocabulary.bos, plans, self.batch_tokens, progress)
-        found = {c: np.zeros((len(text), half)) for c in read}
-        for c, batches in read.items():
-            for batch in batches:
-                found[c][batch.documents] = batch.losses.numpy()
+        found = {c: losses.of("full")[0] for c, losses in read.items()}
+        text = read[half].text
         helped = (found[half] - found[L] > self.gain) & (found[L] < self.loss)
         chosen = {
             "all": np.ones((len(text), half), bool),
-            "match": matched(text, end - half, self.match, L),
+            "match": matched(text, text.shape[1] - half, self.match, L),
             "own": helped,
         }
         recorder = Recorder()
@@ -103,7 +83,7 @@ class LongLoss(AtLengths):
             cells = recorder.at(protocol=protocol)
             cells.value("share", tokens.mean(), n=len(text), tokens=tokens.size)
             for c, losses in found.items():
-                _report(cells.at(length=c), losses, tokens, text[:, end - half :])
+                _report(cells.at(length=c), losses, tokens, text[:, -half:])
         return recorder.result()
 
 

@@ -13,24 +13,23 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-import torch
 from annotated_types import Interval, MinLen
 
+from extrap.data.context import Context
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
 from extrap.tasks.scoring.answers import SEED
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
+from extrap.utils.bounds import Count, Different
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiQueryRecall(AtLengths):
+class MultiQueryRecall(Retrieval):
     """Accuracy by length, a protocol for each number of `pairs`.
 
-    multiples: evaluated lengths over the training length, 1 among them; trials: contexts of each
-    cell; pairs: numbers of records; power: of the gaps before questions, as in training;
-    batch_tokens: tokens per forward, which changes speed and memory only. Metrics:
+    trials: contexts of each cell; pairs: numbers of records; power: of the gaps before questions,
+    as in training; the other options: extrap.tasks.scoring.retrieval. Metrics:
 
     accuracy    share of right answers, bootstrap over contexts, whose questions are not independent
     gate        the same at the training length; below 0.9 the rows of the protocol have the status
@@ -43,49 +42,36 @@ class MultiQueryRecall(AtLengths):
     """
 
     name: ClassVar[str] = "mqar"
-    needs_one: ClassVar[str] = "the run learned it"
+    inner: ClassVar[bool] = True
 
-    multiples: Multiples = (1, 2, 4, 8)
-    trials: Count = 200
     pairs: Annotated[Sequence[Count], MinLen(1), Different()] = (2, 4)
     power: Annotated[float, Interval(gt=0, le=1)] = 0.01
-    batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
-        for pairs in self.pairs:
-            check_pairs("task.mqar", vocabulary, pairs, min(self.lengths(train_length)))
+    def forms(self) -> dict[str, int]:
+        return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
-        ns = self.lengths(train_length)
-        recorder = Recorder()
-        counter = Counter(progress, self.trials * sum(ns) * len(self.pairs))
-        for n in ns:
-            for pairs in self.pairs:
-                with recorder.at(protocol=f"pairs-{pairs}", length=n).within_range() as cells:
-                    rng = np.random.default_rng((SEED, CODE, n, pairs))
-                    made = draw_associations(rng, vocabulary, self.trials, n, pairs, self.power)
-                    right = self._right(model, made.tokens, made.asked)
-                    cells.share("accuracy", right)
-                    cells.scores("accuracy", right.mean(1))
-                    cells.drawn(made.tokens, made.asked)
-                    cells.value("guess", 1 / pairs)
-                    if n == train_length:
-                        cells.share("gate", right)
-                counter(n * self.trials)
-        recorder.value("chance", 1 / vocabulary.values)
-        return recorder.by_gate()
+    def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
+        return {"": 1 / vocabulary.values}
 
-    @torch.no_grad()
-    def _right(self, model: Model, tokens: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        """(trials, pairs): is the value the most likely token after its key."""
-        last, likely = tokens.shape[1] - int(asked.min()), []
-        for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-            logits = model(torch.from_numpy(tokens[rows]), last=last)
-            likely.append(logits.argmax(-1).cpu().numpy())
-        named = np.concatenate(likely)
-        places = asked - (tokens.shape[1] - last)
-        answers = np.take_along_axis(tokens, asked + 1, 1)
-        return np.take_along_axis(named, places, 1) == answers
+    def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
+        check_pairs("task.mqar", vocabulary, form, lengths[0])
+
+    def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
+        rng = np.random.default_rng((SEED, CODE, exam.length, form))
+        context = Context(rng, exam.vocabulary, exam.stream, exam.length)
+        made = draw_associations(context, self.trials, form, self.power)
+        right = self._right(exam, made.tokens, made.asked)
+        cells.share("accuracy", right)
+        cells.scores("accuracy", right.mean(1))
+        cells.drawn(made.tokens, made.asked)
+        cells.value("guess", 1 / form)
+        return right
+
+    @staticmethod
+    def _right(exam: Exam, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Returns whether the value is the most likely token after each key, (trials, pairs)."""
+        first = int(places.min())
+        likely = exam.read(tokens, tokens.shape[1] - first)
+        named = np.concatenate([logits.argmax(-1).cpu().numpy() for logits in likely])
+        answers = np.take_along_axis(tokens, places + 1, 1)
+        return np.take_along_axis(named, places - first, 1) == answers

@@ -3,14 +3,14 @@ end of the context.
 
     ordered, shuffled    a context full of documents, the gold one moved through it; hard
                          distractors first, or in no order
-    oracle, closed_book  the gold document alone, and no document: what a reader gets at best, and
-                         what can be guessed
+    oracle, closed_book  the gold document alone, and no document: the best possible accuracy, and
+                         the accuracy of a guess
     retrieved            the first K documents of a weak retriever, which may miss the gold one:
-                         does a reader gain from more?
+                         does a model gain from more documents?
 
-Documents, questions and test contexts: extrap.data.facts, extrap.data.trials.multidoc. Source:
-arXiv 2307.03172, whose documents are passages of an encyclopedia; these are facts (subject,
-relation, object) in a template, which a small model can be trained for.
+Documents, questions and test contexts: extrap.data.facts, extrap.data.multidoc. Source: arXiv
+2307.03172. The documents there are passages of an encyclopedia; here they are facts (subject,
+relation, object) in a template, which a small model can learn.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ import numpy as np
 from annotated_types import Ge, Interval
 
 from extrap.data.facts import RELATIONS, Template
+from extrap.data.multidoc import Documents
 from extrap.data.trials.base import DEPTHS, Questions, guess
-from extrap.data.trials.multidoc import Documents
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
 from extrap.tasks.scoring.answers import SEED, score
-from extrap.tasks.scoring.depth_grid import check_depths
 from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.retrieval import check_depths, curve
 from extrap.utils.bounds import Count, Depths, Different, Fraction, Multiples
 from extrap.utils.errors import UserError
 
@@ -134,20 +134,15 @@ class MultiDoc(AtLengths):
         recorder: Recorder,
         scores: Score,
     ) -> None:
-        K, correct = documents.most(length), []
-        asked = [
-            documents.moved(length, depth, ORDERS[protocol], range(self.trials))
-            for depth in self.depths
-        ]
-        cells = _cell(recorder, protocol, asked[0], K)
-        for depth, questions in zip(self.depths, asked, strict=True):
-            hits = scores(questions)
-            cells.at(depth=depth).answers(hits, questions.places)
-            correct.append(hits["accuracy"])
-        cells.curve(np.stack(correct, 1), self.depths)
-        cells.value("guess", guess(asked[0].values.shape[1], documents.vocabulary.values))
+        def asked(depth: float) -> Questions:
+            return documents.moved(length, depth, ORDERS[protocol], range(self.trials))
+
+        first = asked(self.depths[0])
+        cells = _cell(recorder, protocol, first, documents.most(length))
+        correct = curve(cells, self.depths, asked, scores)
+        cells.value("guess", guess(first.values.shape[1], documents.vocabulary.values))
         if gate and protocol == "ordered":
-            cells.share("gate", np.stack(correct, 1))
+            cells.share("gate", correct)
 
     def _retrieved(self, documents: Documents, top: int, recorder: Recorder, scores: Score) -> None:
         questions, handed = documents.retrieved(top, self.hit, range(self.trials))

@@ -19,26 +19,12 @@ sliding), arXiv 2305.19466 (last segment).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from extrap.data.text import Text
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
+from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_windows import (
-    TextWindows,
-    WindowBatch,
-    check_texts,
-    read,
-    report_losses,
-    shared,
-    sliding,
-    texts,
-    times_scored,
-    tokens_read,
-)
-from extrap.utils.bounds import Count, Fraction, Multiples
+from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindows, WindowLoss, sliding
+from extrap.utils.bounds import Fraction, Multiples
 
 
 def nonoverlap(n: int, start: int, end: int) -> list[TextWindows]:
@@ -47,75 +33,40 @@ def nonoverlap(n: int, start: int, end: int) -> list[TextWindows]:
     return found + ([TextWindows(rest, rest, (end,))] if rest else [])
 
 
-def last_segment(n: int, scored: int, end: int) -> list[TextWindows]:
-    return [TextWindows(n, scored, (end,))]
-
-
 @dataclass(frozen=True, kw_only=True)
-class NLL(AtLengths):
+class NLL(WindowLoss):
     """Negative log-likelihood in nats per token (metric nll), and in bits per byte: nats / ln 2
     over the bytes behind the tokens.
 
-    multiples: evaluated lengths over the training length; stride: step of the sliding windows over
-    the evaluated length; documents: of the validation split, spread evenly over those that are long
-    enough; batch_tokens: tokens per forward, which changes speed and memory only. The mean is
-    weighted by tokens, its interval a bootstrap over documents. Items: nll_sum (nats) and tokens of
-    each document. A loss that is no longer a finite number has the status diverged.
+    stride: step of the sliding windows over the evaluated length; the other options, intervals and
+    items: extrap.tasks.scoring.text_loss. The mean is weighted by tokens.
     """
 
     name: ClassVar[str] = "nll"
-    learned_from = Text
 
     multiples: Multiples = (1, 1.25, 1.5, 2, 4, 8, 16)
     stride: Fraction = 0.125
-    documents: Count = 64
-    batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
+    def reach(self, train_length: int) -> tuple[int, str]:
         longest = max(self.lengths(train_length))
-        check_texts(
-            corpus, "nll", self.documents, 2 * longest, f"twice the longest length {longest}"
-        )
+        return 2 * longest, f"twice the longest length {longest}"
 
-    def run(
-        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
-    ) -> Result:
+    def plans(self, train_length: int) -> dict[Any, Plan]:
         ns = self.lengths(train_length)
         start, end = ns[-1], 2 * ns[-1]
         last = max(1, min(train_length, ns[0]) // 2)
-        text, sizes = texts(corpus, self.documents, end)
-        plans = {
+        return {
             n: {
                 "nonoverlap": nonoverlap(n, start, end),
                 "sliding": sliding(n, max(1, round(self.stride * n)), start, end),
-                "last_segment": last_segment(n, last, end),
+                "last_segment": [TextWindows(n, last, (end,))],
             }
             for n in ns
         }
-        cost = [len(text) * tokens_read(shared(plans[n].values())) for n in ns]
-        recorder, counter = Recorder(), Counter(progress, sum(cost))
-        for at, (n, plan) in enumerate(plans.items()):
-            sums = {protocol: np.zeros(len(text)) for protocol in plan}
-            with recorder.at(length=n).within_range() as cells:
-                windows = shared(plan.values())
-                for batch in read(model, text, vocabulary.bos, windows, self.batch_tokens):
-                    for protocol, own in plan.items():
-                        _add(sums[protocol], batch, own)
-                    counter(batch.tokens)
-                for protocol, own in plan.items():
-                    scored = times_scored(own, end)
-                    tokens, bytes_of = int(scored.sum()), sizes @ scored
-                    cell = cells.at(protocol=protocol)
-                    report_losses(cell, sums[protocol], tokens, bytes_of, text[:, scored > 0])
-            counter.up_to(sum(cost[: at + 1]))
+
+    def report(self, read: dict[Any, Losses], train_length: int) -> Result:
+        recorder = Recorder()
+        for n, losses in read.items():
+            for protocol in losses.plan:
+                losses.report(recorder.at(length=n, protocol=protocol), *losses.of(protocol))
         return recorder.result()
-
-
-def _add(sums: np.ndarray, batch: WindowBatch, windows: list[TextWindows]) -> None:
-    """Adds to sums (documents,) what these windows score of a batch."""
-    for w in windows:
-        rows = np.flatnonzero(np.isin(batch.ends, w.ends))
-        if batch.width == w.width and len(rows):
-            losses = batch.losses[rows, -w.scored :]
-            np.add.at(sums, batch.documents[rows], losses.sum(1).numpy())

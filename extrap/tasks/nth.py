@@ -13,8 +13,8 @@ from typing import Annotated, ClassVar, Literal
 
 from annotated_types import MinLen
 
-from extrap.data.nth import Copies, NthForm
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.data.nth import Copies, NthForm, Places
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Depths, Different, Multiples
 
 
@@ -22,10 +22,12 @@ from extrap.utils.bounds import Depths, Different, Multiples
 class NthRecord(Grid):
     """Accuracy by length and rank, a protocol for each way to count.
 
-    copies: records of the key, spread evenly over the context, at most as many as in training;
-    depths: of the one asked for, its rank over copies - 1; count: from the start, from the end. The
-    other options and the rows: extrap.tasks.scoring.depth_grid. guess = 1 / copies, of whoever
-    finds the key and not its order; chance = 1 / values. Items: accuracy of each trial.
+    copies: records of the key, at most as many as in training; places: of these records in the
+    context, drawn for every trial, or even, where a reader can do without the key: its answer is a
+    function of mark and slot; depths: of the one asked for, its rank over copies - 1; count: from
+    the start, from the end. The other options and the rows: extrap.tasks.scoring.retrieval. guess
+    = 1 / copies, of whoever finds the key and not its order; chance = 1 / values. Items: accuracy
+    of each trial; index and distance of each cell are means over trials.
     """
 
     name: ClassVar[str] = "nth"
@@ -34,7 +36,8 @@ class NthRecord(Grid):
     multiples: Multiples = (1, 2, 4)
     depths: Depths = (0, 0.25, 0.5, 0.75, 1)
     copies: Copies = 5
+    places: Places = "drawn"
     count: Annotated[Sequence[Literal["start", "end"]], MinLen(1), Different()] = ("start", "end")
 
     def forms(self) -> dict[str, NthForm]:
-        return {count: NthForm(self.copies, count) for count in self.count}
+        return {count: NthForm(self.copies, count, self.places) for count in self.count}

@@ -25,24 +25,20 @@ import torch
 from annotated_types import Gt
 from torch.nn import functional as F
 
-from extrap.data.text import Text
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
+from extrap.tasks.base import Counter, Model, Progress, Result, batches
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_windows import check_texts, texts
-from extrap.utils.bounds import Count
+from extrap.tasks.scoring.text_loss import TextLoss
 from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repeat(AtLengths):
+class Repeat(TextLoss):
     """Accuracy of the most likely token, over the whole vocabulary, and nll in nats per token.
 
-    multiples: evaluated lengths over the training length; period: tokens of a repeated text over
-    the training length; documents: of the validation split, spread evenly over those that are long
-    enough; batch_tokens: tokens per forward, which changes speed and memory only. Intervals are
-    bootstraps over documents. Metrics, one row each:
+    period: tokens of a repeated text over the training length; the other options and intervals:
+    extrap.tasks.scoring.text_loss. Metrics, one row each:
 
     accuracy, nll    of each protocol and length; a loss that is no longer a finite number has the
                      status diverged
@@ -56,14 +52,13 @@ class Repeat(AtLengths):
 
     name: ClassVar[str] = "repeat"
     least: ClassVar[float] = 1
-    learned_from = Text
 
     period: Annotated[float, Gt(0)] = 1.0
-    documents: Count = 64
-    batch_tokens: Count = 4096
+
+    def reach(self, train_length: int) -> tuple[int, str]:
+        return max(self.lengths(train_length)), "the longest"
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
         longest = max(self.lengths(train_length))
         if not 1 <= self.period * train_length < longest:
             raise UserError(
@@ -71,13 +66,13 @@ class Repeat(AtLengths):
                 f"the longest length, so from {1 / train_length:g} to below "
                 f"{longest / train_length:g}, the greatest of task.repeat.multiples"
             )
-        check_texts(corpus, "repeat", self.documents, longest, "the longest")
+        super().check(corpus, vocabulary, train_length)
 
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
     ) -> Result:
         L, u, ns = train_length, round(self.period * train_length), self.lengths(train_length)
-        text, _ = texts(corpus, self.documents, ns[-1])
+        text, _ = self.texts(corpus, train_length)
         plan = [(n, None) for n in ns] + [(n, u) for n in ns if n > u] + [(L, None), (L, L // 2)]
         cost = [len(text) * (text.shape[1] // n) * n for n, _ in plan]
         recorder, counter = Recorder(), Counter(progress, sum(cost))
@@ -109,8 +104,8 @@ class Repeat(AtLengths):
     def _scores(
         self, model: Model, text: np.ndarray, bos: int, n: int, period: int | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(documents, windows, n) each: whether the most likely token is right, and the loss in
-        nats.
+        """Returns (documents, windows, n) each: whether the most likely token is right, and the
+        loss in nats.
         """
         windows = text[:, : text.shape[1] // n * n].reshape(-1, n)
         targets = torch.from_numpy(windows if period is None else windows[:, np.arange(n) % period])

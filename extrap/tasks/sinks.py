@@ -21,13 +21,12 @@ from annotated_types import MinLen
 from torch import Tensor
 
 from extrap.data.alias import AliasForm
+from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import DEPTHS, Form, Questions
-from extrap.data.trials.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Model, Progress, Result
-from extrap.tasks.scoring.answers import SEED, score
-from extrap.tasks.scoring.depth_grid import check_depths
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.retrieval import Exam, check_depths, curve
 from extrap.utils.bounds import Count, Depths, Different, Multiples
 
 Ask = Literal["records", "padded", "alias"]
@@ -45,7 +44,7 @@ class SinkAblation(AtLengths, Diagnostic):
     """Accuracy by length and depth with and without the first token.
 
     multiples: evaluated lengths over the training length, 1 among them; depths: as in
-    extrap.tasks.scoring.depth_grid; trials: of each cell; ask: forms of retrieval, as far as the
+    extrap.tasks.scoring.retrieval; trials: of each cell; ask: forms of retrieval, as far as the
     run was trained on them; batch_tokens: tokens per forward, which changes speed and memory only.
     Metrics:
 
@@ -84,20 +83,22 @@ class SinkAblation(AtLengths, Diagnostic):
         each = self.trials * len(self.depths) * len(readings)
         recorder, counter = Recorder(), Counter(progress, each * len(self.ask) * sum(ns))
         for n in ns:
+            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
             for name in self.ask:
                 found: dict[str, np.ndarray] = {}
                 for reading in readings:
                     protocol = f"{name}{reading}"
                     with recorder.at(protocol=protocol, length=n).within_range() as cells:
-                        asked = partial(FORMS[name].questions, vocabulary, stream, SEED, n)
-                        found[reading] = self._measure(cells, model, asked, vocabulary, reading)
+                        scores = partial(_scores, exam, model, reading)
+                        questions = partial(exam.questions, FORMS[name])
+                        found[reading] = curve(cells, self.depths, questions, scores)
                         cells.value("guess", FORMS[name].guess(vocabulary, n))
                         if reading:
                             change = found[reading].mean(1) - found[""].mean(1)
                             cells.mean("change", change)
                         elif n == train_length:
                             cells.share("gate", found[""])
-                    counter(n * self.trials * len(self.depths))
+            counter.up_to(each * len(self.ask) * sum(m for m in ns if m <= n))
         passed = recorder.passed
         for name in self.ask:
             for reading in readings:
@@ -105,36 +106,21 @@ class SinkAblation(AtLengths, Diagnostic):
                 recorder.value("chance", chance, protocol=f"{name}{reading}")
         return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
 
-    def _measure(
-        self, cells: Recorder, model: Inside, asked, vocabulary: Vocabulary, reading: str
-    ) -> np.ndarray:
-        """(trials, depths): which answers are right."""
-        correct = []
-        for depth in self.depths:
-            questions = asked(depth, range(self.trials))
-            scores = score(
-                _hiding(model, questions, reading), questions, vocabulary, self.batch_tokens
-            )
-            cells.at(depth=depth).answers(scores, questions.places)
-            correct.append(scores["accuracy"])
-        cells.curve(np.stack(correct, 1), self.depths)
-        return np.stack(correct, 1)
 
-
-def _hiding(model: Inside, questions: Questions, reading: str) -> Model:
-    """The model as it reads the questions, one token hidden."""
+def _scores(exam: Exam, model: Inside, reading: str, questions: Questions) -> dict[str, np.ndarray]:
+    """Returns the scores of the model; `-first` and `-other` hide one token from it."""
     if not reading:
-        return model
+        return exam.score(questions)
     slot = 0 if reading == "-first" else other_slot(questions)
 
     def hiding(tokens: Tensor, last: int) -> Tensor:
         return model.without(tokens, slot, last)
 
-    return hiding
+    return exam.score(questions, hiding)
 
 
 def other_slot(questions: Questions) -> int:
-    """The slot next to the middle that holds no token of the record asked for, nor of the query."""
+    """Returns the slot next to the middle that holds no token of the asked record or the query."""
     length = questions.tokens.shape[1]
     gold = length - 1 - round(questions.distance)
     slots = [slot for slot in range(1, length - 2) if slot not in (gold, gold + 1)]

@@ -74,7 +74,7 @@ class Speed(AtLengths, Diagnostic):
 
 
 def _seconds(way: Callable[[], Tensor], repeats: int) -> tuple[float, float, float]:
-    """Longest, median and shortest time of calls."""
+    """Returns the longest, median and shortest time of the calls."""
     times = []
     for _ in range(1 + repeats):
         start = time.perf_counter()
@@ -87,7 +87,7 @@ def _seconds(way: Callable[[], Tensor], repeats: int) -> tuple[float, float, flo
 
 
 def _kept(way: Callable[[], Tensor]) -> int:
-    """Bytes of the storages that are saved for the backward pass."""
+    """Returns the bytes of the storages saved for the backward pass."""
     storages: dict[int, int] = {}
 
     def pack(tensor: Tensor) -> Tensor:

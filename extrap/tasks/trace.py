@@ -16,7 +16,7 @@ from annotated_types import MinLen
 
 from extrap.data.trace import Hops, TraceForm
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.scoring.depth_grid import Grid
+from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Different, Multiples
 from extrap.utils.errors import UserError
 
@@ -26,9 +26,9 @@ class VariableTracking(Grid):
     """Accuracy by length, depth of the value and number of hops, a protocol each.
 
     hops: numbers of hops, 0 is plain retrieval. The other options and the rows:
-    extrap.tasks.scoring.depth_grid; the status of a number of hops follows its own gate. guess =
-    1 / c + (1 - 1/c) / values with c chains, of whoever names the value of a chain at random;
-    chance = 1 / values. Items: accuracy of each trial.
+    extrap.tasks.scoring.retrieval; the status of a number of hops follows its own gate. guess =
+    1 / c + (1 - 1/c) / values with c chains of so many hops, of whoever names the value of one at
+    random; chance = 1 / values. Items: accuracy of each trial.
     """
 
     name: ClassVar[str] = "trace"

@@ -24,7 +24,7 @@ from extrap.utils.bounds import Different
 class WrittenTracking(VariableTracking):
     """Accuracy by length, depth of the value and number of hops, a protocol each.
 
-    The options and the rows: extrap.tasks.trace, extrap.tasks.scoring.depth_grid. guess = 1 / c
+    The options and the rows: extrap.tasks.trace, extrap.tasks.scoring.retrieval. guess = 1 / c
     with c chains of so many hops, of whoever writes one of them down (without a hop 1 / c + (1 -
     1/c) / values, as they may share a value); chance = 1 / (keys^h values). Items: accuracy of each
     trial.

@@ -1,44 +1,98 @@
-"""What is shown to people as a line instead of a traceback: mistakes, and disks that take or give
-nothing.
+"""Errors that a person sees as one line instead of a traceback: mistakes, and disks that are full
+or broken.
 """
 
 import errno
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 
 
 class UserError(Exception):
-    """A mistake in what was asked for: `option=value: what is wrong; what is allowed and what to
-    do`.
+    """A mistake in a command or in a file, in fields: `option=value: problem; remedy`.
+
+    Args:
+        option: the option, or the file, the study or the command that the mistake is in; with its
+            value behind `=` where only both together are at hand.
+        value: the value that was given; left out where there is none.
+        problem: what is wrong with it, or what was expected.
+        remedy: a command, a value or a step that mends it; a function is called when the line is
+            printed, for remedies that take a moment to find.
+
+    A single argument is a whole line, as a constructor that does not know the name of its option
+    raises in a ValueError.
     """
+
+    def __init__(
+        self,
+        option: object,
+        value: object = ...,
+        problem: object = "",
+        remedy: str | Callable[[], str] = "",
+    ):
+        super().__init__(option, value, problem, remedy)
+        place, said = str(option), str(problem)
+        if value is ... and not said:
+            place, said, remedy = _parted(place)
+        if value is ... and (named := OPTION.match(place)):
+            place, value = named[1], place[named.end() :]
+        self.option, self.value, self.problem, self.remedy = place, value, said, remedy
+
+    @property
+    def why(self) -> str:
+        """The line without a remedy that takes a moment to find."""
+        return self._line("" if callable(self.remedy) else self.remedy)
+
+    def __str__(self) -> str:
+        return self._line(self.remedy() if callable(self.remedy) else self.remedy)
+
+    def _line(self, remedy: str) -> str:
+        place = self.option if self.value is ... else f"{self.option}={shown(self.value)}"
+        line = ": ".join(part for part in (place, self.problem) if part)
+        return f"{line}; {remedy}" if remedy else line
+
+
+OPTION = re.compile(r"([\w.@/~+-]+)=")
+
+
+def _parted(line: str) -> tuple[str, str, str]:
+    """(option and value, problem, remedy) of a line."""
+    place, colon, said = line.partition(": ")
+    if not colon or "; " in place:
+        place, said = "", line
+    problem, _, remedy = said.partition("; ")
+    return place, problem, remedy
 
 
 class NotApplicable(UserError):
-    """An extension that makes no sense on a scheme. A sweep skips such a pair and lists it; asked
-    for alone it is a mistake.
-
-    why names both; instead finds out what works, which takes a moment, when the whole line is asked
-    for.
+    """An extension that makes no sense on a scheme. A sweep skips the pair and lists it; a single
+    job ends with the line.
     """
 
-    def __init__(self, why: str, instead: Callable[[], str] | None = None):
-        super().__init__(why)
-        self.why, self.instead = why, instead
 
-    def __str__(self) -> str:
-        return self.why if self.instead is None else f"{self.why}; {self.instead()}"
+def choose(name: str, allowed: Iterable[str]) -> str:
+    """Returns a remedy for an unknown name: `did you mean b? choose one of a, b, c`."""
+    close = get_close_matches(name, known := sorted(allowed), n=1)
+    return (f"did you mean {close[0]}? " if close else "") + f"choose one of {', '.join(known)}"
+
+
+def shown(value: object) -> str:
+    """A value as it is written on the command line: null, true and false."""
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def printable(line: str) -> str:
-    """A line for a terminal: names of files may hold characters that would move the cursor, or none
-    at all that can be written. A word longer than any path of a person's is cut.
+    """Returns a line for a terminal, with unprintable characters escaped: names of files may hold
+    characters that move the cursor. Words longer than any path are cut.
     """
     return LONG_WORD.sub(lambda word: f"{word[0][:SHOWN]}...", escaped(line))
 
 
 def escaped(line: str) -> str:
-    """A line for a terminal, whole: what cannot be printed is written as Python would."""
+    """Returns a whole line for a terminal, with unprintable characters escaped as in Python."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
@@ -77,7 +131,7 @@ GONE = "the folder that you work in has been removed; go into one that is there"
 
 
 def disk_fault(error: BaseException) -> str | None:
-    """The line about a full, read-only, foreign or broken disk, or about what lies in the way,
+    """Returns the line about a full, read-only, foreign or broken disk, or about a file in the way,
     naming the file; None for every other error.
     """
     if not isinstance(error, OSError):
@@ -90,7 +144,7 @@ def disk_fault(error: BaseException) -> str | None:
 
 
 def _here() -> bool:
-    """Whether the folder that this process works in is still there."""
+    """True if the working folder of this process still exists."""
     try:
         return os.path.isdir(os.getcwd())
     except FileNotFoundError:

@@ -74,7 +74,9 @@ def make_folder(folder: Path) -> None:
         except FileNotFoundError:  # in a folder of the system's own, such as /proc
             if not folder.is_absolute():
                 raise
-            raise UserError(f"{folder}: no folder can be made there; name another place") from None
+            raise UserError(
+                folder, problem="extrap cannot make a folder there", remedy="name another place"
+            ) from None
         sync_folder(folder.parent)
 
 
@@ -111,8 +113,9 @@ def check_way(folder: Path) -> None:
 def _refuse(paths: Iterable[Path]) -> None:
     if (link := next((path for path in paths if path.is_symlink()), None)) is not None:
         raise UserError(
-            f"{link}: a link, and nothing is written through one; put what it points to in its "
-            "place, or remove it"
+            link,
+            problem="a link, and extrap does not write through links",
+            remedy="replace it by the file or folder itself, or remove it",
         )
 
 

@@ -1,4 +1,4 @@
-"""Where the configuration files lie."""
+"""Where the configuration files and the repository lie."""
 
 from pathlib import Path
 
@@ -17,3 +17,11 @@ def conf_dir() -> str:
     raise FileNotFoundError(
         f"no configuration files in {package / 'conf'} or {package.parent / 'conf'}"
     )
+
+
+def repository() -> Path | None:
+    """Returns the folder of the source checkout that extrap was imported from; None for an
+    installed package, which holds its configuration files inside.
+    """
+    root = Path(__file__).resolve().parents[2]
+    return root if Path(conf_dir()) == root / "conf" else None

@@ -6,9 +6,13 @@ import traceback
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 from extrap.utils.errors import UserError
+
+OURS = str(Path(__file__).parents[1]) + os.sep
+"""Our own folder: a fault that it finds in a plug-in lies at the plug-in's line."""
 
 
 def check_plugins(names: Iterable[object]) -> list[str]:
@@ -17,12 +21,12 @@ def check_plugins(names: Iterable[object]) -> list[str]:
     """
     found = list(names)
     if not all(isinstance(name, str) and name.isidentifier() for name in found):
-        raise UserError(f"plugins={found}: names of packages, such as plugins=[my_package]")
+        raise UserError("plugins", found, "names of packages, such as plugins=[my_package]")
     if found and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     for name in found:
         if find_spec(str(name)) is None:
-            raise UserError(f"plugins={name}: no such package here")
+            raise UserError("plugins", name, "no such package here")
     return [str(name) for name in found]
 
 
@@ -48,7 +52,9 @@ def fault(error: Exception, option: str) -> UserError:
     if isinstance(error, SyntaxError) and error.filename:
         place = f"{error.filename}, line {error.lineno}"
     else:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [frame for frame in frames if not frame.filename.startswith(OURS)]
+        frame = theirs[-1] if theirs else frames[-1]
         place = f"{frame.filename}, line {frame.lineno}"
     message = " ".join(str(error).split())
-    return UserError(f"{option}: {type(error).__name__} in {place}: {message}")
+    return UserError(option, problem=f"{type(error).__name__} in {place}: {message}")

@@ -4,11 +4,11 @@ small file for the sweep that started this process and for `extrap-status`.
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")
 
-The file is JSON with `phase`, `done`, `total`, `note` and `left`, the seconds that the phase goes
-on at its pace, replaced as a whole, so that a reader never sees half of it. A sweep names it in the
-environment, as EXTRAP_PROGRESS; `kept(path)` does for a process by itself. Three phases are not
-work but ends: `skipped` (nothing was left to do), `held` (another process does it, `note` says
-which) and `failed` (`note` says why).
+The file is JSON with `phase`, `done`, `total`, `note` and `left`, the seconds to the end of the
+phase at its pace. It is replaced as a whole, so that a reader never sees half of it. A sweep names
+the file in the environment, as EXTRAP_PROGRESS; `kept(path)` does for a process by itself. Three
+phases are ends: `skipped` (nothing was left to do), `held` (another process does the work, `note`
+says which) and `failed` (`note` says why).
 """
 
 import json
@@ -18,100 +18,69 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from tqdm import tqdm
 
 FILE = "EXTRAP_PROGRESS"
 PAUSE = 0.5  # seconds between two writes of the file
 MINUTE = 60.0  # seconds between two lines where no bar is drawn
+MOST = 1e9
+"""Seconds that a file may speak of: thirty years."""
+
 _kept: list[Path] = []
 
 
-class Pace:
-    """How fast a phase goes, from its first step in this process on: one that is resumed begins
-    somewhere in the middle.
-    """
+class Progress:
+    """One phase of work: call it with the steps done so far (and the total, once it is known)."""
 
-    def __init__(self) -> None:
-        self._from: tuple[float, int] | None = None
+    def __init__(self, label: str, total: int | None = None) -> None:
+        self._label, self._total, self._done = label, total, 0
+        self._first: tuple[float, int] | None = None  # step of this process: a run may be resumed
+        self._start = self._written = self._said = time.monotonic()
+        self._written -= PAUSE
+        terminal = sys.stderr.isatty() and FILE not in os.environ
+        self._bar = tqdm(desc=label, dynamic_ncols=True, file=sys.stderr) if terminal else None
+        self(0)
 
-    def left(self, done: int, total: int | None) -> float | None:
-        """Seconds to the end; None before the second step, and where no end is known."""
-        now = time.monotonic()
-        if self._from is None and done > 0:
-            self._from = now, done
-        if self._from is None or not total or done <= self._from[1]:
+    def __call__(self, done: int, total: int | None = None, note: str = "") -> None:
+        self._total, now = self._total if total is None else total, time.monotonic()
+        if self._bar is not None:
+            self._bar.total = self._total
+            self._bar.set_postfix_str(note, refresh=False)
+            self._bar.update(done - self._done)
+        self._done, left = done, self._left(now, done)
+        if now - self._written >= PAUSE or done == self._total:
+            self._written = now
+            write(self._label, done, self._total, note, left)
+        if self._bar is None and now - self._said >= MINUTE:
+            self._said = now
+            state = {"phase": self._label, "done": done, "total": self._total, "note": note}
+            print(", ".join(words(state | {"left": left})), file=sys.stderr, flush=True)
+
+    def _left(self, now: float, done: int) -> float | None:
+        """Seconds to the end; None before the second step, and without a total."""
+        if self._first is None and done > 0:
+            self._first = now, done
+        if self._first is None or not self._total or done <= self._first[1]:
             return None
-        return (now - self._from[0]) / (done - self._from[1]) * (total - done)
-
-
-class View(Protocol):
-    def show(self, done: int, total: int | None, note: str) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Bar:
-    """A tqdm bar with time left."""
-
-    def __init__(self, label: str) -> None:
-        self._bar = tqdm(desc=label, dynamic_ncols=True, file=sys.stderr)
-
-    def show(self, done: int, total: int | None, note: str) -> None:
-        self._bar.total = total
-        self._bar.set_postfix_str(note, refresh=False)
-        self._bar.update(done - self._bar.n)
+        return (now - self._first[0]) / (done - self._first[1]) * (self._total - done)
 
     def close(self) -> None:
-        self._bar.close()
+        if self._bar is not None:
+            return self._bar.close()
+        took = time.monotonic() - self._start
+        print(f"{self._label}: {self._done} in {took:.1f} s", file=sys.stderr, flush=True)
 
+    def __enter__(self) -> Self:
+        return self
 
-class File:
-    """The file that others read; written at most every `PAUSE` seconds, and always at the end of a
-    phase.
-    """
-
-    def __init__(self, label: str) -> None:
-        self._label, self._pace, self._next = label, Pace(), 0.0
-
-    def show(self, done: int, total: int | None, note: str) -> None:
-        left = self._pace.left(done, total)
-        if time.monotonic() >= self._next or done == total:
-            self._next = time.monotonic() + PAUSE
-            write(self._label, done, total, note, left)
-
-    def close(self) -> None:
-        pass
-
-
-class Line:
-    """One line on stderr a minute, with time left, and one when the phase ends."""
-
-    def __init__(self, label: str) -> None:
-        self._label, self._pace, self._done = label, Pace(), 0
-        self._start = time.monotonic()
-        self._next = self._start + MINUTE
-
-    def show(self, done: int, total: int | None, note: str) -> None:
-        self._done = done
-        left = self._pace.left(done, total)
-        state = {"phase": self._label, "done": done, "total": total, "note": note, "left": left}
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + MINUTE
-            print(", ".join(words(state)), file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        print(
-            f"{self._label}: {self._done} in {time.monotonic() - self._start:.1f} s",
-            file=sys.stderr,
-            flush=True,
-        )
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def words(state: Mapping[str, Any]) -> list[str]:
-    """`train 45 %`, `3:10 left`, `loss 2.31` of what a progress file holds, as far as it does."""
+    """`train 45 %`, `3:10 left`, `loss 2.31`: the state in a progress file, as far as known."""
     share, left = share_of(state), seconds_left(state)
     return [
         str(state.get("phase")) + ("" if share is None else f" {int(100 * share)} %"),
@@ -121,7 +90,7 @@ def words(state: Mapping[str, Any]) -> list[str]:
 
 
 def share_of(state: Mapping[str, Any]) -> float | None:
-    """How much of its phase is done, 0 to 1; None where that is not known."""
+    """The share of the phase that is done, 0 to 1; None if it is not known."""
     done, total = state.get("done"), state.get("total")
     if type(done) is int and type(total) is int and 0 <= done <= total and total > 0:
         return done / total
@@ -129,13 +98,9 @@ def share_of(state: Mapping[str, Any]) -> float | None:
 
 
 def seconds_left(state: Mapping[str, Any]) -> float | None:
-    """Seconds that the phase goes on, where the file holds a number of them."""
+    """Seconds to the end of the phase; None if the file holds no such number."""
     left: Any = state.get("left")
     return float(left) if type(left) in (int, float) and 0 <= left < MOST else None
-
-
-MOST = 1e9
-"""Seconds that a file may speak of: thirty years."""
 
 
 def clock(seconds: float) -> str:
@@ -145,44 +110,9 @@ def clock(seconds: float) -> str:
     return f"{hours}:{m:02}:{s:02}" if hours else f"{m}:{s:02}"
 
 
-class Progress:
-    """One phase of work: call it with what is done so far (and, where it became known only now, the
-    total).
-    """
-
-    def __init__(self, label: str, total: int | None = None) -> None:
-        self._total = total
-        bar = sys.stderr.isatty() and FILE not in os.environ
-        self._views: list[View] = [Bar(label) if bar else Line(label)]
-        if _file() is not None:
-            self._views.append(File(label))
-        self(0)
-
-    def __call__(self, done: int, total: int | None = None, note: str = "") -> None:
-        if total is not None:
-            self._total = total
-        for view in self._views:
-            view.show(done, self._total, note)
-
-    def close(self) -> None:
-        for view in self._views:
-            view.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-
 @contextmanager
 def kept(path: Path) -> Iterator[None]:
-    """Inside, progress is written to a file as well, which is gone afterwards."""
+    """Inside, progress goes to a file as well; the file is gone afterwards."""
     _kept.append(path)
     try:
         yield
@@ -193,14 +123,14 @@ def kept(path: Path) -> Iterator[None]:
 
 
 def _file() -> Path | None:
-    """The file that this process writes, if it does."""
+    """The file that this process writes, or None."""
     named = os.environ.get(FILE)
     return Path(named) if named else next(iter(_kept), None)
 
 
 def write(phase: str, done: int, total: int | None, note: str, left: float | None = None) -> None:
-    """Replaces the progress file. Work goes on where it cannot be written: a disk that is full is
-    told by what matters more.
+    """Replaces the progress file, if there is one. Work goes on if the disk is full: another write
+    will report that.
     """
     path = _file()
     if path is None:
@@ -213,7 +143,7 @@ def write(phase: str, done: int, total: int | None, note: str, left: float | Non
 
 
 def skipped(note: str) -> None:
-    """Says that there was nothing left to do: to the sweep, or to whoever reads stderr."""
+    """Says that nothing was left to do: to the sweep, or on stderr."""
     if FILE in os.environ:
         write("skipped", 0, None, note)
     else:
@@ -226,8 +156,6 @@ def held(note: str) -> None:
 
 
 def failed(note: str) -> None:
-    """Tells the sweep, if there is one, why this process is about to end; stderr is the
-    caller's.
-    """
+    """Tells the sweep, if there is one, why this process is about to end."""
     if FILE in os.environ:
         write("failed", 0, None, note)

@@ -26,8 +26,9 @@ def run_state(found: dict[str, Any], path: Path) -> dict[str, Any]:
     match found:
         case {"schema": int(version)} if version > RUN:
             raise UserError(
-                f"{path}: a run folder of version {version}; this program reads 1 to {RUN}: use a "
-                "newer one, or move it away"
+                path,
+                problem=f"a run folder of version {version}",
+                remedy=f"this program reads 1 to {RUN}: use a newer one, or move it away",
             )
         case {"schema": 2, "state": str(), "steps": int(), "files": {}}:
             return found
@@ -46,11 +47,17 @@ def check_rows(study: Path) -> None:
             raise OSError("not a file")
         version = json.loads(path.read_text())["rows"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        raise UserError(f"{path}: damaged; delete it if these rows are of version {ROWS}") from None
+        raise UserError(
+            path, problem="damaged", remedy=f"delete it if these rows are of version {ROWS}"
+        ) from None
     if version != ROWS:
         raise UserError(
-            f"{path}: rows of version {version!s:.20}; this program reads and writes {ROWS}: use "
-            "the program that wrote them, or evaluate the runs again into another study"
+            path,
+            problem=f"rows of version {version!s:.20}",
+            remedy=(
+                f"this program reads and writes {ROWS}: use the program that wrote them, or "
+                "evaluate the runs again into another study"
+            ),
         )
 
 

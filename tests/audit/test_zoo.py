@@ -23,6 +23,7 @@ def holds(name):
     return {column.name: column.verdict(measured[column.name]) for column in zoo.columns()}
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", names("scheme"))
 def test_shift_invariance_is_what_the_contract_says(name):
     found = subject(name)

@@ -35,3 +35,22 @@ def test_shared_arguments_are_said_once() -> None:
     texts = {path.name: path.read_text() for path in (ROOT / "extrap" / "cli").glob("*.py")}
     said = {name: len(SHARED.findall(text)) for name, text in texts.items()}
     assert {name: count for name, count in said.items() if count} == {"arguments.py": 4}
+
+
+def test_options_may_stand_between_names(capsys) -> None:
+    for name, words in {
+        "extrap-plot": ["mine", "--width", "3.3in", "kv_depth"],
+        "extrap-clean": ["mine", "--runs", "rope-1-s0"],
+        "extrap-compare": ["mine", "--cell", "kv", "rope", "alibi"],
+    }.items():
+        module = importlib.import_module(SCRIPTS[name].partition(":")[0])
+        with pytest.raises(SystemExit, match="2"):
+            module.main(words)
+        assert "STUDY=mine: no such study" in capsys.readouterr().err
+
+
+def test_a_run_is_optional(capsys) -> None:
+    module = importlib.import_module(SCRIPTS["extrap-clean"].partition(":")[0])
+    with pytest.raises(SystemExit, match="2"):
+        module.main(["--runs"])
+    assert "required: STUDY;" in capsys.readouterr().err

@@ -10,9 +10,11 @@ from extrap.audit import zoo
 from extrap.audit.column import Column, error
 from extrap.audit.trained import trained
 from extrap.cli import audit as command
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.runs.folder import Named
+from extrap.studies.audit.demos import addition
 from extrap.utils.errors import UserError
 from tests.support.discover import node, scheme
 
@@ -48,22 +50,11 @@ def test_named_schemes_are_printed_and_nothing_is_written(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope, "),
-        (["rope", "qqqq"], "extrap-audit: SCHEME=qqqq: no such scheme; choose among abacus-rope, "),
+        (["ropee"], "extrap-audit: SCHEME=ropee: no such scheme; did you mean rope? "),
         (
-            ["--demo", "ropee"],
-            "extrap-audit: --demo ropee: no such demonstration; choose one of addition, ",
+            ["rope", "qqqq"],
+            "extrap-audit: SCHEME=qqqq: no such scheme; choose one of abacus-rope, ",
         ),
-        (
-            ["--demo", "radix", "--run", "a"],
-            "extrap-audit: --run a: the demonstration radix speaks of no trained model",
-        ),
-        (
-            ["--demo", "addition", "--run", "a"],
-            "extrap-audit: --run a: no trained run of that name in runs; there are none yet",
-        ),
-        (["--run", "a"], "extrap-audit: --run a: goes with --demo NAME"),
-        (["rope", "--demo", "radix"], "extrap-audit: --demo radix: takes no schemes"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, words, line):
@@ -74,36 +65,20 @@ def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, words, line):
     assert said.startswith(line) and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [["--demo"], ["--demo", "list"]])
-def test_demonstrations_are_listed(words, capsys):
-    command.main(words)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [
-        "addition",
-        "layouts",
-        "permutation",
-        "radix",
-        "relativity",
-        "rotation",
-    ]
-
-
-def test_a_run_is_shown_from_its_folder_alone(tmp_path, monkeypatch, capsys):
+def test_a_run_is_shown_from_its_folder_alone(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run, shape = Named("sinusoidal-0"), Shape(16, 2, 1, 24, 300)
     run.folder.mkdir(parents=True)
     options = {"dim": 16, "layers": 1, "heads": 2, "norm": "rms"}
-    model = GPT(scheme("sinusoidal", shape), 300, 16, 1, 2)
+    model = GPT(scheme("sinusoidal", shape), 300, Decoder(16, 1, 2))
     torch.save(model.state_dict(), run.weights)
     run.curve.write_text("{}")
     run.mark("trained", 1)
     identity = {"scheme": node("scheme", "sinusoidal"), "model": options, "data": {"length": 24}}
     (run.folder / "config.json").write_text(json.dumps({"identity": identity}))
     torch.testing.assert_close(trained(run.name).embedding.weight, model.embedding.weight.double())
-    command.main(["--demo", "addition", "--run", run.name])
-    assert (
-        "Sinusoidal, trained: sinusoidal-0; L = 24 tokens, C = 16 channels"
-        in capsys.readouterr().out
+    assert "Sinusoidal, trained: sinusoidal-0; L = 24 tokens, C = 16 channels" in addition.show(
+        run.name
     )
     identity["scheme"] = {"_target_": "os.system", "command": "true"}
     (run.folder / "config.json").write_text(json.dumps({"identity": identity}))

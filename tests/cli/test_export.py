@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("elsewhere")
 SMALL = ["model=llama-tiny", "model.dim=16", "model.layers=2", "model.heads=2", "model.kv_heads=1"]
 SMALL += ["logger=none", "data/corpus=files", "data.corpus.path=text", "data.length=32"]
 SMALL += ["data.vocabulary.keys=40"]
-SMALL += ["task=[nll]", "task.nll.multiples=[1]", "task.nll.documents=2", "linear=torch"]
+SMALL += ["task=[nll]", "task.nll.multiples=[1]", "task.nll.documents=2"]
 HOSTILE = ["", " the  the\n\t", "e\u0301 \u00e9 \u200b\u202e", "\U0001f9d1 \x00\x7f"]
 
 
@@ -29,7 +29,9 @@ def this(elsewhere):
     for n in range(12):
         (elsewhere / "text" / f"{n}.txt").write_text(f"the {n} other then of 12 \u00e9 " * 60)
     made = job(*SMALL, tiny=[])
-    weights = {name: t + 0.1 * torch.randn_like(t) for name, t in made.model().state_dict().items()}
+    weights = {
+        name: t + 0.1 * torch.randn_like(t) for name, t in made.source.model().state_dict().items()
+    }
     with made.run.alone():
         made.run.claim()
         checkpoint.save(weights, made.run.weights)
@@ -49,20 +51,20 @@ def test_transformers_reads_model_and_tokenizer(this, capsys, elsewhere):
 
     exported(this, capsys)
     theirs = transformers.AutoModelForCausalLM.from_pretrained("out")
-    tokens = torch.randint(this.vocabulary.size, (2, 30))
-    ours = this.base.trained(this.run)
+    tokens = torch.randint(this.source.vocabulary.size, (2, 30))
+    ours = this.source.trained(this.run)
     torch.testing.assert_close(theirs(tokens).logits, ours(tokens), atol=1e-4, rtol=1e-4)
     reader = transformers.AutoTokenizer.from_pretrained("out")
     for text in HOSTILE:
         assert reader(text)["input_ids"] == [256, *text.encode()]
         assert reader.decode(list(text.encode())) == text
     assert reader("<k0><v3>x")["input_ids"] == [
-        this.vocabulary.bos,
-        this.vocabulary.key(0),
-        this.vocabulary.value(3),
+        this.source.vocabulary.bos,
+        this.source.vocabulary.key(0),
+        this.source.vocabulary.value(3),
         ord("x"),
     ]
-    assert len(reader) == this.vocabulary.size
+    assert len(reader) == this.source.vocabulary.size
 
 
 def test_the_folder_measured_as_a_checkpoint_has_the_same_losses(this, capsys):
@@ -70,7 +72,7 @@ def test_the_folder_measured_as_a_checkpoint_has_the_same_losses(this, capsys):
     again = job(*SMALL[5:], "model=checkpoint", "model.checkpoint=out", "stage=evaluate", tiny=[])
     found = []
     for one in (this, again):
-        assert one.length == 32 and one.vocabulary.bos == 256
+        assert one.source.length == 32 and one.source.vocabulary.bos == 256
         evaluate(one)
         one.dashboard.finish()
         frame = rows.read(one.results)
@@ -103,13 +105,16 @@ def test_a_package_that_is_not_installed_is_one_line(package, this, capsys, monk
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"run": "nothing"}, "RUN=nothing: no trained run of that name in runs; there are rope-"),
-        ({"run": "../rope"}, "no trained run of that name in runs"),
-        ({"folder": "text"}, "FOLDER=text: there already; give another name"),
+        ({"run": "nothing"}, "RUN=nothing: no trained run in runs; there are rope-"),
+        ({"run": "../rope"}, "no trained run in runs"),
+        ({"folder": "text"}, "FOLDER=text: exists already; give another name"),
         ({"folder": "text/0.txt/out"}, "FOLDER=text/0.txt/out: "),
         ({"identity": {"parent": {}}}, "is a tuned run, whose extension the folder would not hold"),
         ({"identity": {"checkpoint": "0"}}, "is a published checkpoint, which is such a folder"),
-        ({"scheme": "extrap.schemes.nope.NoPE"}, "export: NoPE has no equal in transformers; RoPE"),
+        (
+            {"scheme": "extrap.schemes.nope.NoPE"},
+            "export: NoPE has no equal in transformers; train one of RoPE",
+        ),
     ],
 )
 def test_what_cannot_be_exported_is_one_line(change, expected, this, capsys, elsewhere):

@@ -75,7 +75,7 @@ def test_help_names_every_group_with_its_options(tmp_path: Path) -> None:
 def test_the_package_is_light_until_a_plug_in_asks_for_a_class() -> None:
     script = (
         f"import sys, extrap; print([name for name in {HEAVY} if name in sys.modules]); "
-        "from extrap import Extension, Result, Scheme, Shape, Stack, Task, Where; "
+        "from extrap import *; "
         "print(all(name in globals() for name in extrap.__all__))"
     )
     done = subprocess.run(
@@ -87,7 +87,8 @@ def test_the_package_is_light_until_a_plug_in_asks_for_a_class() -> None:
 def test_help_names_every_option_and_every_other_command() -> None:
     """In the words of the table of extrap/cli/README.md, which has the same programs."""
     top = Path(__file__).parents[2]
-    groups = {path.name for path in (top / "conf").iterdir() if path.is_dir()} | {"train"}
+    groups = {path.name for path in (top / "conf").iterdir() if path.is_dir()}
+    groups |= {"train", "sweep"}
     assert {one.name for one in fields(Config)} - groups == set(help.OPTIONS)
     text = help.text(help.HEAD, [str(top / "conf")])
     for one in fields(Config):

@@ -45,9 +45,9 @@ def test_every_hint_composes_for_the_study(name: str) -> None:
         assert program == "extrap" and ("-m" in words) == any("," in word for word in words)
         *_, last = combinations([word for word in words if word != "-m"])
         job = jobs.job(*last, tiny=["logger=none"])
-        assert (job.study, job.data_name in set(rows["data"])) == ("mine", True)
+        assert (job.study, job.choices["data"] in set(rows["data"])) == ("mine", True)
         assert KNOWN[figure].NEEDS["task"] in job.tasks and job.extension is not None
-        assert job.length in set(rows["train_length"]) or "data.length=" in command
+        assert job.source.length in set(rows["train_length"]) or "data.length=" in command
         assert job.choices["scheme"] in set(rows["scheme"])
 
 

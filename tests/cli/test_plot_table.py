@@ -86,11 +86,16 @@ def test_a_figure_without_rows_says_what_makes_them(results, capsys):
         (
             ["demo", "loss"],
             (
-                "extrap-plot: FIGURE=loss: no such figure; figures are "
+                "extrap-plot: FIGURE=loss: no such figure; did you mean long_loss? choose one of "
                 f"{', '.join(figures.available())}"
             ),
         ),
-        ([], "extrap-plot: STUDY is missing; studies in {}: demo"),
+        (
+            ["demo", "kv_dept"],
+            "extrap-plot: FIGURE=kv_dept: no such figure; did you mean kv_depth? choose one of "
+            f"{', '.join(figures.available())}",
+        ),
+        ([], "extrap-plot: STUDY: missing; studies in {}: demo"),
         (
             ["empty", "kv_depth"],
             "extrap-plot: STUDY=empty: no such study in {}; studies there: demo",
@@ -117,7 +122,7 @@ def test_a_figure_that_was_asked_for_and_lacks_rows_is_a_mistake(results, capsys
     )
     with pytest.raises(SystemExit, match="2"):
         plot.main(["demo", "--results", str(results)])
-    assert "its rows serve no figure" in capsys.readouterr().err
+    assert "no figure draws its rows" in capsys.readouterr().err
 
 
 def test_the_list_needs_no_study(capsys):

@@ -13,6 +13,7 @@ import pytest
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
 from extrap.results.rows import frame, records, write
+from extrap.tasks.base import Result, checked
 from extrap.utils.errors import UserError
 from tests.support.jobs import TINY
 from tests.support.plausible import run_rows
@@ -45,16 +46,92 @@ def python(*words: str, **more: str) -> subprocess.CompletedProcess:
 
 def test_swept_over(mine: Path) -> None:
     words = ["--config-dir", "my_conf", "-m", "plugins=[my_package]", "study=own", "seed=0"]
-    words += ["scheme=tilt", "extension=direct,level", "task=[mean-logit]", "threads=1"]
+    words += [
+        "scheme=tilt",
+        "extension=direct,level",
+        "task=[induction]",
+        "task.induction.multiples=[1,2]",
+        "threads=1",
+    ]
     words += [word for word in TINY if not word.startswith("task.")]
     done = python("-m", "extrap", *words)
     assert done.returncode == 0, done.stderr
     names = {path.stem.split("__", 1)[1] for path in Path("results/own/rows").glob("*.csv")}
-    assert names == {"direct__mean-logit", "direct__train", "level__mean-logit", "level__used"}
-    rows = frame(records(Path("results/own/rows").glob("*__mean-logit.csv")))
+    assert names == {"direct__induction", "direct__train", "level__induction", "level__used"}
+    rows = frame(records(Path("results/own/rows").glob("*__induction.csv")))
     assert set(rows["scheme"]) == {"tilt"}
     assert set(rows["extension"]) == {"direct", "level"}
-    assert rows.groupby("length")["value"].nunique().tolist() == [1, 2], "level past L alone"
+    assert set(rows["metric"]) == {"accuracy", "loss", "gate"}
+    assert set(rows["status"]) == {"not trained"}, "eight steps teach nothing"
+    loss = rows[rows["metric"] == "loss"]
+    assert loss.groupby("length")["value"].nunique().tolist() == [1, 2], "level past L alone"
+
+
+def test_contributing_shows_these_files(mine: Path) -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    for file in ("my_conf/scheme/tilt.yaml", "my_conf/task/induction.yaml"):
+        assert f"```yaml\n{(EXAMPLE / file).read_text()}```" in text
+    assert f"```python\n{(EXAMPLE / 'my_package/induction.py').read_text()}```" in text
+
+
+MISTAKES = {
+    "no package line": (
+        "my_conf/task/induction.yaml",
+        ("# @package task.induction\n", ""),
+        "task: the file of my_package.induction.Induction does not say where its options belong; "
+        "write `# @package task.NAME` in its first line, NAME being the name of the file",
+    ),
+    "a list without items": (
+        "my_package/induction.py",
+        ("multiples: Multiples", "multiples: tuple"),
+        "task.induction.multiples=[1, 2]: expected a list; its annotation must name the items, as "
+        "Sequence[float] or extrap.Multiples",
+    ),
+    "no metric": (
+        "my_package/induction.py",
+        ("return recorder.by_gate()", "return Result([{'value': 1.0}])"),
+        "task.induction: metric is empty in {'status': 'ok', 'value': 1.0}; correct the rows that "
+        "run returns",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_in_a_task_is_one_line(mine: Path, case: str) -> None:
+    file, (right, wrong), line = MISTAKES[case]
+    text = Path(file).read_text()
+    Path(file).write_text(text.replace(right, wrong))
+    words = ["--config-dir", "my_conf", "plugins=[my_package]", "task=[induction]", "threads=1"]
+    words += [] if right.startswith("#") else ["task.induction.multiples=[1,2]"]
+    words += [word for word in TINY if not word.startswith("task.")]
+    done = python("-m", "extrap", *words)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.splitlines()[-1].endswith(line)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_row_without_a_status_is_ok() -> None:
+    (row,) = checked(Result([{"metric": "accuracy", "value": 1.0}]), "mine").rows
+    assert row == {"metric": "accuracy", "value": 1.0, "status": "ok"}
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        ([{"metric": "a", "value": 1.0}], r"run returned list; return Result\(rows\)"),
+        (Result([{"value": 1.0}]), "metric is empty in .* correct the rows that run returns"),
+        (Result([{"metric": "a"}]), "value is empty"),
+        (Result([{"metric": "a", "value": 1, "words": 1}]), "unknown column words; .* length, .*"),
+        (Result([{"metric": "a", "value": "much"}]), "'much' is not a number"),
+        (Result([{"metric": "a", "value": 1, "status": "fine"}]), "status: 'fine' is none of ok"),
+        (Result([{"metric": "a", "value": 1}] * 2), "two rows at"),
+        (Result([0.5]), "unsupported operand"),
+    ],
+)
+def test_rows_are_checked_where_a_task_returns_them(result, line) -> None:
+    with pytest.raises(UserError, match=rf"^task\.mine: {line}") as error:
+        checked(result, "mine")
+    assert "\n" not in str(error.value)
 
 
 def test_in_the_tables(mine: Path, capsys: pytest.CaptureFixture) -> None:
@@ -67,10 +144,10 @@ def test_in_the_tables(mine: Path, capsys: pytest.CaptureFixture) -> None:
     assert [text.splitlines()[3].split(" | ")[0] for text in written] == [
         "| [tilt](tilt.yaml)",
         "| [level](level.yaml)",
-        "| [mean-logit](mean-logit.yaml)",
+        "| [induction](induction.yaml)",
     ]
     assert "The tilt ends at the training length | `reach=1.0`" in written[1]
-    assert "The mean logit of what comes after one document | `multiples=[1,2]`" in written[2]
+    assert "a pair `a b` stands once in random letters" in written[2]
     schemes.main([*words, "--write"])
     again = [Path(line).read_text() for line in capsys.readouterr().out.splitlines()]
     assert again == written
@@ -96,14 +173,18 @@ def test_in_the_figures(mine: Path, capsys: pytest.CaptureFixture) -> None:
 
 BAD = {
     "its name is taken": ("kv_depth", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "is taken"),
-    "it needs no task": ("mine", '"""K."""\nNEEDS = {}\n\ndef draw(rows): ...\n', "or NEEDS"),
+    "it needs no task": (
+        "mine",
+        '"""K."""\nNEEDS = {"metric": "nll"}\n\ndef draw(rows): ...\n',
+        "or no NEEDS",
+    ),
     "it needs a column that is none": (
         "mine",
         '"""K."""\nNEEDS = {"task": "nll", "colour": 1}\n\ndef draw(rows): ...\n',
-        "or NEEDS",
+        "or no NEEDS",
     ),
-    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "lacks its caption"),
-    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "lacks its caption or NEEDS"),
+    "it has no caption": ("mine", "NEEDS = {}\n\ndef draw(rows): ...\n", "has no caption"),
+    "it needs no rows": ("mine", '"""K."""\n\ndef draw(rows): ...\n', "has no caption or no NEEDS"),
     "it fails while it is read": ("mine", '"""K."""\nx = 1 / 0\n', "ZeroDivisionError in "),
 }
 
@@ -144,7 +225,7 @@ def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:
     Path("lone/figures.py").touch()
     sys.path.append(str(mine))
     with pytest.raises(
-        UserError, match=r"^plugins=lone: lone\.figures: a file; figures lie in a f"
+        UserError, match=r"^plugins=lone: lone\.figures: a file; put figures into a f"
     ):
         figures.available(plugins=["lone"])
 
@@ -172,18 +253,19 @@ def test_a_package_that_is_not_there_is_one_line(words, line, mine: Path, capsys
     assert capsys.readouterr().err == f"extrap-plot: {line}\n"
 
 
+@pytest.mark.turns
 def test_under_contract(mine: Path) -> None:
     """All of it holds, and it is found: one check that each of the four would be missed in."""
     files = ["schemes", "shapes", "extensions", "tasks", "figures", "hints"]
     words = [str(ROOT / "tests" / "contracts" / f"test_{name}.py") for name in files]
     words += ["--config-dir", "my_conf", "--plug-in", "my_package"]
-    words += ["-k", "tilt or level or mean-logit or plain_loss", "-p", "no:cacheprovider", "-v"]
+    words += ["-k", "tilt or level or induction or plain_loss", "-p", "no:cacheprovider", "-v"]
     done = python("-m", "pytest", "--rootdir", str(ROOT), *words, PYTHONPATH=f"{ROOT}:{mine}")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     for test in (
         "test_causality[tilt]",
         "test_outside_it_is_finite_and_different[level]",
-        "test_options_are_bounded_in_the_signature[mean-logit]",
+        "test_options_are_bounded_in_the_signature[induction]",
         "test_missing_rows_are_no_figure[plain_loss]",
     ):
         assert f"{test} PASSED" in done.stdout

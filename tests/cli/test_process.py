@@ -11,14 +11,14 @@ import pytest
 
 from extrap.cli import sweep
 from extrap.cli.sweep import memory, pool, process
-from extrap.cli.sweep.display import Lines
+from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
-from tests.support.tiny_program import heeding
+from tests.support.program import heeding
 
 
 def run(*jobs: Process, n_jobs: int = 1) -> None:
-    pool.run(list(jobs), n_jobs, Lines(list(jobs)))
+    pool.run(list(jobs), n_jobs, Status(list(jobs)))
 
 
 def job(tmp_path: Path, script: str, **more) -> Process:

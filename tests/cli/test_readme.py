@@ -18,7 +18,7 @@ from extrap.cli import schema as config
 from extrap.cli.program import prepare
 from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
-from extrap.runs.planned import measured
+from extrap.runs.evaluate import measured
 from tests.support.jobs import TINY, job
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +69,7 @@ def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
     cli.main(cli.Program(prepare))
 
 
+@pytest.mark.subprocess
 @pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
 def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     for variable, value in {
@@ -121,6 +122,7 @@ def test_readmes_hold_commands() -> None:
     assert all(line in text for line in (*RUN, *ELSEWHERE)), "run here and shown nowhere"
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("line", [line for line in commands() if line.split()[0] == "extrap"])
 def test_every_configuration_of_a_readme_composes(
     line: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys

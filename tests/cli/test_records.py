@@ -58,11 +58,11 @@ def test_the_same_examples_are_the_same_bytes_and_an_error_leaves_the_old_file(t
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--pairs 0 FILE", "--pairs=0: must be a whole number of at least 1"),
-        ("--pairs many FILE", "--pairs=many: must be a whole number of at least 1"),
-        ("--examples 0 FILE", "--examples=0: must be a whole number of at least 1"),
-        ("--seed -1 FILE", "--seed=-1: must be a whole number of at least 0"),
-        ("--characters 37 FILE", "--characters=37: from 1 to 36, those of a UUID"),
+        ("--pairs 0 FILE", "--pairs=0: expected a whole number of at least 1"),
+        ("--pairs many FILE", "--pairs=many: expected a whole number of at least 1"),
+        ("--examples 0 FILE", "--examples=0: expected a whole number of at least 1"),
+        ("--seed -1 FILE", "--seed=-1: expected a whole number of at least 0"),
+        ("--characters 37 FILE", "--characters=37: expected 1 to 36 characters"),
         (
             "--characters 1 --pairs 5 FILE",
             "--pairs=5: with --characters=1 a line holds at most 4 records",
@@ -71,8 +71,8 @@ def test_the_same_examples_are_the_same_bytes_and_an_error_leaves_the_old_file(t
             "--pairs 900000 FILE",
             "--pairs=900000: with --characters=36 a line holds at most 818399 records",
         ),
-        ("", "FILE is missing; "),
-        (".", "FILE=.: a folder"),
+        ("", "FILE: missing; "),
+        (".", "FILE=.: not a file"),
         ("FILE/in-a-file", "FILE="),
     ],
 )

@@ -47,3 +47,9 @@ def test_the_command_prints_the_schemes(capsys) -> None:
     schemes.main([])
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 1 + len(names("scheme")) and printed[0].split()[0] == "scheme"
+
+
+def test_a_folder_without_groups_is_refused(tmp_path: Path, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        schemes.main(["--write", "--config-dir", str(tmp_path)])
+    assert f"--config-dir={tmp_path}: no YAML in its folders" in capsys.readouterr().err

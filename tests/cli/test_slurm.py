@@ -16,7 +16,7 @@ from hydra.errors import MissingConfigException
 from extrap.cli.hydra_errors import explain
 from extrap.runs.folder import read_json
 from tests.support import cluster
-from tests.support.worker import Worker, until
+from tests.support.program import Program, until
 
 pytest.importorskip(
     "hydra_plugins.hydra_submitit_launcher", reason="the extra `slurm` is not installed"
@@ -26,7 +26,7 @@ SLURM = "hydra/launcher=slurm"
 
 
 @pytest.fixture
-def slurm(worker: Worker, tmp_path: Path) -> Worker:
+def slurm(worker: Program, tmp_path: Path) -> Program:
     environment = cluster.build(tmp_path / "cluster")
     return replace(
         worker,
@@ -39,7 +39,7 @@ def script(tmp_path: Path) -> str:
     return (tmp_path / "cluster" / "script.sh").read_text()
 
 
-def test_jobs_that_are_left_become_one_array(slurm: Worker, tmp_path: Path) -> None:
+def test_jobs_that_are_left_become_one_array(slurm: Program, tmp_path: Path) -> None:
     assert slurm("name=b").returncode == 0
     done = slurm(
         "-m",
@@ -65,6 +65,15 @@ def test_jobs_that_are_left_become_one_array(slurm: Worker, tmp_path: Path) -> N
         assert f"#SBATCH {line}\n" in script(tmp_path)
 
 
+def test_nothing_is_queued_through_a_link(slurm: Program, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (slurm.work / "runs").mkdir()
+    (slurm.work / "runs/.sweep").symlink_to(tmp_path / "outside")
+    done = slurm("-m", "name=a,b", SLURM)
+    assert done.returncode == 2 and "runs/.sweep: a link" in done.stderr
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
 def test_more_jobs_than_an_array_takes_become_several(monkeypatch: pytest.MonkeyPatch) -> None:
     arrays: list[list[int]] = []
 
@@ -84,7 +93,7 @@ def test_more_jobs_than_an_array_takes_become_several(monkeypatch: pytest.Monkey
     assert arrays == [[1, 2, 3], [4, 5, 6], [7]]
 
 
-def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Worker) -> None:
+def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Program) -> None:
     done = slurm("-m", "act=exit", SLURM)
     assert done.returncode == 1
     assert "  failed act=exit: exit code 3: last words" in done.stderr.splitlines()
@@ -94,7 +103,7 @@ def test_a_job_that_fails_on_its_node_is_told_and_noted(slurm: Worker) -> None:
 
 
 def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(
-    slurm: Worker, tmp_path: Path
+    slurm: Program, tmp_path: Path
 ) -> None:
     sweep = slurm.start("-m", "name=a,b", "act=once", SLURM)
     until(lambda: len(list((slurm.work / "runs").glob("*/first.txt"))) == 2)
@@ -110,7 +119,7 @@ def test_a_preempted_job_ends_cleanly_goes_into_the_queue_again_and_continues(
     assert not list((slurm.work / "runs").glob("*/failed.json"))
 
 
-def test_a_machine_without_slurm_is_told_in_one_line(worker: Worker, tmp_path: Path) -> None:
+def test_a_machine_without_slurm_is_told_in_one_line(worker: Program, tmp_path: Path) -> None:
     done = replace(worker, environment={"PATH": str(tmp_path)})("-m", "act=work", SLURM)
     assert done.returncode == 2
     [line] = done.stderr.splitlines()
@@ -128,7 +137,7 @@ def test_without_the_extra_it_is_named() -> None:
     )
 
 
-def test_the_launchers_of_submitit_run_the_program_as_it_is(worker: Worker) -> None:
+def test_the_launchers_of_submitit_run_the_program_as_it_is(worker: Program) -> None:
     done = worker("-m", "name=a,b", "hydra/launcher=submitit_local", "hydra.launcher.timeout_min=5")
     assert done.returncode == 0, done.stderr
     assert sorted(worker.events()) == ["end a-s0", "end b-s0", "start a-s0", "start b-s0"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli.sweep import pool
-from extrap.cli.sweep.display import Lines, Live, clock, line, summary, time_left
+from extrap.cli.sweep.display import Status, clock, line, summary, time_left
 from extrap.cli.sweep.names import file_name, labels
 from extrap.cli.sweep.process import Process, State
 from extrap.runs.study import Entry
@@ -48,7 +48,7 @@ def test_a_started_job_is_shown_at_once_however_short_it_is(
         time, "monotonic", lambda: 100.0
     )  # no time passes between what happens here
     jobs = [job(tmp_path, "a", State.RUNNING, began=100), job(tmp_path, "b", State.WAITING)]
-    live = Live(jobs, 1)
+    live = Status(jobs, 1, live=True)
     live.tick()
     jobs[0].state, jobs[0].reason = State.FAILED, "no"
     live.ended(jobs[0])
@@ -92,7 +92,7 @@ def test_time_left_before_the_first_job_is_done(
     running._report.write_text(json.dumps(said))
     assert time_left(jobs, 2) == (40 + 2 * 60) / 2
     assert line(jobs, 2) == "0/3 done, over 1:20 left | a: train 11 %"
-    lines = Lines(jobs, 2)
+    lines = Status(jobs, 2)
     lines.tick()
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(time, "monotonic", lambda: 161.0)
@@ -125,7 +125,7 @@ def test_summary_lists_failures_with_their_logs(tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_start_is_a_failed_job(tmp_path: Path) -> None:
     jobs = [job(tmp_path, "a", State.WAITING), job(tmp_path, "b", State.SKIPPED)]
-    pool.run(jobs, 1, Lines(jobs))
+    pool.run(jobs, 1, Status(jobs))
     assert jobs[0].state is State.FAILED
     assert jobs[0].reason.startswith("could not start: ")
     assert jobs[1].state is State.SKIPPED

@@ -11,20 +11,21 @@ from types import SimpleNamespace
 
 import pytest
 
+from extrap.cli.sweep.grid import overrides
 from extrap.utils.errors import UserError
-from tests.support.tiny_program import Tiny
+from tests.support.program import Program
 
 TWO = "hydra.launcher.n_jobs=2"
 
 
-def wait_for(tiny: Tiny, word: str, times: int) -> None:
+def wait_for(tiny: Program, word: str, times: int) -> None:
     end = time.monotonic() + 120
     while sum(line.startswith(word) for line in tiny.events()) < times:
         assert time.monotonic() < end, tiny.events()
         time.sleep(0.02)
 
 
-def test_jobs_run_side_by_side(tiny: Tiny) -> None:
+def test_jobs_run_side_by_side(tiny: Program) -> None:
     # Each job ends only after it has seen both start.
     done = tiny("-m", "scheme=rope,alibi", "meet=2", TWO)
     assert done.returncode == 0, done.stderr
@@ -37,7 +38,7 @@ def test_jobs_run_side_by_side(tiny: Tiny) -> None:
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="the number of cores can be narrowed on Linux only"
 )
-def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Tiny) -> None:
+def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Program) -> None:
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(before)})
     try:
@@ -47,7 +48,7 @@ def test_as_many_jobs_as_cores_hold_by_default_and_none_twice(tiny: Tiny) -> Non
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
 
 
-def test_a_job_that_ends_badly_takes_no_other_down(tiny: Tiny) -> None:
+def test_a_job_that_ends_badly_takes_no_other_down(tiny: Program) -> None:
     done = tiny("-m", "act=raise,mistake,exit,kill,skip,work", TWO)
     assert done.returncode == 1
     assert [line for line in tiny.events() if line.startswith("end")] == ["end rope-s0"]
@@ -63,14 +64,14 @@ def test_a_job_that_ends_badly_takes_no_other_down(tiny: Tiny) -> None:
     assert "threads 1" in (tiny.work / log).read_text(encoding="utf-8")
 
 
-def test_finished_jobs_start_no_process(tiny: Tiny) -> None:
+def test_finished_jobs_start_no_process(tiny: Program) -> None:
     (tiny.work / "rope-s1.done").touch()
     done = tiny("seed=0,1", "-m", TWO)  # where people put it
     assert tiny.events() == ["start rope-s0", "end rope-s0"]
     assert "1 done, 1 skipped, 0 failed" in done.stderr
 
 
-def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Tiny) -> None:
+def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Program) -> None:
     for seed in range(20):
         (tiny.work / f"rope-s{seed}.done").touch()
     done = tiny("-m", "seed=range(0,20)")
@@ -82,9 +83,9 @@ def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Tiny) -> None:
 @pytest.mark.parametrize(
     ("grids", "words", "jobs"),
     [
-        ([{"seed": "0,1,2"}], ["seed=7,8,9"], 3),  # the command line has the last word
-        ([{"seed": "range(0,100)"}], ["seed=7"], 1),
-        ([{"seed": "0,1"}, {"seed": "2,3"}], [], None),  # four, of three that there may be
+        ({"seed": [0, 1, 2]}, ["seed=7,8,9"], 3),  # the command line has the last word
+        ({"seed": [*range(100)]}, ["seed=7"], 1),
+        ([{"seed": [0, 1]}, {"seed": [2, 3]}], [], None),  # four, of three that there may be
     ],
 )
 def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) -> None:
@@ -93,7 +94,8 @@ def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) ->
     """
     from hydra_plugins.extrap_local.sweeper import LocalSweeper
 
-    sweeper, launched = LocalSweeper(grids, most=3), []
+    sweeper, launched = LocalSweeper(most=3), []
+    sweeper.grids = overrides(grids)
     sweeper.loader = SimpleNamespace(get_group_options=lambda name: [])
     launch = lambda batch, initial_job_idx: launched.extend(batch) or []  # noqa: E731
     sweeper.launcher = SimpleNamespace(launch=launch)
@@ -105,7 +107,7 @@ def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) ->
     assert len(launched) == (jobs or 0)
 
 
-def test_every_mistake_is_told_before_the_first_job_starts(tiny: Tiny) -> None:
+def test_every_mistake_is_told_before_the_first_job_starts(tiny: Program) -> None:
     done = tiny("-m", "scheme=rope,ropee", "seed=0,-1,x")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
@@ -116,7 +118,7 @@ def test_every_mistake_is_told_before_the_first_job_starts(tiny: Tiny) -> None:
     assert os.listdir(tiny.work) == []
 
 
-def test_what_makes_no_sense_is_skipped_and_listed(tiny: Tiny) -> None:
+def test_what_makes_no_sense_is_skipped_and_listed(tiny: Program) -> None:
     done = tiny("-m", "act=senseless,work", "hydra.launcher.n_jobs=1")
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0"]
@@ -127,7 +129,7 @@ def test_what_makes_no_sense_is_skipped_and_listed(tiny: Tiny) -> None:
     assert "1 done, 1 skipped, 0 failed" in done.stderr
 
 
-def test_a_sweep_without_any_sense_is_a_mistake(tiny: Tiny) -> None:
+def test_a_sweep_without_any_sense_is_a_mistake(tiny: Program) -> None:
     done = tiny("-m", "act=senseless", "scheme=rope,alibi")
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
@@ -135,7 +137,7 @@ def test_a_sweep_without_any_sense_is_a_mistake(tiny: Tiny) -> None:
     ]
 
 
-def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
+def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Program) -> None:
     done = tiny("-m", "act=work,bug")
     assert done.returncode == 1
     assert "ConfigAttributeError: Key 'nothing_of_that_name'" in done.stderr
@@ -177,12 +179,12 @@ def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Tiny) -> None:
         ),
     ],
 )
-def test_a_sweep_that_makes_no_sense(tiny: Tiny, words: list[str], line: str) -> None:
+def test_a_sweep_that_makes_no_sense(tiny: Program, words: list[str], line: str) -> None:
     done = tiny("-m", *words)
     assert (done.returncode, done.stderr.splitlines()) == (2, [line])
 
 
-def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: Tiny) -> None:
+def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: Program) -> None:
     done = tiny("experiment=pair", "hydra.launcher.n_jobs=1")
     assert done.returncode == 0, done.stderr
     assert tiny.events() == ["start rope-s0", "end rope-s0", "start rope-s1", "end rope-s1"]
@@ -192,7 +194,19 @@ def test_an_experiment_sweeps_by_itself_once_per_job_and_scatters_nothing(tiny: 
     assert sorted(os.listdir(folder)) == ["001-seed=0.log", "002-seed=1.log"]
 
 
-def test_an_experiment_may_sweep_several_grids(tiny: Tiny) -> None:
+def test_a_sweep_over_experiments_with_grids_is_refused(tiny: Program) -> None:
+    """Not each experiment once, without its grid."""
+    done = tiny("-m", "experiment=pair,two_grids")
+    line = "has a grid of its own, which a job of a sweep cannot sweep; start it by itself, or give"
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"extrap: experiment={name}: {line} sweep.grid=null" for name in ("pair", "two_grids")
+    ]
+    assert tiny("-m", "experiment=pair,two_grids", "sweep.grid=null").returncode == 0
+    assert sorted(tiny.events()) == ["end rope-s0", "end rope-s0", "start rope-s0", "start rope-s0"]
+
+
+def test_an_experiment_may_sweep_several_grids(tiny: Program) -> None:
     done = tiny("experiment=two_grids", "hydra.launcher.n_jobs=1", "lr=0.3")
     assert [line for line in tiny.events() if line.startswith("end")] == [
         "end rope-s0",
@@ -201,7 +215,7 @@ def test_an_experiment_may_sweep_several_grids(tiny: Tiny) -> None:
     ], done.stderr
 
 
-def test_jobs_read_the_folders_that_the_sweep_read(tiny: Tiny, tmp_path: Path) -> None:
+def test_jobs_read_the_folders_that_the_sweep_read(tiny: Program, tmp_path: Path) -> None:
     mine = tmp_path / "mine" / "scheme"
     mine.mkdir(parents=True)
     (mine / "own.yaml").write_text("name: own\n", encoding="utf-8")
@@ -212,7 +226,7 @@ def test_jobs_read_the_folders_that_the_sweep_read(tiny: Tiny, tmp_path: Path) -
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(
-    tiny: Tiny, number: signal.Signals
+    tiny: Program, number: signal.Signals
 ) -> None:
     sweep = tiny.start("-m", "seed=0,1,2", "act=hang", TWO)
     wait_for(tiny, "hold", 2)
@@ -228,7 +242,7 @@ def test_an_interrupted_sweep_lets_its_jobs_finish_cleanly(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="jobs outlive a killed sweep elsewhere")
-def test_jobs_die_with_a_sweep_that_is_killed(tiny: Tiny) -> None:
+def test_jobs_die_with_a_sweep_that_is_killed(tiny: Program) -> None:
     sweep = tiny.start("-m", "seed=0,1", "act=hang", TWO)
     wait_for(tiny, "hold", 2)
     sweep.kill()
@@ -241,7 +255,7 @@ def test_jobs_die_with_a_sweep_that_is_killed(tiny: Tiny) -> None:
     assert "clean" not in "".join(tiny.events())
 
 
-def test_on_a_terminal_one_line_is_drawn_over_itself(tiny: Tiny) -> None:
+def test_on_a_terminal_one_line_is_drawn_over_itself(tiny: Program) -> None:
     screen, end = pty.openpty()
     sweep = tiny.start("-m", "act=raise,work", "hydra.launcher.n_jobs=1", stderr=end)
     os.close(end)

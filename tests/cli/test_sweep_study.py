@@ -6,19 +6,21 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
-from tests.support.worker import Worker, until
+from tests.support.program import Program, until
 
 TWO = "hydra.launcher.n_jobs=2"
 PATH = "data.corpus.path"
 
 
-def state(worker: Worker, run: str) -> dict:
+def state(worker: Program, run: str) -> dict:
     return read_json(worker.work / "runs" / run / "failed.json")
 
 
-def test_two_sweeps_at_once_do_every_job_once(worker: Worker) -> None:
+def test_two_sweeps_at_once_do_every_job_once(worker: Program) -> None:
     words = ["-m", "name=a,b,c,d", "act=slow", TWO]
     first, second = worker.start(*words), worker.start(*words)
     outputs = [sweep.communicate(timeout=300) for sweep in (first, second)]
@@ -35,7 +37,7 @@ def test_two_sweeps_at_once_do_every_job_once(worker: Worker) -> None:
     }
 
 
-def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Worker) -> None:
+def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Program) -> None:
     failed = worker("-m", "name=a,b", "act=exit", TWO)
     assert failed.returncode == 1
     assert state(worker, "a-s0") == {"reason": "exit code 3: last words"}
@@ -50,7 +52,7 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Worker) -> Non
     assert worker.events().count("start a-s0") == 2
 
 
-def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
+def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Program) -> None:
     hung = replace(worker, environment={"WORKER_JUMP": "6"})(
         "-m", "act=once", "hydra.launcher.timeout_min=0.1"
     )
@@ -62,6 +64,7 @@ def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Worker) -> None:
     assert worker("-m", "act=once").returncode == 0
 
 
+@pytest.mark.turns
 def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -> None:
     """The name of a file does not say with which options a task was asked."""
     words = ["-m", "study=q", *TINY, "task.kv.pairs=2,4"]
@@ -82,6 +85,7 @@ def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -
     assert not (tmp_path / "results").exists() and not [*tmp_path.glob("runs/rope*")]
 
 
+@pytest.mark.turns
 def test_a_job_whose_text_has_changed_since_the_check_is_another_and_fails(tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_text("".join(f"line {i} of the text\n" for i in range(4000)))

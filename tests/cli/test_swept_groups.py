@@ -3,7 +3,7 @@
 import pytest
 
 from extrap.cli.swept_groups import swept_with_their_group
-from tests.support.tiny_program import Tiny
+from tests.support.program import Program
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_the_last_word_becomes(words, found):
     assert swept_with_their_group([*first, last]) == [*first, found]
 
 
-def test_an_option_that_the_default_choice_lacks_reaches_every_job(tiny: Tiny):
+def test_an_option_that_the_default_choice_lacks_reaches_every_job(tiny: Program):
     """ALiBi has slopes, RoPE, the default scheme, has none."""
     done = tiny("-m", "scheme=choice(alibi)", "scheme.slopes=4", "seed=0,1")
     assert done.returncode == 0, done.stderr

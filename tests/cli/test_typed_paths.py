@@ -57,7 +57,7 @@ def test_whatever_is_typed_is_what_is_read(text: str) -> None:
 
 def test_what_is_no_path_is_left_alone() -> None:
     words = ["scheme=rope,alibi", "data.corpus.path='a b'", 'data.corpus.path="a b"', "-m",
-             "task.lost-in-the-middle.path=null", "data.corpus.path=${oc.env:TEXT}", "label=é",
+             "task.lost-in-the-middle.path=null", "data.corpus.path=${oc.env:TEXT}", "scheme=é",
              "data.corpus.path=glob(*)", "path", "data.corpus.path.x=a b",
              "data.corpus.path="]  # fmt: skip
     assert literal(words) == words
@@ -120,3 +120,16 @@ def test_words_for_a_shell(word: str) -> None:
     said = subprocess.run(["sh", "-c", f"printf %s {in_a_shell(word) or chr(39) * 2}"],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert said.stdout == word
+
+
+@pytest.mark.parametrize("name", ["1e5", "1_000", "ä", "true", "0x1", "mine", "010"])
+def test_a_name_is_text_as_it_is_typed(name: str) -> None:
+    """Not a number that Hydra reads in it: study=1e5 is no results/100000.0."""
+    read = OverridesParser.create().parse_overrides
+    for option in ("study", "label"):
+        assert str(read(literal([f"{option}={name}"]))[0].value()) == name
+        _, word = literal(["-m", f"{option}={name},{name}"])
+        [sweep] = read([word])
+        jobs = [f"x={value}" for value in sweep.sweep_string_iterator()]
+        assert [one.partition("=")[2].strip("'") for one in jobs] == [name, name]
+    assert literal(["study=a,b"]) == ["study=a,b"]  # Hydra says that -m is missing

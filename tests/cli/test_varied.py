@@ -7,7 +7,6 @@ from omegaconf import OmegaConf
 
 from extrap.cli import schema as config
 from extrap.cli.sweep.varied import Varied
-from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 BATCH = [
@@ -74,20 +73,3 @@ def test_what_cannot_be_composed_is_told_in_the_words_of_the_loader(
     with pytest.raises(type(one.value)) as other:
         varied(wrong)
     assert str(other.value) == str(one.value)
-
-
-def test_what_only_the_command_line_may_say_is_refused_in_every_job(loader, monkeypatch) -> None:
-    """A file that names a package: typed in one job, it is not in the next."""
-    compose_ = loader.load_sweep_config
-
-    def by_a_file(master, overrides):
-        cfg = compose_(master, overrides)
-        if "plugins" not in str(overrides):
-            cfg.plugins = ["planted"]
-        return cfg
-
-    monkeypatch.setattr(loader, "load_sweep_config", by_a_file)
-    varied = Varied(loader, compose("config", [], return_hydra_config=True))
-    assert list(varied(["plugins=[mine]", "seed=0"]).plugins) == ["mine"]
-    with pytest.raises(UserError, match=r"plugins=.'planted'.: set by a file"):
-        varied(["seed=1"])

@@ -12,6 +12,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 
 from extrap.runs.build import build, find
+from tests.support.hand import drawn_from
 
 CONF = Path(__file__).parents[2] / "conf"
 CORPORA = sorted(path.stem for path in (CONF / "data" / "corpus").glob("*.yaml"))
@@ -80,7 +81,7 @@ def test_forms_of_the_query_are_tuned_on_as_many_answers():
             )
         (part,) = mixture.parts.values()
         drawn = (
-            part.draw(np.random.default_rng(t), stream, mixture.vocabulary, mixture.length, 0.999)
+            part.draw(drawn_from(t, mixture.vocabulary, stream, mixture.length), 0.999)
             for t in range(40)
         )
         scored[form] = np.mean([answers.sum() for _, answers in drawn])

@@ -1,4 +1,6 @@
-"""Every experiment file: the first job of each of its grids is a configuration without mistakes."""
+"""Every experiment file: the first job of its first grid is a configuration without mistakes; under
+--all the first job of each of its grids.
+"""
 
 from pathlib import Path
 
@@ -6,8 +8,9 @@ import pytest
 import yaml
 
 from extrap.runs import validate
-from extrap.runs.planned import measured
-from tests.support.jobs import job
+from extrap.runs.evaluate import measured
+from tests.support.exceptions import MEASURED_BEFORE
+from tests.support.jobs import first_jobs, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -16,51 +19,45 @@ FETCHED = {"pretrained": "its checkpoint is 98 MB to fetch"}
 """Those of conf/experiment/reference: tests/runs/test_reference.py."""
 
 
-def grids(file: Path) -> list[dict]:
-    params = yaml.safe_load(file.read_text()).get("hydra", {}).get("sweeper", {}).get("params")
-    return params if isinstance(params, list) else [params or {}]
-
-
-def first(grid: dict) -> list[str]:
-    """The first value of each option; of a glob, which the sweeper resolves, the default."""
-    values = {name: str(value) for name, value in grid.items()}
-    return [
-        f"{name}={value if value.startswith('[') else value.split(',')[0]}"
-        for name, value in values.items()
-        if not value.startswith("glob(")
-    ]
+def case(name: str, words: list[str], rank: int):
+    """Returns a parameter set, which runs under --all alone unless it is of the first grid."""
+    marks = [pytest.mark.whole] if rank else []
+    return pytest.param(name, words, marks=marks, id=" ".join((name, *words)))
 
 
 CASES = [
-    (file.stem, first(grid))
+    case(file.stem, first, rank)
     for file in sorted(CONF.glob("*.yaml"))
     if file.stem not in FETCHED
-    for grid in grids(file)
+    for rank, first in enumerate(first_jobs(file))
 ]
 
 
-@pytest.mark.parametrize("name, words", CASES, ids=[" ".join((n, *w)) for n, w in CASES])
+@pytest.mark.parametrize("name, words", CASES)
 def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, words):
     this = job(f"experiment={name}", *words, "logger=none", tiny=())
     validate.check(this)
-    assert this.params > 0
+    assert this.source.params > 0
 
 
-ACCEPTED = [
-    (name, words)
-    for name, words in CASES
-    if yaml.safe_load((CONF / f"{name}.yaml").read_text()).get("accept_rows")
-]
-
-
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
-    "name, words", ACCEPTED, ids=[" ".join((name, *words)) for name, words in ACCEPTED]
+    "name, words",
+    [
+        case
+        for case in CASES
+        if yaml.safe_load((CONF / f"{case.values[0]}.yaml").read_text()).get("accept_rows")
+    ],
 )
 def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
     name, words, monkeypatch
 ):
+    """A task that was measured before its questions changed is measured again, and no other is."""
     monkeypatch.chdir(CONF.parents[1])
-    assert measured(job(f"experiment={name}", *words, "logger=none", tiny=()))
+    words = [f"experiment={name}", *words, "logger=none"]
+    before = MEASURED_BEFORE.keys() & job(*words, tiny=()).config["task"].keys()
+    assert measured(job(*words, tiny=())) == (not before)
+    assert measured(job(*words, *(f"~task.{task}" for task in before), tiny=()))
 
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yaml")), ids=lambda file: file.stem)

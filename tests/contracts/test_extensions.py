@@ -1,8 +1,9 @@
 """The contract of every extension in conf/extension on every scheme in conf/scheme, in float64.
 
 One test per extension and check goes over all schemes that the extension takes, or over FEW that
-stand for their families where a check is about the machinery and not about the method. Excuses are
-data: tests/support/exceptions.py.
+stand for their families where a check is about the machinery and not about the method. "All" is a
+sample that changes with the commit unless pytest runs with --all (tests/support/sample.py). Excuses
+are data: tests/support/exceptions.py.
 """
 
 import inspect
@@ -15,13 +16,15 @@ from torch import Tensor
 
 from extrap.extensions.base import Extension, Reader
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import find
 from extrap.utils.errors import NotApplicable
 from tests.contracts.test_schemes import Largest
-from tests.support.discover import PLUGINS, gpt, made, names, node
+from tests.support.discover import PLUGINS, gpt, made, names, node, theirs
 from tests.support.exceptions import EXCUSED_EXTENSIONS, EXCUSED_PAIRS
+from tests.support.sample import some
 
 SCHEMES, EXTENSIONS = names("scheme"), names("extension")
 L, VOCAB = 36, 50
@@ -40,7 +43,10 @@ FEW = [
     "nope",
     "randomised-rope",
 ]
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
+    pytest.mark.sample(20),
+]
 
 NEAR = ["rnope-swa", "two-bases", "two-bases-p-rope"]
 """Of two layers these are windows alone, which read no farther than a crop."""
@@ -60,6 +66,19 @@ APART = {
     "yarn": ["hwfa", "alibi", "linear-rope"],
     "log-n": ["log-n", "ssmax", "window", "learned", "linear-rope"],
 }
+
+
+def schemes(extension_name: str) -> list[str]:
+    """Returns the schemes that this run tries an extension on: all of them if the extension is from
+    outside the repository.
+    """
+    if extension_name in theirs():
+        return SCHEMES
+    named = {name for table in (APPLIES, APART) for name in table.get(extension_name, [])}
+    if len(named) > len(SCHEMES) / 2:  # it takes nearly all of them
+        named = set(APART.get(extension_name, []))
+    excused = {name for pair, name, _ in EXCUSED_PAIRS if pair == extension_name}
+    return some(SCHEMES, 8, extension_name, {*FEW, *named, *excused, *theirs()})
 
 
 def extension(name: str) -> Extension:
@@ -97,12 +116,12 @@ def close(a: Tensor, b: Tensor, tolerance: float = 1e-10) -> None:
     torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
 
 
-def over(schemes: list[str], extension_name: str, check: str, test: Callable[[str], None]) -> None:
-    """Runs a check on those of the schemes that the extension takes. An excuse that is not needed
+def over(names: list[str], extension_name: str, check: str, test: Callable[[str], None]) -> None:
+    """Runs a check on the named schemes that the extension takes. An excuse that is not needed
     fails as well.
     """
     failed = {}
-    for name in schemes:
+    for name in names:
         if reader(extension_name, name) is not None:
             try:
                 test(name)
@@ -114,7 +133,7 @@ def over(schemes: list[str], extension_name: str, check: str, test: Callable[[st
         assert failed, "the excuse is not needed"
         return
     excused = {name for e, name, c in EXCUSED_PAIRS if (e, c) == (extension_name, check)} & set(
-        schemes
+        names
     )
     assert set(failed) == excused, failed
 
@@ -122,7 +141,7 @@ def over(schemes: list[str], extension_name: str, check: str, test: Callable[[st
 @pytest.mark.parametrize("name", EXTENSIONS)
 def test_takes_some_schemes_and_refuses_the_others_in_a_line(name):
     taken = []
-    for scheme in SCHEMES:
+    for scheme in schemes(name):
         try:
             extension(name)(model(scheme))
             taken.append(scheme)
@@ -130,18 +149,16 @@ def test_takes_some_schemes_and_refuses_the_others_in_a_line(name):
             line = str(refusal)
             assert "\n" not in line and " on " in line.split(": ")[0], line
     assert taken
-    assert set(APPLIES.get(name, [])) <= set(taken)
+    assert set(APPLIES.get(name, [])) & set(schemes(name)) <= set(taken)
     assert not set(APART.get(name, [])) & set(taken)
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
 def test_inside_the_window_it_is_the_plain_model(name):
-    over(
-        SCHEMES,
-        name,
-        "inside",
-        lambda scheme: close(read(name, scheme, L), read("direct", scheme, L)),
-    )
+    def test(scheme: str) -> None:
+        close(read(name, scheme, L), read("direct", scheme, L))
+
+    over(schemes(name), name, "inside", test)
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
@@ -154,7 +171,7 @@ def test_outside_it_is_finite_and_different(name):
             "the plain model"
         )
 
-    over(SCHEMES, name, "outside", test)
+    over(schemes(name), name, "outside", test)
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
@@ -168,7 +185,7 @@ def test_prefixes_keep_their_logits(name):
     def test(scheme: str) -> None:
         assert kept(name, scheme) or not kept("direct", scheme), "it moves with the text"
 
-    over(SCHEMES, name, "prefix", test)
+    over(schemes(name), name, "prefix", test)
 
 
 @pytest.mark.parametrize("name", EXTENSIONS)
@@ -218,6 +235,7 @@ def test_nothing_is_left_behind_on_the_model(name):
     over(FEW, name, "untouched", test)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", EXTENSIONS)
 @torch.no_grad()
 def test_memory_grows_linearly(name, monkeypatch):
@@ -225,12 +243,12 @@ def test_memory_grows_linearly(name, monkeypatch):
     the others.
     """
     monkeypatch.setattr(kernels, "ROWS", 8)
-    taken = [
+    first = next(
         scheme
         for scheme in ("rope", "alibi", "randomised-rope", *SCHEMES)
         if reader(name, scheme) is not None
-    ]
-    extended = extension(name)(gpt(taken[0], dtype=torch.float32, **SHAPE))
+    )
+    extended = extension(name)(gpt(first, dtype=torch.float32, **SHAPE))
     peak = []
     for n in (8 * L, 32 * L):
         with Largest() as largest:
@@ -246,7 +264,7 @@ def test_memory_grows_linearly(name, monkeypatch):
 def test_whether_it_applies_is_known_without_weights(name):
     for scheme in ("rope", "alibi", "learned", "sinusoidal", "nope"):
         with torch.device("meta"):
-            bare = GPT(model(scheme).scheme, VOCAB, 16, 2, 2)
+            bare = GPT(model(scheme).scheme, VOCAB, Decoder(16, 2, 2))
         try:
             extension(name)(bare)
             applies = True

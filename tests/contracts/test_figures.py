@@ -9,7 +9,10 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from extrap import figures
-from extrap.figures import loss_length, training_curves
+from extrap.figures import (
+    loss_length,
+    training_curves,
+)
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import scheme_style
 from extrap.results.series import select
@@ -48,6 +51,7 @@ def test_the_folder_is_the_registry():
     assert all(1 < len(figures.caption(figure)) < 120 for figure in ALL.values())
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", ALL)
 def test_redrawing_gives_the_same_bytes_whatever_the_users_settings(name, serving):
     import matplotlib
@@ -69,6 +73,7 @@ def test_missing_rows_are_no_figure(name, small):
     assert figures.render(ALL[name], small[small["task"] != needs["task"]]) is None
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", ALL)
 def test_corpora_are_not_mixed(name, serving):
     rows = serving(name).copy()

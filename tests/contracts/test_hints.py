@@ -22,6 +22,7 @@ def combinations(words):
     return itertools.product(*lists)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", ALL)
 def test_the_command_that_a_hint_gives_composes(name):
     program, *words = shlex.split(figures.command(ALL[name], "mine"))

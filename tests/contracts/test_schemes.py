@@ -10,8 +10,10 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model import attention as kernels
-from extrap.model.card import kind, parts
+from extrap.model.card import kind
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
+from extrap.model.parts import parts
 from extrap.model.scheme import OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
@@ -19,7 +21,10 @@ from tests.support.exceptions import EXCUSED
 
 SCHEMES = names("scheme")
 T = 40
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
+    pytest.mark.sample(30),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +205,7 @@ def test_gradient_free_start_is_finite(name):
     one repeated token.
     """
     s = scheme(name, gpt(name).scheme.shape)
-    model = GPT(s, s.shape.vocab, s.shape.dim, s.shape.layers, s.shape.heads).eval()
+    model = GPT(s, s.shape.vocab, Decoder(s.shape.dim, s.shape.layers, s.shape.heads)).eval()
     for x in (tokens(1), tokens(64), torch.zeros(1, 64, dtype=torch.long)):
         assert model(x).isfinite().all()
 
@@ -255,6 +260,7 @@ def test_cards_are_complete(name):
     assert parts(s)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", SCHEMES)
 @settings(
     max_examples=6,
@@ -307,6 +313,7 @@ class Largest(TorchDispatchMode):
         return out
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", SCHEMES)
 @torch.no_grad()
 def test_memory_grows_linearly(name, monkeypatch):

@@ -7,6 +7,7 @@ from extrap.data.computed import HINTS
 from extrap.data.strings import IGNORE, TASKS, Copy, FlipFlop
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
+from tests.support.hand import drawn_from
 from tests.tasks.test_algorithmic import solve
 
 V = Vocabulary(keys=64, values=16)
@@ -16,7 +17,7 @@ every = pytest.mark.parametrize("name", TASKS)
 
 def draw(name, size=300, seed=0):
     length = max(64, TASKS[name].width(20))
-    return type(TASKS[name])(size=size).draw(np.random.default_rng(seed), STREAM, V, length, 0.5)
+    return type(TASKS[name])(size=size).draw(drawn_from(seed, V, STREAM, length), 0.5)
 
 
 @every

@@ -2,7 +2,6 @@
 when there are none.
 """
 
-import datasets
 import huggingface_hub
 import pytest
 
@@ -18,6 +17,8 @@ ROWS = [{"text": f"row {i}\n", "n": i} for i in range(60)] + [
 @pytest.fixture
 def hub(monkeypatch):
     """A hub with one data set; what was asked of `datasets` is noted."""
+    import datasets
+
     asked = []
 
     def load(path, **options):
@@ -96,6 +97,8 @@ def test_without_network_the_embedded_choices_are_named(no_network, tmp_path):
     ],
 )
 def test_what_the_set_does_not_have_is_told_in_one_line(hub, tmp_path, monkeypatch, options, said):
+    import datasets
+
     if "column" not in options:
 
         def load(path, **given):

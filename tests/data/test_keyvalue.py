@@ -6,6 +6,7 @@ from extrap.data.curriculum import counts
 from extrap.data.keyvalue import KeyValue, most
 from extrap.data.part import EARLY
 from extrap.data.vocabulary import Vocabulary
+from tests.support.hand import drawn_from
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
@@ -13,7 +14,7 @@ STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 def draw(part=None, length=64, difficulty=1.0, seed=0):
     part = part or KeyValue(size=150, echo=0)
-    return part.draw(np.random.default_rng(seed), STREAM, V, length, difficulty)
+    return part.draw(drawn_from(seed, V, STREAM, length), difficulty)
 
 
 def keys(sequences):
@@ -143,7 +144,7 @@ def test_depth_of_the_records_asked_for(depth, mean, outer):
 def test_the_printed_example_is_one():
     stream = np.frombuffer(b"the quick brown fox jumps over the lazy dog. " * 4, np.uint8)
     sequence, _ = KeyValue(size=1, prefix=0, scattered=1, tail=0).draw(
-        np.random.default_rng(10), stream, V, 32, 1.0
+        drawn_from(10, V, stream, 32), 1.0
     )
     assert V.show(sequence[0, :32]) in " ".join(keyvalue.__doc__.split())
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from extrap.data.facts import RELATIONS, Template
-from extrap.data.multidoc import MultiDocument
-from extrap.data.trials.multidoc import Documents
+from extrap.data.multidoc import Documents, MultiDocument
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
+from tests.support.hand import drawn_from
 
 V = Vocabulary()
 STREAM = (
@@ -20,7 +20,7 @@ LENGTHS = (64, 65, 128, 300)
 
 def draw(length=64, progress=1.0, seed=0, **options):
     return MultiDocument(**{"size": 80} | options).draw(
-        np.random.default_rng(seed), STREAM, V, length, progress
+        drawn_from(seed, V, STREAM, length), progress
     )
 
 

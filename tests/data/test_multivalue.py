@@ -6,15 +6,14 @@ import pytest
 from extrap.data.multivalue import MultiValue
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
+from tests.support.hand import drawn_from
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
 def draw(length=64, progress=1.0, **options):
-    return MultiValue(**{"size": 60} | options).draw(
-        np.random.default_rng(0), STREAM, V, length, progress
-    )
+    return MultiValue(**{"size": 60} | options).draw(drawn_from(0, V, STREAM, length), progress)
 
 
 @pytest.mark.parametrize("progress", [0.0, 1.0])

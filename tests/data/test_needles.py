@@ -3,16 +3,9 @@
 import numpy as np
 import pytest
 
-from extrap.data.trials.keyvalue import Padded
-from extrap.data.trials.needles import (
-    k_max,
-    least,
-    noise,
-    passkey_distances,
-    places,
-    several_queries,
-    several_values,
-)
+from extrap.data.keyvalue import Padded
+from extrap.data.multivalue import least, places, several_queries, several_values
+from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.vocabulary import Vocabulary
 
 V = Vocabulary()

@@ -4,15 +4,14 @@ import pytest
 from extrap.data.query import Query, most_asked_first
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
+from tests.support.hand import drawn_from
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
 def draw(length=64, progress=1.0, seed=0, **options):
-    return Query(**({"size": 150} | options)).draw(
-        np.random.default_rng(seed), STREAM, V, length, progress
-    )
+    return Query(**({"size": 150} | options)).draw(drawn_from(seed, V, STREAM, length), progress)
 
 
 def parse(row):

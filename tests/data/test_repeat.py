@@ -8,13 +8,14 @@ from extrap.data.repeat import RepeatedText
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 from tests.data.test_mixture import batches, corpus, mixture
+from tests.support.hand import drawn_from
 
 STREAM = np.arange(5000)
 
 
 def drawn(size=500, length=32, seed=0, **options):
     return RepeatedText(size=size, **options).draw(
-        np.random.default_rng(seed), STREAM, Vocabulary(), length, 0.5
+        drawn_from(seed, Vocabulary(), STREAM, length), 0.5
     )
 
 

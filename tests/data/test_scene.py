@@ -7,12 +7,12 @@ from extrap.data.nth import MOST, Nth, NthForm
 from extrap.data.trace import Trace, TraceForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
-from tests.support.hand import nth_answer, trace_answer
+from tests.support.hand import drawn_from, nth_answer, trace_answer
 
 V = Vocabulary(keys=64, values=16)
 STREAM = np.random.default_rng(0).integers(32, 59, size=5000).astype(np.uint16)
 PARTS = [Nth(size=60, copies=4), Trace(size=60, hops=3)]
-FORMS = [NthForm(4), NthForm(4, "end"), TraceForm(0), TraceForm(2)]
+FORMS = [NthForm(4), NthForm(4, "end", "even"), TraceForm(0), TraceForm(2)]
 SOLVE = {"NthForm": nth_answer, "TraceForm": trace_answer}
 LENGTHS = [24, 25, 26, 64]
 
@@ -25,7 +25,7 @@ def known(form, context, query):
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
 def test_every_scored_token_follows_from_the_records(part, length, difficulty):
-    rows, scored = part.draw(np.random.default_rng(0), STREAM, V, length, difficulty)
+    rows, scored = part.draw(drawn_from(0, V, STREAM, length), difficulty)
     assert rows.shape == (60, length + 1) and scored.shape == (60, length)
     form = part.form
     for row, score in zip(rows.tolist(), scored, strict=True):
@@ -41,8 +41,8 @@ def test_every_scored_token_follows_from_the_records(part, length, difficulty):
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
 def test_hard_sequences_have_records_on_every_slot_and_up_to_as_many_as_fit(part):
-    rows, scored = part.draw(np.random.default_rng(0), STREAM, V, 64, 1.0)
-    easy, _ = part.draw(np.random.default_rng(0), STREAM, V, 64, 0.0)
+    rows, scored = part.draw(drawn_from(0, V, STREAM, 64), 1.0)
+    easy, _ = part.draw(drawn_from(0, V, STREAM, 64), 0.0)
     assert (easy[:, 1] >= V.key_ids.start).all(), "easy ones begin with records"
     starts = {int(np.flatnonzero(row >= V.key_ids.start)[0]) for row in rows}
     assert len(starts) > 10
@@ -55,20 +55,24 @@ def test_hard_sequences_have_records_on_every_slot_and_up_to_as_many_as_fit(part
 def test_a_question_is_answered_by_the_record_at_its_depth(form, length):
     n, rest = form.records(length), set()
     for depth in (0.0, 0.25, 0.5, 1.0):
-        made = form.questions(V, STREAM, 0, length, depth, range(5))
-        assert made.tokens.shape == (5, length) and made.tokens.dtype == np.int64
-        start = length - form.asking - form.width * n
-        gold = start + form.width * made.index
-        assert made.distance == length - 1 - gold
-        for row, answer, values in zip(made.tokens, made.answers, made.values, strict=True):
+        every = form.questions(V, STREAM, 0, length, depth, range(5))
+        assert every.tokens.shape == (5, length) and every.tokens.dtype == np.int64
+        start, places = length - form.asking - form.width * n, []
+        for i in range(5):
+            made = form.questions(V, STREAM, 0, length, depth, [i])
+            (row,), (answer,), (values,) = made.tokens, made.answers, made.values
+            gold = start + form.width * int(made.index)
+            assert made.distance == length - 1 - gold
             context = row[1 : length - form.asking].tolist()
             assert answer[0] == known(form, context, tuple(row[length - form.asking :]))
             assert row[gold + 1] == answer[0], "the value stands in the record that is moved"
             assert set(values.ravel()) == set(row[np.isin(row, V.value_ids)])
-        without = np.delete(made.tokens, np.arange(gold, gold + form.width), axis=1)
-        rest.add(without[:, : -form.asking].tobytes())
+            without = np.delete(row, np.arange(gold, gold + form.width))
+            rest.add((i, without[: -form.asking].tobytes()))
+            places.append((made.index, made.distance))
+        np.testing.assert_allclose((every.index, every.distance), np.mean(places, 0))
     if isinstance(form, TraceForm):
-        assert len(rest) == 1, "all but the moved record is the same at every depth"
+        assert len(rest) == 5, "all but the moved record is the same at every depth"
         assert [form.questions(V, STREAM, 0, length, d, [0]).index for d in (0, 1)] == [0, n - 1]
 
 
@@ -94,7 +98,7 @@ def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
 
 
 def test_chains_of_training_have_all_numbers_of_hops():
-    rows, scored = Trace(size=200, hops=3).draw(np.random.default_rng(0), STREAM, V, 64, 1.0)
+    rows, scored = Trace(size=200, hops=3).draw(drawn_from(0, V, STREAM, 64), 1.0)
     hops = set()
     for row, score in zip(rows.tolist(), scored, strict=True):
         first = int(np.flatnonzero(score)[0])

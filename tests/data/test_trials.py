@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import DEPTHS
-from extrap.data.trials.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 

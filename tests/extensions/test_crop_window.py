@@ -10,6 +10,7 @@ from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
 from extrap.extensions.streaming import StreamingLLM
 from extrap.extensions.window import Windowed
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Stack
@@ -130,7 +131,11 @@ def test_options_that_make_no_sense():
 
 def windowed(width, part=RoPE):
     shape = Shape(dim=32, heads=4, layers=2, length=L, vocab=50)
-    return GPT(Stack(shape, [part(shape), Window(shape, width)]), 50, 32, 2, 4).double().eval()
+    return (
+        GPT(Stack(shape, [part(shape), Window(shape, width)]), 50, Decoder(32, 2, 4))
+        .double()
+        .eval()
+    )
 
 
 @pytest.mark.parametrize(("width", "stride"), [(4, 8), (4, 9), (2, 13), (8, 1)])
@@ -186,21 +191,21 @@ def test_a_window_acts_on_a_scheme_that_forgets_what_is_far():
     """
     shape = Shape(16, 2, 2, L, 50)
     for own in (Forgetting(shape, gate=8.0), StickBreaking(shape)):
-        m = GPT(own, 50, 16, 2, 2).double().eval()
+        m = GPT(own, 50, Decoder(16, 2, 2)).double().eval()
         assert not torch.equal(Windowed()(m)(text(64)), m(text(64))), type(own)
         assert StreamingLLM()(m)(text(64)).isfinite().all()
 
 
 @pytest.mark.parametrize("length", [2**14, 2**15, 2**17])
 def test_a_long_training_length_is_no_reason_to_refuse(length):
-    m = GPT(RoPE(Shape(4, 2, 1, length, 50)), 50, 4, 1, 2).double().eval()
+    m = GPT(RoPE(Shape(4, 2, 1, length, 50)), 50, Decoder(4, 1, 2)).double().eval()
     for extension in (Windowed(), ClippedLogN(), ReRoPE(width=16)):
         extension(m)
 
 
 def test_what_is_undefined_past_its_table_is_asked_within():
     shape = Shape(16, 2, 2, L, 50)
-    m = GPT(Stack(shape, [Learned(shape), RoPE(shape)]), 50, 16, 2, 2).double().eval()
+    m = GPT(Stack(shape, [Learned(shape), RoPE(shape)]), 50, Decoder(16, 2, 2)).double().eval()
     with pytest.raises(NotApplicable, match="changes no logit"):
         DynamicNTK(2.0)(m)
     NTK(2.0)(m)

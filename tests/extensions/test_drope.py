@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from extrap.extensions.drope import DroPE
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
@@ -23,7 +24,7 @@ TEXT = torch.randint(30, (2, 60), generator=torch.Generator().manual_seed(0))
 
 def gpt(scheme: Scheme) -> GPT:
     torch.manual_seed(0)
-    return GPT(scheme, 30, 16, 2, 2).double().eval()
+    return GPT(scheme, 30, Decoder(16, 2, 2)).double().eval()
 
 
 @torch.no_grad()
@@ -48,6 +49,6 @@ def test_refusals():
 
 
 def test_it_is_recalibrated_at_the_training_length():
-    tuned = job("scheme=rope", "finetune=full", "extension=drope").tuned
-    assert (tuned.factor, tuned.length) == (1.0, tuned.parent.length)
+    tuned = job("scheme=rope", "finetune=full", "extension=drope").training
+    assert (tuned.factor, tuned.length) == (1.0, tuned.source.length)
     tuned.check()

@@ -8,6 +8,7 @@ import torch
 from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Only, Stack
@@ -46,7 +47,7 @@ def test_score_in_phases(factor, rows, monkeypatch):
 def test_last_row_equals_the_sequence_mode_and_prefixes_are_kept(name):
     """One layer: every row of `row` is the last row of `sequence` on the text up to it."""
     shape = Shape(dim=16, heads=2, layers=2 if name == "hwfa" else 1, length=L, vocab=50)
-    model = GPT(scheme(name, shape), 50, 16, shape.layers, 2).double().eval()
+    model = GPT(scheme(name, shape), 50, Decoder(16, shape.layers, 2)).double().eval()
     x = torch.arange(T)[None] * 7 % 50
     with torch.no_grad():
         by_row, by_text = (AllLayers(DynamicNTK(mode=mode))(model) for mode in ("row", "sequence"))
@@ -65,7 +66,7 @@ def test_content_biases_beside_it_read_turned_queries_and_keys(name):
     beside = moved(
         scheme(name, shape, **({"max_distance": 8, "buckets": 8} if name == "t5" else {}))
     )
-    model = GPT(Stack(shape, [RoPE(shape), beside]), 50, 16, 1, 2).double().eval()
+    model = GPT(Stack(shape, [RoPE(shape), beside]), 50, Decoder(16, 1, 2)).double().eval()
     x = torch.arange(T)[None] * 7 % 50
     by_row, by_text = (AllLayers(DynamicNTK(mode=mode))(model) for mode in ("row", "sequence"))
     close(by_row(x[:, :L]), model(x[:, :L]), 1e-12)
@@ -94,7 +95,7 @@ def test_coordinates_may_be_spread():
 def test_layers_that_own_their_attention_stay_as_they_are_in_row_mode():
     shape = Shape(16, 2, 2, 16, 50)
     parts = [Only(shape, RoPE(shape), [0]), Only(shape, GatedDeltaRule(shape), [1])]
-    model = GPT(Stack(shape, parts), 50, 16, 2, 2).double().eval()
+    model = GPT(Stack(shape, parts), 50, Decoder(16, 2, 2)).double().eval()
     x = torch.randint(50, (2, 16), generator=torch.Generator().manual_seed(0))
     for mode in ("row", "sequence"):
         close(AllLayers(DynamicNTK(2.0, mode))(model)(x), model(x))

@@ -7,8 +7,6 @@ from math import log
 import pytest
 import torch
 from torch import Tensor
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.by_parts import NTKByParts, YaRN, kept_by_index
@@ -17,6 +15,7 @@ from extrap.extensions.frequencies import Heat
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing
 from extrap.model.scheme import Scheme, Shape, Where
@@ -138,6 +137,9 @@ def test_fixture_e_temperature_of_yarn():
 def transformers_says(
     kind: str, d: int, base: float, length: int, n: int, **more
 ) -> tuple[torch.Tensor, float]:
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     parameters = {
         "rope_type": kind,
         "rope_theta": base,
@@ -370,7 +372,7 @@ def test_temperature_spares_biases():
 )
 def test_refusals(extension, name, why):
     with pytest.raises(NotApplicable, match=why):
-        extension(GPT(scheme(name, Shape(dim=16, heads=2)), 50, 16, 1, 2))
+        extension(GPT(scheme(name, Shape(dim=16, heads=2)), 50, Decoder(16, 1, 2)))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import torch
 
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.probe import reads_coordinates
-from extrap.model.card import parts
+from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
 from extrap.model.gpt import GPT
+from extrap.model.parts import parts
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.utils.errors import NotApplicable
@@ -60,7 +61,7 @@ def test_positions(factor, T, s):
 @torch.no_grad()
 def test_functions_of_a_coordinate(name):
     """A text of T tokens at factor s is one whose coordinates are i / s."""
-    model = GPT(scheme(name, SHAPE), 50, 16, 2, 2).double().eval()
+    model = GPT(scheme(name, SHAPE), 50, Decoder(16, 2, 2)).double().eval()
     x = torch.arange(24)[None] * 7 % 50
     squeezed = Interpolation(3.0)(model)(x)
     assert not torch.allclose(squeezed, model(x), atol=1e-6)
@@ -91,7 +92,11 @@ def test_refusals(name):
         match=r"Interpolation on .*: nothing there is a function of a real coordinate",
     ):
         Interpolation()(
-            GPT(scheme(name, Shape(dim=16, heads=2, layers=2, length=64, vocab=50)), 50, 16, 2, 2)
+            GPT(
+                scheme(name, Shape(dim=16, heads=2, layers=2, length=64, vocab=50)),
+                50,
+                Decoder(16, 2, 2),
+            )
         )
 
 

@@ -126,6 +126,7 @@ def test_two_bases_are_slowed_where_they_are_global():
     )
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("name", patterns())
 @pytest.mark.parametrize("extension", names("extension"))
 @torch.no_grad()

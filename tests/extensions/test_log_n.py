@@ -8,6 +8,7 @@ import torch
 from extrap.extensions.chain import Chain
 from extrap.extensions.log_n import ClippedLogN
 from extrap.extensions.ntk import NTKMixed
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.nope import NoPE
@@ -22,7 +23,7 @@ SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
 
 
 def model(name: str, length: int = 16) -> GPT:
-    return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, 16, 2, 2).double().eval()
+    return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, Decoder(16, 2, 2)).double().eval()
 
 
 def test_fixture_e():
@@ -80,7 +81,7 @@ def test_a_chain_applies_where_both_do():
 
 @pytest.mark.parametrize("name", ["lerope", "rope-asentmax", "chunked-nope"])
 def test_logits_that_grow_already_are_not_heated_twice(name):
-    deep = GPT(scheme(name, Shape(16, 2, 4, 16, 50)), 50, 16, 4, 2).double().eval()
+    deep = GPT(scheme(name, Shape(16, 2, 4, 16, 50)), 50, Decoder(16, 4, 2)).double().eval()
     with pytest.raises(NotApplicable, match="grow with ln n already"):
         ClippedLogN()(deep)
 

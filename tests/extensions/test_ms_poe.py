@@ -9,6 +9,7 @@ from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.ms_poe import MsPoE, PerHead
 from extrap.model.scheme import Scheme, Shape, attend_rows
 from extrap.model.stack import Stack
+from extrap.runs.validate import check
 from extrap.schemes.keynorm import KeyNorm
 from extrap.schemes.log_n import LogN
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
@@ -16,6 +17,7 @@ from extrap.schemes.rope import RoPE
 from extrap.schemes.window import Window
 from extrap.schemes.xpos import XPos
 from extrap.utils.errors import NotApplicable
+from tests.support.jobs import job
 from tests.support.scheme_case import at, close, qkv
 
 SHAPE = Shape(dim=24, heads=4, layers=2, length=32)
@@ -82,3 +84,12 @@ def test_options(options):
 def test_refusals(scheme, why):
     with pytest.raises(NotApplicable, match=why):
         MsPoE().extend(scheme)
+
+
+def test_tasks_that_score_tokens_inside_a_text_are_refused():
+    """The ranks of the heads know the later tokens."""
+    check(job("extension=ms-poe", "task=[kv]", tiny=("logger=none",)))
+    with pytest.raises(NotApplicable, match=r"^task=nll: scores tokens inside a text, and under"):
+        check(job("extension=ms-poe"))
+    with pytest.raises(NotApplicable, match=r"^finetune=full: trains on tokens inside a text"):
+        check(job("extension=ms-poe", "task=[kv]", "finetune=full", tiny=("logger=none",)))

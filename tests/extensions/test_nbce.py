@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from extrap.extensions.nbce import NBCE, entropy, merged
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Stack
@@ -214,6 +215,6 @@ def test_it_changes_every_model_even_one_that_looks_a_token_back(pool, beta):
     """The first predictions of a reading follow the cut, whatever the contexts hold."""
     shape = Shape(dim=32, heads=4, layers=1, length=L, vocab=50)
     s = Stack(shape, [RoPE(shape), Window(shape, 2)])
-    m, x = GPT(s, 50, 32, 1, 4).double().eval(), text(40)
+    m, x = GPT(s, 50, Decoder(32, 1, 4)).double().eval(), text(40)
     read = NBCE(pool=pool, beta=beta)(m)
     assert not torch.allclose(read(x), m(x).log_softmax(-1), rtol=0, atol=1e-9)

@@ -71,11 +71,11 @@ def test_a_scheme_that_draws_its_own_positions_is_refused():
 
 def test_windows_of_tuning_are_as_long_as_those_of_training():
     """16 times as far at 1 x: the method keeps its factor."""
-    tuned = job("scheme=rope", "finetune=full", "extension=pose").tuned
-    assert (tuned.factor, tuned.length) == (1.0, tuned.parent.length)
+    tuned = job("scheme=rope", "finetune=full", "extension=pose").training
+    assert (tuned.factor, tuned.length) == (1.0, tuned.source.length)
     assert tuned.extension_options["method"]["factor"] == 16
     assert tuned.label == "rope-full-pose-x1"
     tuned.check()
-    longer = job("scheme=rope", "finetune=full", "extension=pose", "finetune.factor=2").tuned
-    assert longer.length == 2 * longer.parent.length
+    longer = job("scheme=rope", "finetune=full", "extension=pose", "finetune.factor=2").training
+    assert longer.length == 2 * longer.source.length
     assert longer.extension_options["method"]["factor"] == 16

@@ -17,8 +17,10 @@ from extrap.extensions.base import (
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
-from extrap.model.card import describe_parts, parts
+from extrap.model.card import describe_parts
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
+from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
 from extrap.model.stack import Stack
@@ -34,7 +36,7 @@ SHAPE = Shape(dim=16, heads=2, layers=3, length=64, vocab=50)
 
 
 def gpt(s: Scheme) -> GPT:
-    return GPT(s, 50, 16, 3, 2).double().eval()
+    return GPT(s, 50, Decoder(16, 3, 2)).double().eval()
 
 
 def test_another_scheme_around_copied_weights():

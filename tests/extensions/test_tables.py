@@ -6,6 +6,7 @@ import torch
 from extrap.extensions.bias_interpolation import BiasInterpolation
 from extrap.extensions.learned_table import LearnedTable
 from extrap.extensions.randomised_positions import RandomisedTest
+from extrap.model.decoder import Decoder
 from extrap.model.functional import bucket
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
@@ -148,7 +149,11 @@ def test_a_table_is_read_by_its_policy_whatever_layer_zero_sees(policy):
     """Positions are added in front of layer 0, be it a window or not."""
     shape, x = Shape(16, 2, 2, 32, 50), text(96)
     first, second = (
-        GPT(Stack(shape, [Learned(shape), Only(shape, Window(shape, 16), [n])]), 50, 16, 2, 2)
+        GPT(
+            Stack(shape, [Learned(shape), Only(shape, Window(shape, 16), [n])]),
+            50,
+            Decoder(16, 2, 2),
+        )
         for n in (0, 1)
     )
     for model in (first.double().eval(), second.double().eval()):
@@ -164,7 +169,7 @@ def test_a_bias_is_interpolated_alone_or_not_at_all():
     shape = Shape(32, 4, 2, 64, 50)
     both = Stack(shape, [Sinusoidal(shape), ALiBi(shape)])
     with pytest.raises(NotApplicable, match="Sinusoidal reads the same coordinates"):
-        BiasInterpolation(4.0)(GPT(both, 50, 32, 2, 4).double().eval())
+        BiasInterpolation(4.0)(GPT(both, 50, Decoder(32, 2, 4)).double().eval())
 
 
 def test_a_length_of_a_stride_is_for_a_stride():

@@ -1,4 +1,4 @@
-"""Damaged and hostile files of rows and of runs, and what is said of each."""
+"""Damaged and hostile files of rows and of runs."""
 
 import copy
 import io
@@ -15,7 +15,6 @@ import torch
 from extrap.results import rows
 
 Change = Callable[[bytes], bytes]
-AGAIN = "delete this file and evaluate its run again"
 
 
 def row(**more: object) -> dict[str, object]:
@@ -59,108 +58,54 @@ def swap(old: bytes, new: bytes) -> Change:
     return changed
 
 
-ROWS: dict[str, tuple[Change, str]] = {
-    "empty": (lambda c: b"", f":1: wrong header (run); columns are run,study,...; {AGAIN}"),
-    "another table": (lambda c: b"a,b\n1,2\n", ":1: wrong header (a); columns are run,study"),
-    "a column too many": (swap(b"run,", b"run,colour,"), ":1: wrong header (colour); columns are"),
-    "a column too few": (swap(b"seed,", b""), ":1: wrong header (seed); columns are"),
-    "columns in another order": (
-        swap(b"run,study", b"study,run"),
-        ":1: wrong header (order of columns); columns are",
-    ),
-    "a byte order mark": (lambda c: b"\xef\xbb\xbf" + c, ":1: wrong header (...run); columns are"),
-    "semicolons": (lambda c: c.replace(b",", b";"), ":1: wrong header"),
-    "cut in a row": (lambda c: c[:-30], f":3: ...; {AGAIN}"),
-    "cut at the end": (lambda c: c[:-1], f":3: the last line is cut off; {AGAIN}"),
-    "half of it": (
-        lambda c: c[: len(c) // 2],
-        f":1: wrong header (...); columns are ...; {AGAIN}|results/s/rows/a.csv:2: ...; {AGAIN}",
-    ),
-    "a field too many": (lambda c: c[:-1] + b",1\n", f":3: 28 fields instead of 27; {AGAIN}"),
-    "an empty line": (lambda c: c + b"\n", ":4: 0 fields instead of 27"),
-    "NUL": (swap(b"rope-1", b"ro\0pe-1"), f":2: ...; {AGAIN}"),
-    "zeros": (lambda c: bytes(len(c)), f":1: ...; {AGAIN}"),
-    "a terminal's escape": (
-        swap(b"rope-1", b"\x1b[2Jrope-1"),
-        ":2: run: '\\x1b[2Jrope-1-s0' holds characters that cannot be printed",
-    ),
-    "a line end within": (swap(b"rope-1", b'"ro\npe-1"'), f":3: ...; {AGAIN}"),
-    "right to left": (
-        swap(b"rope-1", "\u202erope-1".encode()),
-        ":2: run: '\\u202erope-1-s0' holds characters that cannot be printed",
-    ),
-    "a quote": (swap(b"rope-1", b'"rope-1'), f":...; {AGAIN}"),
-    "invalid UTF-8": (
-        swap(b"mixture", b"mix\xffture"),
-        f": cannot be read as text (UnicodeDecodeError); {AGAIN}",
-    ),
-    "UTF-16": (
-        lambda c: c.decode().encode("utf-16"),
-        f": cannot be read as text (UnicodeDecodeError); {AGAIN}",
-    ),
-    "a picture": (
-        lambda c: b"\x89PNG\r\n\x1a\n" + bytes(200),
-        f": cannot be read as text (UnicodeDecodeError); {AGAIN}",
-    ),
-    "packed": (
-        lambda c: __import__("gzip").compress(c),
-        f": cannot be read as text (UnicodeDecodeError); {AGAIN}",
-    ),
-    "a word for a number": (
-        swap(b",2.5,", b",high,"),
-        f":2: value: 'high' is not a number; {AGAIN}",
-    ),
-    "a fraction for a length": (
-        swap(b",64,", b",64.5,"),
-        f":2: train_length: '64.5' is not a whole number; {AGAIN}",
-    ),
-    "not a number": (
-        swap(b",2.5,", b",nan,"),
-        ":2: value: nan, where a missing number is an empty field",
-    ),
-    "digits of another script": (swap(b",2.5,", ",٢,".encode()), ":2: value: '٢' is not a number"),
-    "an underscore": (swap(b",2.5,", b",2_5,"), ":2: value: '2_5' is not a number"),
-    "a number too large": (
-        swap(b",64,", b",9223372036854775808,"),
-        ":2: train_length: 9223372036854775808 is too large",
-    ),
-    "more digits than are read": (
-        swap(b",64,", b"," + b"9" * 5000 + b","),
-        ":2: train_length: ...; " + AGAIN,
-    ),
-    "a field without end": (
-        swap(b"rope-1", b"r" * 200_000),
-        f":2: field larger than field limit (131072); {AGAIN}",
-    ),
-    "no value": (swap(b",2.5,", b",,"), ":2: value is empty, which only a diverged run may leave"),
-    "no run": (swap(b"rope-1-s0", b""), ":2: run is empty"),
-    "an unknown status": (
-        swap(b",ok,", b",fine,"),
-        ":2: status: 'fine' is none of ok, not trained, diverged",
-    ),
-    "an interval upside down": (
-        swap(b",2.5,,,", b",2.5,3.0,2.0,"),
-        ":2: low 3.0 lies above high 2.0",
-    ),
-    "the same row twice": (
-        lambda c: c + c.splitlines(keepends=True)[-1],
-        ":4: the same coordinates and metric as ...a.csv:3; delete",
-    ),
+ROWS: dict[str, Change] = {
+    "empty": lambda c: b"",
+    "another table": lambda c: b"a,b\n1,2\n",
+    "a column too many": swap(b"run,", b"run,colour,"),
+    "a column too few": swap(b"seed,", b""),
+    "columns in another order": swap(b"run,study", b"study,run"),
+    "a byte order mark": lambda c: b"\xef\xbb\xbf" + c,
+    "semicolons": lambda c: c.replace(b",", b";"),
+    "cut in a row": lambda c: c[:-30],
+    "cut at the end": lambda c: c[:-1],
+    "half of it": lambda c: c[: len(c) // 2],
+    "a field too many": lambda c: c[:-1] + b",1\n",
+    "an empty line": lambda c: c + b"\n",
+    "NUL": swap(b"rope-1", b"ro\0pe-1"),
+    "zeros": lambda c: bytes(len(c)),
+    "a terminal's escape": swap(b"rope-1", b"\x1b[2Jrope-1"),
+    "a line end within": swap(b"rope-1", b'"ro\npe-1"'),
+    "right to left": swap(b"rope-1", "\u202erope-1".encode()),
+    "a quote": swap(b"rope-1", b'"rope-1'),
+    "invalid UTF-8": swap(b"mixture", b"mix\xffture"),
+    "UTF-16": lambda c: c.decode().encode("utf-16"),
+    "a picture": lambda c: b"\x89PNG\r\n\x1a\n" + bytes(200),
+    "packed": lambda c: __import__("gzip").compress(c),
+    "a word for a number": swap(b",2.5,", b",high,"),
+    "a fraction for a length": swap(b",64,", b",64.5,"),
+    "not a number": swap(b",2.5,", b",nan,"),
+    "digits of another script": swap(b",2.5,", ",٢,".encode()),
+    "an underscore": swap(b",2.5,", b",2_5,"),
+    "a number too large": swap(b",64,", b",9223372036854775808,"),
+    "more digits than are read": swap(b",64,", b"," + b"9" * 5000 + b","),
+    "a field without end": swap(b"rope-1", b"r" * 200_000),
+    "no value": swap(b",2.5,", b",,"),
+    "no run": swap(b"rope-1-s0", b""),
+    "an unknown status": swap(b",ok,", b",fine,"),
+    "an interval upside down": swap(b",2.5,,,", b",2.5,3.0,2.0,"),
+    "the same row twice": lambda c: c + c.splitlines(keepends=True)[-1],
 }
 """What results/s/rows/a.csv may hold."""
 
-VERSIONS: dict[str, tuple[bytes | Callable[[Path], object], str]] = {
-    "later": (
-        b'{"rows": 2}',
-        "rows of version 2; this program reads and writes 1: use the program that wrote them, or",
-    ),
-    "of another kind": (b'{"rows": "one"}', "rows of version one; this program reads and writes 1"),
-    "cut off": (b'{"rows": ', "damaged; delete it if these rows are of version 1"),
-    "a list": (b"[]", "damaged; delete it if these rows are of version 1"),
-    "nested deep": (b"[" * 99_999, "damaged; delete it if these rows are of version 1"),
-    "binary": (b"\xff\xfe\0", "damaged; delete it if these rows are of version 1"),
-    "a folder": (lambda path: path.mkdir(), "damaged; delete it if these rows are of version 1"),
-    "a pipe": (os.mkfifo, "damaged; delete it if these rows are of version 1"),
+VERSIONS: dict[str, bytes | Callable[[Path], object]] = {
+    "later": b'{"rows": 2}',
+    "of another kind": b'{"rows": "one"}',
+    "cut off": b'{"rows": ',
+    "a list": b"[]",
+    "nested deep": b"[" * 99_999,
+    "binary": b"\xff\xfe\0",
+    "a folder": lambda path: path.mkdir(),
+    "a pipe": os.mkfifo,
 }
 """What results/s/schema.json may be."""
 
@@ -220,37 +165,24 @@ def packed(content: bytes) -> bytes:
     return out.getvalue()
 
 
-UNREADABLE = "not readable as tensors and plain values (...)"
-WEIGHTS: dict[str, tuple[Callable[[dict], bytes], str]] = {
-    "empty": (lambda w: b"", UNREADABLE),
-    "text": (lambda w: b"weights", UNREADABLE),
-    "cut off": (lambda w: saved(w)[:-500], UNREADABLE),
-    "flipped bytes": (lambda w: flipped(saved(w)), "damaged in ...|not readable as tensors"),
-    "a pickle of code": (lambda w: pickle.dumps(Call()), UNREADABLE),
-    "code among the weights": (lambda w: saved(w | {"head.weight": Call()}), UNREADABLE),
-    "code beside the weights": (lambda w: saved(w | {"more": Call()}), UNREADABLE),
-    "members that overlap": (lambda w: overlapping(saved(w)), "holds more than the bytes"),
-    "members that are packed": (
-        lambda w: packed(saved(w)),
-        "holds more than the bytes of its file",
-    ),
-    "memory for a number": (
-        lambda w: saved(w | {"more": Memory()}),
-        "not tensors and plain values alone",
-    ),
-    "a number": (lambda w: saved(3), "weights of another model"),
-    "none": (lambda w: saved({}), "weights of another model"),
-    "one missing": (lambda w: saved(without(w, "head.weight")), "weights of another model"),
-    "one too many": (lambda w: saved(w | {"more": torch.zeros(1)}), "weights of another model"),
-    "another shape": (
-        lambda w: saved(w | {"head.weight": torch.zeros(3, 3)}),
-        "head.weight is not of shape (577, 64)",
-    ),
-    "another kind of number": (
-        lambda w: saved(w | {"head.weight": w["head.weight"].double()}),
-        "head.weight is not of float32",
-    ),
-    "words": (lambda w: saved(w | {"head.weight": "heavy"}), "head.weight is not of shape"),
+WEIGHTS: dict[str, Callable[[dict], bytes]] = {
+    "empty": lambda w: b"",
+    "text": lambda w: b"weights",
+    "cut off": lambda w: saved(w)[:-500],
+    "flipped bytes": lambda w: flipped(saved(w)),
+    "a pickle of code": lambda w: pickle.dumps(Call()),
+    "code among the weights": lambda w: saved(w | {"head.weight": Call()}),
+    "code beside the weights": lambda w: saved(w | {"more": Call()}),
+    "members that overlap": lambda w: overlapping(saved(w)),
+    "members that are packed": lambda w: packed(saved(w)),
+    "memory for a number": lambda w: saved(w | {"more": Memory()}),
+    "a number": lambda w: saved(3),
+    "none": lambda w: saved({}),
+    "one missing": lambda w: saved(without(w, "head.weight")),
+    "one too many": lambda w: saved(w | {"more": torch.zeros(1)}),
+    "another shape": lambda w: saved(w | {"head.weight": torch.zeros(3, 3)}),
+    "another kind of number": lambda w: saved(w | {"head.weight": w["head.weight"].double()}),
+    "words": lambda w: saved(w | {"head.weight": "heavy"}),
 }
 """What weights.pt may hold, from the weights that belong there."""
 

@@ -1,14 +1,13 @@
 """What a person sees after a mistake, wherever it lies: one line that names the option or the file,
 exit code 2, and nothing lost.
 
-The tables are cases_whole.py (the program as it is started), cases_options.py, cases_tasks.py and
-cases_data.py (options of what is chosen), cases_files.py (text, records, tokenizers) and
-cases_runs.py (rows and runs).
+messages.txt holds the lines. The tables are cases_whole.py (the program as it is started),
+cases_options.py, cases_tasks.py and cases_data.py (options of what is chosen), cases_files.py
+(text, records, tokenizers) and cases_runs.py (rows and runs).
 """
 
 import gzip
 import os
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.job import Job
 from extrap.runs.training import checkpoint_io as resume
-from extrap.utils import packed
+from extrap.utils import untrusted
 from extrap.utils.errors import UserError
 from tests.faults import (
     cases_data,
@@ -32,9 +31,14 @@ from tests.faults import (
     cases_runs,
     cases_tasks,
     cases_whole,
+    test_commands,
+    test_in_the_way,
 )
 from tests.faults.command import composed, set_in, shared, told, whole
+from tests.faults.golden import Messages, printable
 
+Check = Callable[..., None]
+RECORDS = "task.lost-in-the-middle.path"
 NO_FILES = {
     "none": None,
     "folder": cases_files.folder,
@@ -95,38 +99,40 @@ def tree(folder: Path) -> dict[str, object]:
     return found
 
 
-def check(
-    call: Callable[[], object],
-    expected: str,
-    here: Path,
-    capsys: pytest.CaptureFixture[str],
-    program: str = "extrap",
-) -> None:
-    """`expected` is how the line begins, `...` standing for anything; `|` stands between two that
-    are possible.
+@pytest.fixture
+def check(here: Path, capsys: pytest.CaptureFixture[str], messages: Messages) -> Check:
+    """Checks that a call ends in the one line of messages.txt about this option, with exit code 2,
+    and leaves every file as it was.
     """
-    before = tree(here.parent)
-    code, lines = told(call, capsys)
-    assert (code, len(lines)) == (2, 1), lines
-    patterns = [".*".join(map(re.escape, begin.split("..."))) for begin in expected.split("|")]
-    assert any(re.match(f"{program}: {pattern}", lines[0]) for pattern in patterns), lines[0]
-    assert len(lines[0]) < 2000
-    assert tree(here.parent) == before
+
+    def checked(call: Callable[[], object], case: str, option: str, program="extrap") -> None:
+        before = tree(here.parent)
+        code, lines = told(call, capsys)
+        assert (code, len(lines)) == (2, 1), lines
+        assert len(lines[0]) < 2000
+        assert lines[0].startswith(f"{program}: ")
+        messages.check(case, option, lines[0].removeprefix(f"{program}: "))
+        assert tree(here.parent) == before
+
+    return checked
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("words", cases_whole.CASES)
 def test_the_program_as_it_is_started(
-    words: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+    words: str, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
 ) -> None:
-    check(lambda: whole(on(base, words), monkeypatch), cases_whole.CASES[words], here, capsys)
+    option = cases_whole.CASES[words]
+    check(lambda: whole(on(base, words), monkeypatch), f"extrap {words}", option)
 
 
 OPTIONS = cases_options.CASES | cases_tasks.CASES | cases_data.CASES
 
 
+@pytest.mark.sample(80)
 @pytest.mark.parametrize("words", OPTIONS)
-def test_options_of_what_is_chosen(words: str, here: Path, base: list[str], capsys) -> None:
-    check(lambda: shared(on(base, words)), OPTIONS[words], here, capsys)
+def test_options_of_what_is_chosen(words: str, base: list[str], check: Check) -> None:
+    check(lambda: shared(on(base, words)), words, OPTIONS[words])
 
 
 @pytest.mark.parametrize(
@@ -148,99 +154,86 @@ def put(path: Path, content: bytes | Callable[[Path], object] | None) -> None:
         content(path)
 
 
+SINGLE = [
+    *("packed: a.txt.gz", "packed: a.jsonl.gz", "packed: records", "rows: not a file"),
+    *("rows: none", "weights: changed", "config: changed", "curve: changed"),
+]
+"""Cases that stand in no table."""
 SMALL = ["task.nll.multiples=[1,2]", "task.nll.documents=4"]
 CORPORA = cases_files.CORPORA | ({} if os.geteuid() == 0 else cases_files.READ_ONLY_TO_ROOT)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", CORPORA)
-def test_text(name: str, here: Path, base: list[str], capsys) -> None:
-    files, words, expected = CORPORA[name]
+def test_text(name: str, here: Path, base: list[str], check: Check) -> None:
+    files, words, *option = CORPORA[name]
     for path, content in files.items():
         put(here / path, content)
-    check(lambda: shared([*base, *SMALL, *words]), expected, here, capsys)
+    check(
+        lambda: shared([*base, *SMALL, *words]), f"text: {name}", *(option or ["data.corpus.path"])
+    )
 
 
 @pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "a.txt"])
 def test_packed_files_that_hold_far_more(
-    name: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+    name: str, here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
 ) -> None:
-    monkeypatch.setattr(packed, "FREE", 2**20)
+    monkeypatch.setattr(untrusted, "FREE", 2**20)
     line = b'{"text": "' + b" " * 80 + b'"}\n'
     put(here / name, gzip.compress(line * 40_000) if name.endswith("gz") else line * 40_000)
     words = [*base, *SMALL, f"data.corpus.path={name}"]
     if name.endswith("gz"):
-        said = f"data.corpus.path={name}: unpacks to more than 200 times its size, as no text does"
-        check(lambda: shared(words), said, here, capsys)
+        check(lambda: shared(words), f"packed: {name}", "data.corpus.path")
     else:
         with pytest.raises(AssertionError, match="work began"):
             shared(words)
 
 
 def test_packed_records_that_hold_far_more(
-    here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, capsys
+    here: Path, base: list[str], monkeypatch: pytest.MonkeyPatch, check: Check
 ) -> None:
-    monkeypatch.setattr(packed, "FREE", 2**20)
+    monkeypatch.setattr(untrusted, "FREE", 2**20)
     put(here / "a.jsonl.gz", gzip.compress(b"\n" * 2**22))
-    option = "task.lost-in-the-middle.path=a.jsonl.gz"
-    said = f"{option}: unpacks to more than 200 times its size, as no text does"
-    check(lambda: shared([*base, "task=lost-in-the-middle", option]), said, here, capsys)
+    words = [*base, "task=lost-in-the-middle", f"{RECORDS}=a.jsonl.gz"]
+    check(lambda: shared(words), "packed: records", RECORDS)
 
 
 @pytest.mark.parametrize("name", cases_files.RECORDS)
-def test_records(name: str, here: Path, base: list[str], capsys) -> None:
-    content, expected = cases_files.RECORDS[name]
-    put(here / "a.jsonl", content)
-    option = "task.lost-in-the-middle.path=a.jsonl"
-    said = f"{option}:{expected}" if expected[0].isdigit() else f"{option}: {expected}"
-    check(lambda: shared([*base, "task=lost-in-the-middle", option]), said, here, capsys)
+def test_records(name: str, here: Path, base: list[str], check: Check) -> None:
+    put(here / "a.jsonl", cases_files.RECORDS[name])
+    words = [*base, "task=lost-in-the-middle", f"{RECORDS}=a.jsonl"]
+    check(lambda: shared(words), f"records: {name}", RECORDS)
 
 
 @pytest.mark.parametrize("name", cases_files.TOKENIZERS)
-def test_tokenizers(name: str, here: Path, base: list[str], capsys) -> None:
-    content, expected = cases_files.TOKENIZERS[name]
-    put(here / "a.json", content)
-    option = "data.vocabulary.tokenizer=a.json"
-    check(
-        lambda: shared([*base, "data/vocabulary=tokenizer", option]),
-        f"{option}: {expected}",
-        here,
-        capsys,
-    )
+def test_tokenizers(name: str, here: Path, base: list[str], check: Check) -> None:
+    put(here / "a.json", cases_files.TOKENIZERS[name])
+    option = "data.vocabulary.tokenizer"
+    words = [*base, "data/vocabulary=tokenizer", f"{option}=a.json"]
+    check(lambda: shared(words), f"tokenizer: {name}", option)
 
 
 @pytest.mark.parametrize("name", cases_runs.ROWS)
-def test_rows(name: str, here: Path, capsys) -> None:
-    change, expected = cases_runs.ROWS[name]
-    put(here / "results/s/rows/a.csv", change(cases_runs.sheet()))
-    check(
-        lambda: table.main(["s"]), f"results/s/rows/a.csv{expected}", here, capsys, "extrap-table"
-    )
+def test_rows(name: str, here: Path, check: Check) -> None:
+    put(here / "results/s/rows/a.csv", cases_runs.ROWS[name](cases_runs.sheet()))
+    check(lambda: table.main(["s"]), f"rows: {name}", "results/s/rows/a.csv", "extrap-table")
 
 
 @pytest.mark.parametrize("content", NO_FILES.values(), ids=NO_FILES)
-def test_rows_that_are_no_file(content, here: Path, capsys) -> None:
+def test_rows_that_are_no_file(content, here: Path, check: Check) -> None:
     (here / "results/s/rows").mkdir(parents=True)
     put(here / "results/s/rows/a.csv", content)
-    said = (
-        "STUDY=s: no such study in results; none is there yet; train"
-        if content is None
-        else "results/s/rows/a.csv: not a file; delete"
-    )
-    check(lambda: table.main(["s"]), said, here, capsys, "extrap-table")
+    case, option = "rows: not a file", "results/s/rows/a.csv"
+    if content is None:
+        case, option = "rows: none", "STUDY"
+    check(lambda: table.main(["s"]), case, option, "extrap-table")
 
 
 @pytest.mark.parametrize("name", cases_runs.VERSIONS)
-def test_versions_of_rows(name: str, here: Path, capsys) -> None:
-    content, expected = cases_runs.VERSIONS[name]
+def test_versions_of_rows(name: str, here: Path, check: Check) -> None:
     put(here / "results/s/rows/a.csv", cases_runs.sheet())
-    put(here / "results/s/schema.json", content)
-    check(
-        lambda: table.main(["s"]),
-        f"results/s/schema.json: {expected}",
-        here,
-        capsys,
-        "extrap-table",
-    )
+    put(here / "results/s/schema.json", cases_runs.VERSIONS[name])
+    check(lambda: table.main(["s"]), f"schema: {name}", "results/s/schema.json", "extrap-table")
 
 
 @pytest.fixture
@@ -249,7 +242,7 @@ def run(here: Path, base: list[str]) -> Job:
     cfg = composed(*(word for word in base if not word.startswith("data.")))
     this = job(set_in(cfg, [word for word in base if word.startswith("data.")]))
     this.run.folder.mkdir(parents=True)
-    checkpoint.save(this.model().state_dict(), this.run.weights)
+    checkpoint.save(this.source.model().state_dict(), this.run.weights)
     this.run.curve.write_text('{"points": []}')
     this.run.mark("trained", 8)
     this.run.claim()
@@ -258,31 +251,22 @@ def run(here: Path, base: list[str]) -> Job:
 
 @pytest.mark.parametrize("believed", [False, True], ids=["changed", "believed"])
 @pytest.mark.parametrize("name", cases_runs.WEIGHTS)
-def test_weights(name: str, believed: bool, run: Job, here: Path, capsys) -> None:
+def test_weights(name: str, believed: bool, run: Job, check: Check) -> None:
     """Changed, or changed together with the hash that speaks for them."""
-    make, expected = cases_runs.WEIGHTS[name]
-    run.run.weights.write_bytes(make(run.model().state_dict()))
+    run.run.weights.write_bytes(cases_runs.WEIGHTS[name](run.source.model().state_dict()))
     if believed:
         run.run.mark("trained", 8)
-    said = (
-        expected
-        if believed
-        else (
-            "changed since training ended; delete ...weights.pt, and the same command trains the "
-            "run again"
-        )
-    )
-    said = "|".join(f"{run.run.weights}: {way}" for way in said.split("|"))
-    check(framed(lambda: trained_model(run)), said, here, capsys)
+    case = f"weights: {name if believed else 'changed'}"
+    check(framed(lambda: trained_model(run)), case, str(run.run.weights))
 
 
 @pytest.mark.parametrize("name", cases_runs.WEIGHTS)
-def test_checkpoints(name: str, run: Job, here: Path, capsys) -> None:
+def test_checkpoints(name: str, run: Job, check: Check) -> None:
     """Training says this line, keeps the file beside and starts again:
     tests/faults/test_canaries.py.
     """
-    run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name][0](run.model().state_dict()))
-    model = run.model("meta")
+    run.run.checkpoint.write_bytes(cases_runs.WEIGHTS[name](run.source.model().state_dict()))
+    model = run.source.model("meta")
 
     def load() -> None:
         try:
@@ -290,30 +274,16 @@ def test_checkpoints(name: str, run: Job, here: Path, capsys) -> None:
         except checkpoint.Damaged as damaged:
             raise UserError(str(damaged)) from None
 
-    said = "|".join(
-        f"{run.run.checkpoint}: {way}"
-        for way in (
-            "not a checkpoint of a training",
-            "not readable as tensors",
-            "damaged in",
-            "holds more than the bytes of its file",
-            "not tensors and plain values alone",
-        )
-    )
-    check(framed(load), said, here, capsys)
+    check(framed(load), f"checkpoint: {name}", str(run.run.checkpoint))
 
 
 @pytest.mark.parametrize("name", cases_runs.CONFIGS)
-def test_configurations_of_runs(name: str, run: Job, here: Path, capsys) -> None:
+def test_configurations_of_runs(name: str, run: Job, check: Check) -> None:
     path = run.run.folder / "config.json"
     said = read_json(path)
     cases_runs.CONFIGS[name](said)
     write_json(path, said)
-    expected = (
-        f"{path}: not the configuration that is asked for, though of its name; move "
-        f"{run.run.folder} away"
-    )
-    check(framed(run.run.check), expected, here, capsys)
+    check(framed(run.run.check), "config: changed", str(path))
 
 
 @pytest.mark.parametrize(
@@ -328,14 +298,10 @@ def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: 
 
 
 @pytest.mark.parametrize("content", CURVES)
-def test_curves(content: bytes, run: Job, here: Path, capsys) -> None:
+def test_curves(content: bytes, run: Job, check: Check) -> None:
     run.run.curve.write_bytes(content)
     run.run.mark("trained", 8)
-    said = (
-        f"{run.run.curve}: changed since training ended; delete {run.run.weights}, and the same "
-        "command trains the run again"
-    )
-    check(framed(lambda: checkpoint.trained_curve(run.run)), said, here, capsys)
+    check(framed(lambda: checkpoint.trained_curve(run.run)), "curve: changed", str(run.run.curve))
 
 
 def framed(call: Callable[[], object]) -> Callable[[], None]:
@@ -346,14 +312,18 @@ def framed(call: Callable[[], object]) -> Callable[[], None]:
     return called
 
 
-def test_there_are_enough() -> None:
-    tables = (
-        cases_whole.CASES,
-        OPTIONS,
-        CORPORA,
-        cases_files.RECORDS,
-        cases_files.TOKENIZERS,
-        cases_runs.ROWS,
-        cases_runs.VERSIONS,
-    )
-    assert sum(map(len, tables)) + 3 * len(cases_runs.WEIGHTS) + len(cases_runs.CONFIGS) > 400
+def test_every_message_belongs_to_a_case(messages: Messages) -> None:
+    """Delete the lines of a case with the case."""
+    kinds = {
+        "text": CORPORA | cases_files.READ_ONLY_TO_ROOT,
+        "records": cases_files.RECORDS,
+        "tokenizer": cases_files.TOKENIZERS,
+        "rows": cases_runs.ROWS,
+        "schema": cases_runs.VERSIONS,
+        "weights": cases_runs.WEIGHTS,
+        "checkpoint": cases_runs.WEIGHTS,
+    }
+    known = {*OPTIONS, *test_commands.COMMANDS, *test_in_the_way.MISTAKES, *SINGLE}
+    known |= {f"extrap {words}" for words in cases_whole.CASES}
+    known |= {f"{kind}: {name}" for kind, names in kinds.items() for name in names}
+    assert {*messages.lines} <= {*map(printable, known)}

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import pickle
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +15,10 @@ import pytest
 import torch
 
 from extrap.audit import table, zoo
-from extrap.cli import app as cli
-from extrap.cli import schema as config
 from extrap.cli.dashboard import _page
 from extrap.cli.plot import main as plot
 from extrap.cli.plot import plot_analytic
-from extrap.cli.program import prepare, work
+from extrap.cli.program import work
 from extrap.cli.status import main as status
 from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
@@ -37,7 +34,7 @@ from extrap.utils.errors import UserError
 from tests.faults import planted
 from tests.faults.planted import Code
 from tests.runs.test_study import finished as finish
-from tests.support.jobs import TINY, job
+from tests.support.jobs import job
 from tests.support.plausible import run_rows
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -64,7 +61,7 @@ def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, caps
     for path in (this.run.checkpoint, this.run.weights):
         path.write_bytes(form(Code(canary)))
         with pytest.raises(checkpoint.Damaged, match=r"not readable as tensors|not a checkpoint"):
-            resume.Checkpoints(this.model("meta"), 8).load_checkpoint(path)
+            resume.Checkpoints(this.source.model("meta"), 8).load_checkpoint(path)
     this.run.curve.write_text("{}")
     this.run.mark("trained", 8)  # as somebody would who wants the weights believed
     with pytest.raises(
@@ -264,94 +261,6 @@ def test_only_classes_of_the_kind_asked_for_are_built(canary: Path, target: str)
         build(planted.node(canary) | {"_target_": target}, "scheme", kind=Scheme)
 
 
-FILES = {
-    "scheme": "scheme: {_target_: os.mkdir, path: CANARY}",
-    "nested": "data: {corpus: {_target_: os.mkdir, path: CANARY}}",
-    "plugins": "plugins: [os]\nscheme: {_target_: os.mkdir, path: CANARY}",
-    "callbacks": "hydra: {callbacks: {x: {_target_: os.mkdir, path: CANARY}}}",
-    "launcher": "hydra: {launcher: {_target_: os.mkdir, path: CANARY}}",
-    "logging": (
-        "hydra: {job_logging: {version: 1, handlers: {x: {(): os.mkdir, path: CANARY}}, root: "
-        "{handlers: [x]}}}"
-    ),
-    "folder": "hydra: {run: {dir: CANARY}}",
-    "sweep folder": "hydra: {sweep: {dir: CANARY}}",
-    "study": "study: ../canary",
-    "label": "label: CANARY",
-    "root": "trainer: {default_root_dir: CANARY}",
-    "typed for the user": (
-        "hydra: {overrides: {task: ['plugins=[subprocess]', 'scheme._target_=subprocess.Popen']}}\n"
-    ),
-    "typed for Hydra": "hydra: {mode: MULTIRUN, overrides: {hydra: ['hydra.run.dir=CANARY']}}",
-    "another node of Hydra": "hydra: {mine: {_target_: os.mkdir, path: CANARY}}",
-    "shell of a cluster": "hydra: {launcher: {setup: [mkdir CANARY]}}",
-    "lines for a cluster": 'hydra: {launcher: {n_jobs: "1\\nmkdir CANARY"}}',
-    "folder of a cluster": "hydra: {launcher: {submitit_folder: CANARY}}",
-    "secrets": "label: ${oc.env:NOTHING,okay}",
-    "secrets by a name that is put together": "study: oc.env\nlabel: '${${study}:NOTHING,okay}'",
-    "account": "logger: {_target_: extrap.runs.dashboard.WandB, mode: online, entity: theirs}",
-    "trainer": "trainer: {plugins: {_target_: os.mkdir, path: CANARY}}",
-    "references to references": "m:\n- &a0 [x, x]\n"
-    + "\n".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60)),
-    "a reference to itself": "label: &a [*a]",
-    "nested deep": "label: " + "[" * 9000 + "]" * 9000,
-    "larger than a configuration": "# " + "x" * 2**20,
-}
-
-
-def experiment(name: str, text: str) -> None:
-    folder = Path("theirs/experiment")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.yaml").write_text(f"# @package _global_\n{text}\n")
-
-
-def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
-    """What the program says of its words and the files in `theirs`; nothing is left behind."""
-    monkeypatch.setattr(sys, "argv", ["extrap", "--config-dir", "theirs", *words, *TINY])
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
-    config.register()
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(cli.Program(prepare))
-    assert {path.name for path in Path().iterdir()} <= {"runs", "theirs"}
-    return capsys.readouterr().err.splitlines()
-
-
-@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
-def test_a_configuration_file_runs_nothing_and_writes_nowhere_else(
-    canary: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    experiment("x", text.replace("CANARY", str(canary)))
-    said = refused(monkeypatch, capsys, "experiment=x")
-    assert len(said) == 1 and said[0].startswith("extrap: "), said
-    assert not said[0].startswith("extrap: Multiple values"), "the file was never read"
-
-
-def test_a_file_that_only_jobs_of_a_sweep_read_is_checked_as_well(
-    canary: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    experiment("fine", "seed: 1")
-    experiment("callbacks", FILES["callbacks"].replace("CANARY", str(canary)))
-    experiment("logging", FILES["logging"].replace("CANARY", str(canary)))
-    experiment("references", FILES["references to references"])
-    said = refused(monkeypatch, capsys, "-m", "experiment=fine,callbacks,logging,references")
-    assert [line.partition(": set by a file")[0] for line in said[:2]] == [
-        "extrap: hydra.callbacks",
-        "extrap: hydra.job_logging.handlers.x.()",
-    ]
-    assert "references.yaml: more than 100,000 values" in said[2]
-
-
-def test_the_folder_of_configuration_files_is_where_it_says(
-    monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    Path("theirs").mkdir()
-    [line] = refused(monkeypatch, capsys, "--config-path", "theirs")
-    assert line == (
-        "extrap: --config-path=theirs: give an absolute path; --config-dir adds a folder"
-    )
-
-
 @pytest.mark.parametrize(
     "name", [".", "done", "last.ckpt", "weights.pt", "state.json", "log.txt", ".lock", "deep/er"]
 )
@@ -364,7 +273,9 @@ def test_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, name:
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(outside / ".theirs.tmp" if "." in name[1:] or name == ".lock" else outside)
     with (
-        pytest.raises(UserError, match=rf"^{link}: a link, and nothing is written through one"),
+        pytest.raises(
+            UserError, match=rf"^{link}: a link, and extrap does not write through links"
+        ),
         run.alone(),
     ):
         pass
@@ -430,7 +341,9 @@ def test_nothing_is_written_through_a_link_to_a_folder(
     outside.mkdir()
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     Path(place).symlink_to(outside)
-    with pytest.raises(UserError, match=rf"^{place}: a link, and nothing is written through one"):
+    with pytest.raises(
+        UserError, match=rf"^{place}: a link, and extrap does not write through links"
+    ):
         call()
     assert list(outside.iterdir()) == []
 

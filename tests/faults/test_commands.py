@@ -14,48 +14,32 @@ import pytest
 
 from extrap.results import rows
 from tests.faults.cases_runs import row
+from tests.faults.golden import Messages, table
 from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
-COMMANDS: dict[str, str] = {
-    "extrap scheme=ropee": "scheme=ropee: no such scheme; did you mean rope? choose one of abacus",
-    "extrap task=[nll,kw]": "task=[nll,kw]: no such task; choose one of ",
-    "extrap seed=1.5": "seed=1.5: must be a whole number",
-    "extrap data/corpus=files": "data.corpus.path=???: needs a value; give data.corpus.path=...",
-    "extrap scheme=rope,alibi": (
-        "scheme=rope,alibi: several values make a sweep; add -m, or write [a,b] for one list"
-    ),
-    "extrap --sheme": "unrecognized arguments: --sheme; see extrap --help",
-    "extrap data/corpus=files data.corpus.path=none.txt": (
-        "data.corpus.path=none.txt: no such file or folder; give an existing"
-    ),
-    ("extrap data/corpus=files data.corpus.path=deep.jsonl logger=none"): (
-        "data.corpus.path=deep.jsonl:1: nested deeper than 100 brackets"
-    ),
-    "extrap -m seed=0,1 data/corpus=files data.corpus.path=loop": (
-        "data.corpus.path=loop: no such file or folder; give an existing"
-    ),
-    "extrap.cli.plot broken": (
-        "results/broken/rows/a.csv:2: value: 'high' is not a number; delete this file and "
-        "evaluate its run again"
-    ),
-    "extrap.cli.plot good nll_curv": "FIGURE=nll_curv: no such figure; figures are ",
-    "extrap.cli.table nowhere": (
-        "STUDY=nowhere: no such study in results; studies there: broken, good, later"
-    ),
-    "extrap.cli.table later": (
-        "results/later/schema.json: rows of version 2; this program reads and writes 1"
-    ),
-    "extrap.cli.table good --beside rop": "",
-    "extrap.cli.compare good rope": "SERIES=rope: two or more different ones are compared; ",
-    "extrap.cli.compare good rope ropee": "SERIES=ropee: no such series; ",
-    "extrap.cli.status nowhere": "STUDY=nowhere: no such study; studies here: broken, good, later",
-    "extrap.cli.clean good": (
-        "nothing to remove; add --runs (weights, checkpoints, logs), --rows (results) or both"
-    ),
-    "extrap.cli.clean good nothing --rows --yes": "RUN=nothing: not in study good; its runs are ",
-    "extrap.cli.clean good --rows": "nobody to ask; add --yes to remove them",
-}
+COMMANDS = table("""
+extrap scheme=ropee -> scheme
+extrap task=[nll,kw] -> task
+extrap seed=1.5 -> seed
+extrap data/corpus=files -> data.corpus.path
+extrap scheme=rope,alibi -> scheme
+extrap --sheme -> unrecognized arguments
+extrap data/corpus=files data.corpus.path=none.txt -> data.corpus.path
+extrap data/corpus=files data.corpus.path=deep.jsonl logger=none -> data.corpus.path
+extrap -m seed=0,1 data/corpus=files data.corpus.path=loop -> data.corpus.path
+extrap.cli.plot broken -> results/broken/rows/a.csv
+extrap.cli.plot good nll_curv -> FIGURE
+extrap.cli.table nowhere -> STUDY
+extrap.cli.table later -> results/later/schema.json
+extrap.cli.table good --beside rop -> --beside
+extrap.cli.compare good rope -> SERIES
+extrap.cli.compare good rope ropee -> SERIES
+extrap.cli.status nowhere -> STUDY
+extrap.cli.clean good -> nothing to remove
+extrap.cli.clean good nothing --rows --yes -> RUN
+extrap.cli.clean good --rows -> cannot ask for confirmation
+""")
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +59,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_mistake_in_a_command(command: str, folder: Path) -> None:
+def test_a_mistake_in_a_command(command: str, folder: Path, messages: Messages) -> None:
     before = seen(folder)
     module, *words = command.split()
     environment = {
@@ -94,7 +79,9 @@ def test_a_mistake_in_a_command(command: str, folder: Path) -> None:
     )
     lines = done.stderr.splitlines()
     assert (done.returncode, len(lines)) == (2, 1), done.stderr
-    assert lines[0].startswith(f"{module.replace('.cli.', '-')}: {COMMANDS[command]}")
+    program, _, line = lines[0].partition(": ")
+    assert program == module.replace(".cli.", "-")
+    messages.check(command, COMMANDS[command], line)
     assert seen(folder) == before
 
 

@@ -51,7 +51,7 @@ def test_the_old_content_stands_whatever_the_disk_refuses(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no /proc elsewhere")
 def test_a_place_where_no_folder_can_be_made() -> None:
-    with pytest.raises(UserError, match=r"^/proc/x: no folder can be made there"):
+    with pytest.raises(UserError, match=r"^/proc/x: extrap cannot make a folder there"):
         atomic.make_folder(Path("/proc/x/y"))
 
 
@@ -148,6 +148,7 @@ cp -r results ..
 """
 
 
+@pytest.mark.turns
 def test_a_small_disk_that_fills_grows_and_is_closed(tmp_path: Path) -> None:
     """As a person meets it: a real file system, the real command."""
     (tmp_path / "work").mkdir()

@@ -11,7 +11,7 @@ import torch
 
 from extrap import figures
 from extrap.cli.program import done, noted, work
-from extrap.cli.sweep.display import Lines
+from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.pool import run as pool
 from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.process import State as Ended
@@ -65,7 +65,7 @@ def test_a_sweep_counts_it_as_done(tmp_path: Path) -> None:
         Process(name, [sys.executable, "-c", script], tmp_path / name, Ended.WAITING)
         for name in "ab"
     ]
-    pool(jobs, 1, Lines(jobs))
+    pool(jobs, 1, Status(jobs))
     assert [this.state for this in jobs] == [Ended.DONE, Ended.DONE]
 
 

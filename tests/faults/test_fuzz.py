@@ -18,10 +18,10 @@ from omegaconf.errors import OmegaConfBaseException
 from extrap.cli import schema as config
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import job
-from extrap.data.corpora.nesting import check_nesting
 from extrap.results import rows
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import check_nesting
 from tests.faults import cases_runs
 from tests.faults.command import composed, set_in
 
@@ -93,7 +93,7 @@ def test_nesting_is_measured_whatever_the_file_holds(tmp_path: Path, content: by
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     try:
-        check_nesting(path)
+        check_nesting(path, "data.corpus.path")
     except UserError as error:
         one_line(error, f"data.corpus.path={path}:")
     else:
@@ -159,15 +159,12 @@ def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
                 OmegaConf.update(cfg, name, value, merge=False)
         this = job(cfg)
         _ = (
-            this.optim,
-            this.mixture,
-            this.shape,
-            this.extension,
-            this.trainer,
-            this.dashboard,
+            *(training.optim for training in this.trainings),
+            this.source.mixture,
+            this.source.shape,
+            this.source.trainer,
             this.tasks,
         )
-        _ = this.tuned and this.tuned.tuning
     except UserError as error:
         said = str(error)
     except OmegaConfBaseException as error:

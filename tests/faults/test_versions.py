@@ -11,9 +11,8 @@ from extrap.cli.plot import main as plot
 from extrap.cli.program import work
 from extrap.cli.status import main as status
 from extrap.results import rows
-from extrap.runs.evaluate import evaluate
+from extrap.runs.evaluate import evaluate, evaluated
 from extrap.runs.folder import Named, read_json, write_json
-from extrap.runs.planned import evaluated
 from extrap.runs.train import train
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError

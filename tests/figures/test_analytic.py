@@ -11,7 +11,9 @@ from matplotlib.text import Text
 
 from extrap import figures
 from extrap.cli import plot
-from extrap.figures.analytic import (
+from extrap.figures.drawing.style import RC
+from extrap.model.functional import frequencies
+from extrap.studies.analytic.figures import (
     alibi_bias,
     interpolation_bound,
     rope_base,
@@ -22,10 +24,8 @@ from extrap.figures.analytic import (
     rope_turns,
     t5_buckets,
 )
-from extrap.figures.drawing.style import RC
-from extrap.model.functional import frequencies
 
-ALL = figures.available(plot.ANALYTIC)
+ALL = figures.available(formulas=True)
 
 
 def test_the_folder_is_the_registry():
@@ -164,12 +164,14 @@ def test_phases():
     assert found["coverage"][-1] == pytest.approx(63 / 255)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ALL)
 def test_redrawing_gives_the_same_bytes(name):
     first = figures.image(ALL[name].draw)
     assert figures.image(ALL[name].draw) == first
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ALL)
 def test_no_text_is_unread_tex(name):
     r"""Log axes write $\mathdefault{10^2}$ by default, and text of figures is never TeX."""
@@ -189,6 +191,6 @@ def test_the_command_draws_what_is_named(tmp_path, capsys):
     ]
     with pytest.raises(SystemExit, match="2"):
         plot.main(["--analytic", "t6", "--results", str(tmp_path)])
-    assert "FIGURE=t6: no such figure; figures are alibi_bias, " in capsys.readouterr().err
+    assert "FIGURE=t6: no such figure; choose one of alibi_bias, " in capsys.readouterr().err
     plot.main(["--analytic", "--list"])
     assert len(capsys.readouterr().out.splitlines()) == len(ALL)

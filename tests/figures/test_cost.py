@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from extrap import figures
-from extrap.figures import passkey_tuning, query_tuned, speed, tuning
+from extrap.figures import speed
 from extrap.results.series import select
+from extrap.studies.extension.figures import passkey_tuning, tuning
+from extrap.studies.tasks.figures import query_tuned
 from tests.support.plausible import L, run_rows
 from tests.support.plausible_costs import passkey_rows, query_rows, speed_rows
 from tests.support.plausible_suite import IDENTITY

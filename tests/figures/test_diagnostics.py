@@ -9,13 +9,13 @@ from extrap.figures import (
     bias_curves,
     entropy_keys,
     gradient_reach,
-    influence,
     served,
     sink_keys,
     slot_attention,
 )
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select
+from extrap.studies.reference.figures import influence
 from tests.support.plausible import L
 from tests.support.plausible_inside import SLOTS, inside_rows
 

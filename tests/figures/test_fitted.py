@@ -32,6 +32,7 @@ def drawn(name, serving, width):
         return figure
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("width", [None, COLUMN])
 def test_no_text_is_below_six_points_and_a_figure_fits_its_page(name, width, serving):
@@ -102,13 +103,13 @@ def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
         ),
         (
             ["--width", "3"],
-            "--width=3: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in",
+            "--width=3: expected 2in to 40in; give a number with in, cm or mm, such as 3.3in",
         ),
         (
             ["--width", "1in"],
-            "--width=1in: a width is a number with in, cm or mm, such as 3.3in; 2in to 40in",
+            "--width=1in: expected 2in to 40in; give a number with in, cm or mm, such as 3.3in",
         ),
-        (["--width", "nanin"], "--width=nanin: a width is"),
+        (["--width", "nanin"], "--width=nanin: expected 2in"),
     ],
 )
 def test_a_mistake_is_one_line(results, capsys, words, line):

@@ -9,7 +9,12 @@ import pandas as pd
 import pytest
 
 from extrap import figures
-from extrap.figures import (
+from extrap.figures.drawing import families
+from extrap.figures.drawing.palette import registered
+from extrap.results.methods import compared, methods, order, target
+from extrap.results.series import select
+from extrap.studies.extension import limit as density
+from extrap.studies.extension.figures import (
     best_factor,
     loss_methods,
     repeat_methods,
@@ -19,11 +24,6 @@ from extrap.figures import (
     tuning_factors,
     yarn_temperature,
 )
-from extrap.figures.drawing import families
-from extrap.figures.drawing.palette import registered
-from extrap.results.extension_study import density
-from extrap.results.extension_study.methods import compared, methods, order, target
-from extrap.results.series import select
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 from tests.support.plausible_extension import METHODS, L, extension_rows, reading
@@ -234,11 +234,11 @@ def test_the_best_factor_is_the_one_with_the_least_loss(study):
 def test_the_density_limit_is_read_off_the_costs(study):
     found = density.costs(study).set_index(["metric", "pair", "k"])["cost"]
     assert found["nll", -1, 4.0] == pytest.approx(0.3 * math.log2(4)) and found["nll", 0, 1.0] == 0
-    limits = density.least(study)
-    assert limits == {
-        "all pairs": "accuracy k = 1, nll k = 1",
-        "pair 0": "accuracy k = 1, nll k = 1",
-        "pair 3": "accuracy k = 4 and more, nll k = 4 and more",
+    parts = density.costs(study).groupby(["pair", "metric"])
+    assert {key: density.greatest(part, key[1]) for key, part in parts} == {
+        (pair, metric): limit
+        for pair, limit in ((-1, "k = 1"), (0, "k = 1"), (3, "k = 4 and more"))
+        for metric in density.ASKED
     }
 
 

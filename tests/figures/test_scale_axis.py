@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.figures import scale_axis, served
+from extrap.figures import served
 from extrap.results.series import select
+from extrap.studies.reference.figures import scale_axis
 from tests.support.plausible import run_rows, sized_rows
 
 

@@ -8,11 +8,12 @@ import pytest
 from pandas import Series
 
 from extrap import figures
-from extrap.figures import length_generalisation, length_table, passkey, reciprocal_rank
+from extrap.figures import length_generalisation, passkey, reciprocal_rank
 from extrap.figures.context_gain import over_crop
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
+from extrap.studies.tasks.figures import length_table
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.lost_in_the_middle import Query
 from tests.support.hand import Texts, measure, window

@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 from extrap import figures
-from extrap.figures import gap, mqar_size, toy_rank
+from extrap.figures import gap
+from extrap.studies.pretrained.figures import toy_rank
+from extrap.studies.tasks.figures import mqar_size
 from tests.support.plausible_extension import METHODS, extension_rows, jumps
 
 

@@ -29,6 +29,7 @@ def test_what_training_calls_is_one_graph(name):
     torch.compiler.reset()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", GRAPHS)
 @torch.no_grad()

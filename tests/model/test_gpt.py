@@ -5,6 +5,7 @@ import torch
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.runs.build import build
@@ -18,7 +19,7 @@ from tests.support.jobs import job
 def model(scheme=RoPE, **options) -> GPT:
     torch.manual_seed(0)
     shape = Shape(32, 4, 2, 64, 50, "rms", options.get("kv_heads"), options.get("head_dim"))
-    made = GPT(scheme(shape), 50, 32, 2, 4, **options).double().eval()
+    made = GPT(scheme(shape), 50, Decoder(32, 2, 4, **options)).double().eval()
     for p in made.parameters():  # nothing is zero or one by chance
         p.data += 0.1 * torch.randn_like(p)
     return made
@@ -34,9 +35,8 @@ def test_every_model_of_conf_is_built(name):
     shape = Shape(options["dim"], options["heads"], options["layers"], 64, 50, options["norm"],
                   options["kv_heads"], options["head_dim"])  # fmt: skip
     with torch.device("meta"):
-        made = build(
-            options | {"_target_": "extrap.model.gpt.GPT"}, "model", scheme=RoPE(shape), vocab=50
-        )
+        config = build(options | {"_target_": "extrap.model.decoder.Decoder"}, "model")
+        made = GPT(RoPE(shape), 50, config)
     assert sum(p.numel() for p in made.parameters()) > 1e4
     assert len(made.blocks) == options["layers"]
 
@@ -46,7 +46,7 @@ def test_every_model_of_conf_is_built(name):
 def test_groups_are_heads_that_share_keys(scheme):
     """The same function as a model whose heads have equal keys and values."""
     grouped = model(scheme, kv_heads=2)
-    whole = GPT(scheme(Shape(32, 4, 2, 64, 50)), 50, 32, 2, 4).double()
+    whole = GPT(scheme(Shape(32, 4, 2, 64, 50)), 50, Decoder(32, 2, 4)).double()
     weights = grouped.state_dict()
     for name in [name for name in weights if ".qkv." in name]:
         q, k, v = weights[name].split([32, 16, 16])
@@ -78,7 +78,7 @@ def test_groups_are_never_copied_for_every_head(scheme):
     keys none.
     """
     shape = Shape(64, 8, 1, 64, 50, "rms", 1)
-    made = GPT(scheme(shape), 50, 64, 1, 8, kv_heads=1).eval()
+    made = GPT(scheme(shape), 50, Decoder(64, 1, 8, kv_heads=1)).eval()
     with Sizes() as sizes:
         made(TOKENS)
     assert not [n for n in sizes.made if "repeat" in n[1] or "expand" in n[1]]
@@ -191,7 +191,7 @@ def test_epsilon_is_that_of_every_norm():
         ("model.kv_heads=0", "model.kv_heads=0: expected"),
         ("model.head_dim=0", "model.head_dim=0: expected"),
         ("model.head_dim=99999999", "model.head_dim=99999999: expected"),
-        ("model.post_norm=batch", "model.post_norm=batch: expected one of layer, rms or null"),
+        ("model.post_norm=batch", "model.post_norm=batch: expected one of rms, layer or null"),
         ("model.logit_cap=0", "model.logit_cap=0: expected a number above 0 or null"),
         ("model.bias=qkv", "model.bias=qkv: expected one of none, attention, all or null"),
     ],

@@ -40,6 +40,7 @@ def step(s: Scheme, attend, T: int, batch: int, dtype: torch.dtype) -> list[torc
     return [o.detach(), *(z.grad for z in leaves), *own]
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", learned())
 @pytest.mark.parametrize("block", [1, 3000, 2**19])
 @pytest.mark.parametrize("T, batch", [(1, 2), (7, 2), (300, 2), (600, 1)])

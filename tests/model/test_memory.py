@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 READ = r"""
 import re, resource, sys, warnings, torch
 warnings.simplefilter("ignore")
@@ -24,6 +26,7 @@ else:
 """
 
 
+@pytest.mark.turns
 def test_sixteen_times_the_training_length_stays_under_two_gigabytes():
     """Batches as the tasks form them: 4096 tokens at a time."""
     here = Path(__file__).parents[2]

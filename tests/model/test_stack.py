@@ -1,30 +1,56 @@
 """Stacks and layers: the laws of composition, which layers a pattern picks, who owns what where."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
+from extrap.model.distance_maps import Constant
 from extrap.model.gpt import GPT
 from extrap.model.inspection import Defined
+from extrap.model.parts import has, parts
 from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
 from extrap.model.stack import Only, Stack
 from extrap.model.wrapper import Wrapper
 from extrap.schemes.alibi import ALiBi
+from extrap.schemes.cope import CoPE
+from extrap.schemes.deberta import DeBERTa
+from extrap.schemes.delta_rule import GatedDeltaRule
 from extrap.schemes.floater import FloaterQKV
+from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.learned import Learned
 from extrap.schemes.linear_rope import LinearRoPE
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
+from extrap.schemes.path import PaTH
+from extrap.schemes.pope import PoPE
 from extrap.schemes.rope import RoPE
+from extrap.schemes.selective_rope import SelectiveRoPE
+from extrap.schemes.shaw import Shaw
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.schemes.t5 import T5
+from extrap.schemes.transformer_xl import TransformerXL
 from extrap.schemes.urpe import URPE
+from extrap.schemes.wall import Wall
 from extrap.schemes.window import Window
+from extrap.schemes.xpos import XPos
 from tests.support.discover import names, scheme
 from tests.support.scheme_case import at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=4, length=64, vocab=50)
+AROUND = {"limit", "scale", "uses", "inner", "mapped", "spectrum", "stretch", "sealed"}
+FLAGS = {
+    "causal_only",
+    "own_keys",
+    "full_width",
+    "by_phase",
+    "widens",
+    "own_vectors",
+    "looks_ahead",
+}
 T = 20
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning:extrap"),
@@ -38,7 +64,7 @@ def tokens(n: int = T) -> torch.Tensor:
 
 def gpt(s: Scheme) -> GPT:
     torch.manual_seed(0)
-    return GPT(s, 50, 16, s.shape.layers, 2).double().eval()
+    return GPT(s, 50, Decoder(16, s.shape.layers, 2)).double().eval()
 
 
 @torch.no_grad()
@@ -48,18 +74,19 @@ def logits(s: Scheme) -> torch.Tensor:
 
 def test_every_hook_of_a_scheme_is_in_the_one_list():
     public = {name for name in vars(Scheme) if not name.startswith("_")}
-    assert set(HOOKS) == public - {"limit", "scale", "uses"}
+    assert set(HOOKS) == public - AROUND - FLAGS
     for cls in (Stack, Wrapper):
         assert all(getattr(cls, name) is not getattr(Scheme, name) for name in HOOKS)
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", names("scheme"))
 def test_laws_of_a_stack(name):
     """Stack([s]) = Stack([s, NoPE]) = Stack([NoPE, s]) = s, in all that it uses as well."""
     s = moved(scheme(name, SHAPE))
     alone, nope = logits(s), NoPE(SHAPE)
-    for parts in ([s], [s, nope], [nope, s], [Stack(SHAPE, [s])]):
-        stack = Stack(SHAPE, parts)
+    for several in ([s], [s, nope], [nope, s], [Stack(SHAPE, [s])]):
+        stack = Stack(SHAPE, several)
         assert torch.equal(logits(stack), alone)
         assert [stack.uses(hook) for hook in HOOKS] == [s.uses(hook) for hook in HOOKS]
 
@@ -68,6 +95,7 @@ def test_an_empty_stack_is_nope():
     assert torch.equal(logits(Stack(SHAPE, [])), logits(NoPE(SHAPE)))
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", names("scheme"))
 def test_in_all_layers_a_part_is_itself_and_in_none_it_is_nope(name):
     s = moved(scheme(name, SHAPE))
@@ -184,11 +212,40 @@ def test_owners_of_attention_in_some_layers():
             "both rotate by phase",
         ),
         (lambda: [Only(SHAPE, URPE(SHAPE), [1]), Only(SHAPE, URPE(SHAPE), "1:")], "own mix"),
+        (lambda: [RoPE(SHAPE), SelectiveRoPE(SHAPE)], "both rotate by phase"),
+        (lambda: [SelectiveRoPE(SHAPE), PoPE(SHAPE)], "both rotate by phase"),
+        *(
+            (lambda part=part: [PoPE(SHAPE), part(SHAPE)], "at widths that differ")
+            for part in (Shaw, CoPE, DeBERTa, TransformerXL, FloaterQKV)
+        ),
     ],
 )
 def test_two_owners_of_a_layer_are_refused(make, match):
     with pytest.raises(ValueError, match=match):
         Stack(SHAPE, make())
+
+
+def test_parts_are_those_of_a_layer_and_a_sealed_scheme_is_one():
+    """One walk for cards, extensions and stacks: through stacks, layers and maps of distances."""
+    far = Only(SHAPE, Stack(SHAPE, [RoPE(SHAPE), Constant(SHAPE, ALiBi(SHAPE), 4)]), "2:")
+    leaky = InverseLeaky(SHAPE, RoPE(SHAPE))
+    s = Stack(SHAPE, [far, LogN(SHAPE)])
+    assert [type(p).__name__ for p in parts(s)] == ["RoPE", "ALiBi", "LogN"]
+    assert [type(p).__name__ for p in parts(s, 0)] == ["Scheme", "LogN"]
+    assert parts(leaky) == [leaky] and has(leaky, "by_phase")
+    changed = s.mapped(lambda p: NoPE(SHAPE) if isinstance(p, RoPE) else p)
+    assert [type(p).__name__ for p in parts(changed, 3)] == ["NoPE", "ALiBi", "LogN"]
+    assert leaky.mapped(lambda p: p) is leaky
+
+
+@pytest.mark.parametrize("cls", [PaTH, Wall, GatedDeltaRule, LinearRoPE, XPos])
+def test_what_has_no_form_without_the_causal_mask_says_so(cls):
+    s = Stack(SHAPE, [cls(SHAPE)])
+    q, k, v = qkv(SHAPE, T)
+    with pytest.raises(ValueError, match=f"{cls.__name__} has no form without the causal mask"):
+        kernels.attention(s, q, k, v, replace(at(s, T), causal=False))
+    with pytest.raises(ValueError, match=cls.__name__):
+        Defined(s, causal=False)
 
 
 def test_owners_of_one_hook_in_disjoint_layers():

@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pytest
 
+from extrap.data.context import Context
+from extrap.data.keyvalue import Padded, Records
+from extrap.data.multidoc import Documents
+from extrap.data.multivalue import several_queries, several_values
 from extrap.data.nth import NthForm
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.trials.json_prompt import generate
-from extrap.data.trials.keyvalue import Padded, Records
-from extrap.data.trials.multidoc import Documents
-from extrap.data.trials.needles import several_queries, several_values
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results import rows
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
@@ -94,7 +95,7 @@ def test_questions_are_rendered_as_transformers_does(name, depth, theirs, plain,
     form, n = FORMS[name].written(plain.words.layout), 90
     short = n - spoken.turns.extra
     draws = [np.random.default_rng((0, form.code, n, i)) for i in range(3)]
-    before = [form.question(rng, plain.words, stream, short, depth) for rng in draws]
+    before = [form.question(Context(rng, plain.words, stream, short), depth) for rng in draws]
     after = in_turns(form, spoken.turns)
     found = after.questions(spoken.words, stream, 0, n, depth, range(3))
     assert found.tokens.shape == (3, n)
@@ -150,9 +151,9 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
     kv = rows.read(this.results)
     kv = kv[(kv.task == "kv") & (kv.metric == "guess") & (kv.protocol == "records")]
     assert kv.length.tolist() == [48, 64]
-    turns = this.vocabulary.turns
+    turns = this.source.vocabulary.turns
     held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
-    values = this.vocabulary.words.values
+    values = this.source.vocabulary.words.values
     assert kv.value.tolist() == pytest.approx([1 / k + (1 - 1 / k) / values for k in held])
     with pytest.raises(UserError, match=r"hold no record beside the \d+ of the chat template"):
         _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks
@@ -198,6 +199,10 @@ def test_a_template_lies_in_a_gguf_file_too(tmp_path):
             "cannot be rendered (access to",
         ),
         ("{{ messages.clear() }}", "cannot be rendered"),
+        ("{{ cycler.__init__.__globals__.os.mkdir('x') }}" + CHAT, "cannot be rendered"),
+        ("{{ self.__init__.__globals__['os'].mkdir('x') }}" + CHAT, "cannot be rendered"),
+        ("{{ messages[0].content.__class__.__mro__ }}" + CHAT, "cannot be rendered"),
+        ("{% include '/etc/passwd' %}" + CHAT, "cannot be rendered"),
         ("{{ messages[0]['content'] }}", "nothing in front of a text"),
         ({"a": 1}, "no chat template in it"),
     ],
@@ -211,11 +216,11 @@ def test_a_template_that_is_none_is_one_line(template, expected, tmp_path):
 
 def test_a_template_that_is_no_text_is_one_line(tmp_path):
     (written(tmp_path) / "chat_template.jinja").write_bytes(b"{{ \xff }}")
-    with pytest.raises(UserError, match=r"chat_template\.jinja: no text \(.*model\.chat=false"):
+    with pytest.raises(UserError, match=r"chat_template\.jinja: not UTF-8 .*model\.chat=false"):
         PublishedVocabulary(tmp_path, 1000, 0, "here", chat=True)
 
 
 @pytest.mark.parametrize("bos", ["<s>", 1.0, True, None, [1]])
 def test_a_first_id_that_is_none_is_one_line(bos, folder):
-    with pytest.raises(UserError, match=r"^model\.bos=.*: an id from 0 to 999$"):
+    with pytest.raises(UserError, match=r"^model\.bos=.*: expected an id from 0 to 999$"):
         PublishedVocabulary(folder, 1000, bos, "here")

@@ -3,6 +3,7 @@ the same logits, inside its context and past it.
 """
 
 import json
+import os
 
 import pytest
 import torch
@@ -72,6 +73,7 @@ def label(value) -> str:
     return value if isinstance(value, str) else json.dumps(value)[:60]
 
 
+@pytest.mark.sample(25)
 @torch.no_grad()
 @pytest.mark.parametrize(("kind", "options"), ROPE + OTHERS, ids=label)
 def test_logits_are_those_of_transformers(kind, options, tmp_path):
@@ -343,10 +345,15 @@ def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
     assert empty == full
 
 
+def piped(path):
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("plant", "expected"),
     [
-        (lambda f: (f / "model.safetensors").unlink(), "no *.safetensors in it"),
+        (lambda f: (f / "model.safetensors").unlink(), "no *.safetensors"),
         (
             lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
             "pytorch_model.bin, a pickle, which runs code",
@@ -357,10 +364,12 @@ def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
             ),
             "model.safetensors: cut short or damaged",
         ),
-        (lambda f: (f / "config.json").unlink(), "no config.json in it"),
-        (lambda f: (f / "config.json").write_text("{"), "config.json: not a config"),
-        (lambda f: (f / "config.json").write_text("[" * 9999), "config.json: not a config"),
-        (lambda f: (f / "config.json").write_text("[]"), "not a config but list"),
+        (lambda f: (f / "config.json").unlink(), "no config.json"),
+        (lambda f: piped(f / "config.json"), "config.json: not a file"),
+        (lambda f: piped(f / "model.safetensors"), "model.safetensors: not a file"),
+        (lambda f: (f / "config.json").write_text("{"), "config.json: not JSON"),
+        (lambda f: (f / "config.json").write_text("[" * 9999), "config.json: not JSON"),
+        (lambda f: (f / "config.json").write_text("[]"), "expected a JSON object, got list"),
     ],
 )
 def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
@@ -369,6 +378,9 @@ def test_a_folder_that_is_no_checkpoint(plant, expected, tmp_path):
     with pytest.raises(UserError) as error:
         Checkpoint(str(tmp_path)).model()
     assert expected in str(error.value) and "\n" not in str(error.value)
+    if "config.json" in expected:
+        with pytest.raises(UserError):
+            _ = Checkpoint(str(tmp_path)).sha256
 
 
 @pytest.mark.parametrize(

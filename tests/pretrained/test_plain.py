@@ -63,7 +63,7 @@ def test_a_model_of_another_family_is_measured(elsewhere):
     placed(elsewhere)
     theirs = saved(elsewhere / "olmo2", "olmo2")
     this = measured("model.checkpoint=olmo2")
-    assert this.params == sum(p.numel() for p in theirs.parameters())
+    assert this.source.params == sum(p.numel() for p in theirs.parameters())
     frame = rows.read(this.results)
     nll = frame[frame.metric == "nll"]
     assert set(nll.length) == {L // 2, L, 2 * L} and set(frame.status) == {"ok"}
@@ -73,7 +73,10 @@ def test_a_model_of_another_family_is_measured(elsewhere):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["extension=yarn"], "extension=yarn: model_type=olmo2 is read through transformers, log"),
+        (
+            ["extension=yarn"],
+            "extension=yarn: model_type=olmo2: read through transformers, which gives",
+        ),
         (["extension=crop"], "with model=checkpoint work direct"),
         (INSIDE, "task=diagnostics: looks inside a model, and this one is read through transf"),
         (
@@ -121,7 +124,7 @@ def test_what_cannot_be_read_is_one_line(changes, expected, tmp_path):
 def test_a_model_that_sees_what_follows_is_refused(tmp_path):
     """BERT has a head for causal modelling, and attention in both directions unless told."""
     tiny.made("bert").save_pretrained(tmp_path / "both")
-    with pytest.raises(UserError, match="model_type=bert sees tokens that follow"):
+    with pytest.raises(UserError, match="model_type=bert sees later tokens"):
         Checkpoint(str(tmp_path / "both")).model()
     tiny.made("bert", is_decoder=True).save_pretrained(tmp_path / "causal")
     assert Checkpoint(str(tmp_path / "causal")).model()(TOKENS[:, :8]).shape == (2, 8, 61)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from extrap.data.keyvalue import Padded, Records
+from extrap.data.multidoc import Documents
 from extrap.data.nth import NthForm
-from extrap.data.trials.keyvalue import Padded, Records
-from extrap.data.trials.multidoc import Documents
 from extrap.data.vocabulary import Vocabulary
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.haystack import Haystack

@@ -34,6 +34,14 @@ def test_without_the_base_there_is_none():
     assert np.isnan(crossing(pd.Series({128: 1.0}), 64)[0])
 
 
+@pytest.mark.parametrize("scores", [{64: 0.0, 128: 0.0, 256: 0.0}, {64: 0.0, 128: 0.5}])
+def test_a_model_that_scores_nothing_has_none(scores):
+    """.85 of nothing is nothing, which no length falls below."""
+    assert np.isnan(crossing(pd.Series(scores), 64)[0])
+    found = effective(pd.DataFrame(curve("a", scores)))
+    assert np.isnan(found.tokens) and str(found) == "-"
+
+
 def curve(run, values, half=0.05, train_length=64):
     return [{"run": run, "length": n, "train_length": train_length, "value": v,
              "low": v - half, "high": v + half} for n, v in values.items()]  # fmt: skip

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from extrap.results.extension_study.in_force import in_force, in_force_note, share_words
+from extrap.results.in_force import in_force, in_force_note, share_words
 
 TRAINED = [1.0, 0.1, 0.01]
 

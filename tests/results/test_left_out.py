@@ -6,10 +6,11 @@ import pytest
 
 from extrap.cli import thin as command
 from extrap.results import left_out, rows
+from extrap.results.places import having, place
 from extrap.utils.errors import UserError
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-THINNED = sorted(path.parent.name for path in RESULTS.glob(f"*/{left_out.FILE}"))
+THINNED = [folder.name for folder in having(RESULTS, left_out.FILE)]
 RUN = {"run": "rope-s0", "study": "mine", "scheme": "rope", "data": "text", "extension": "direct"}
 RUN |= {"seed": 0, "train_length": 64, "config": "c"}
 
@@ -72,12 +73,12 @@ def test_a_file_of_which_nothing_is_kept_goes(results):
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("metric: format\n", "a list of rules is needed"),
+        ("metric: format\n", "expected a list of rules"),
         ("- [1\n", "no YAML"),
-        ("- format\n", "rule 1: columns and their values are needed"),
-        ("- {between: 5}\n", "rule 1: columns and their values are needed"),
+        ("- format\n", "rule 1: expected columns and their values"),
+        ("- {between: 5}\n", "rule 1: expected columns and their values"),
         ("- {metric: format}\n- {metrics: format}\n", "rule 2: metrics: no column; there are run"),
-        ("- {task: train, between: 0}\n", "rule 1: between=0: a whole number of at least 1"),
+        ("- {task: train, between: 0}\n", "rule 1: between=0: expected a whole number from 1"),
     ],
 )
 def test_a_damaged_rule_is_named(results, text, said):
@@ -89,7 +90,7 @@ def test_the_command_counts_and_asks_for_rules(results, capsys):
     words = ["mine", "--results", str(results)]
     with pytest.raises(SystemExit, match="2"):
         command.main(words)
-    assert "left_out.yaml: no rules there; write which rows" in capsys.readouterr().err
+    assert "left_out.yaml: holds no rules; write which rows" in capsys.readouterr().err
     declare(results, "- {metric: format}\n")
     command.main(words)
     assert capsys.readouterr().out == "mine: 1 rows left out\n"
@@ -98,6 +99,7 @@ def test_the_command_counts_and_asks_for_rules(results, capsys):
 @pytest.mark.parametrize("study", THINNED)
 def test_no_committed_row_is_one_that_is_left_out(study):
     """A row that a rule names was forgotten; a rule that names a drawn row would go unnoticed."""
-    known = left_out.rules(RESULTS / study)
-    for file in sorted((RESULTS / study / "rows").glob("*.csv")):
+    folder = place(RESULTS, study)
+    known = left_out.rules(folder)
+    for file in sorted((folder / "rows").glob("*.csv")):
         assert left_out.split(rows.records([file]), known)[1] == [], file.name

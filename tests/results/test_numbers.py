@@ -9,7 +9,7 @@ import yaml
 from extrap.cli import findings
 from extrap.results.findings import numbers
 from extrap.results.findings.verdict import table
-from extrap.results.rows import frame, open_study
+from extrap.results.rows import folder, frame, open_study
 from extrap.utils.errors import UserError
 from tests.results.test_verdict import row
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 WITHOUT_ROWS = {"LOG.md", "REPEAT.md", "FINDINGS.md"}
 """Numbers of runs that left no rows, as their first lines say; a page that is all generated."""
-TEXTS = [ROOT / "README.md", *RESULTS.glob("*.md"), *RESULTS.glob("*/README.md")]
+TEXTS = [ROOT / "README.md", *RESULTS.glob("*.md"), *RESULTS.glob("**/README.md")]
 CHECKED = sorted(path for path in TEXTS if path.name not in WITHOUT_ROWS)
 
 
@@ -67,7 +67,7 @@ def filled(text: str, folder: Path) -> str:
 
 @pytest.mark.parametrize("place, old, new", CHANGES, ids=[" ".join(one[:2]) for one in CHANGES])
 def test_a_change_of_a_digit_a_word_or_a_name_is_found(place, old, new):
-    path = (RESULTS / place / "README.md").resolve()
+    path = ROOT / "README.md" if place == ".." else folder(RESULTS, place) / "README.md"
     text = path.read_text()
     assert old in text
     changed = text.replace(old, new)
@@ -138,11 +138,11 @@ def test_a_sentence_that_does_not_fit_is_one_line_with_file_and_sentence(
 
 def test_a_verdict_is_a_word_of_a_sentence():
     given = "<!-- found -->\n<!-- /found -->"
-    text = filled(given, RESULTS / "mqar")
+    text = filled(given, folder(RESULTS, "mqar"))
     assert "fails" in text
     with pytest.raises(UserError, match="attention-at-any-width: fails, not holds"):
         numbers._written(
-            "holds", {"finding": "attention-at-any-width"}, RESULTS / "mqar", rows_of,
+            "holds", {"finding": "attention-at-any-width"}, folder(RESULTS, "mqar"), rows_of,
             lambda study, name: findings_of(study)[name], "here",
         )  # fmt: skip
 

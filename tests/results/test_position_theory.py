@@ -4,14 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.results.position_theory import (
+from extrap.results.shapes import shape, shapes
+from extrap.studies.reference.position_theory import (
     agreement,
     by_record,
     density,
     influence,
     predicted,
-    shape,
-    shapes,
 )
 
 

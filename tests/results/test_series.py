@@ -148,7 +148,7 @@ def test_each_run_is_looked_into_where_it_is_known():
 
 
 def test_corpora_are_not_mixed(frame):
-    with pytest.raises(UserError, match="rows of different corpora"):
+    with pytest.raises(UserError, match="different corpora"):
         series(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))
 
 

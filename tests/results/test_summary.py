@@ -42,7 +42,7 @@ def test_the_table_names_what_it_compares_with(results, capsys):
     with pytest.raises(SystemExit, match="2"):
         table.main(["demo", "--results", str(results), "--beside", "rop"])
     assert capsys.readouterr().err.startswith(
-        "extrap-table: --beside rop: not among the schemes of this study: alibi, "
+        "extrap-table: --beside=rop: not among the schemes of this study: alibi, "
     )
 
 

@@ -120,6 +120,7 @@ def test_rows_as_history_summary_and_tables() -> None:
     assert view.by_length("nll", [nll[0] | {"value": None}]) == []
 
 
+@pytest.mark.turns
 def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
     command.main(["demo", "--figures"])
     assert capsys.readouterr().out == f"rope-cafe0123-s0 direct: {len(study)} rows\n"
@@ -286,7 +287,7 @@ def test_what_was_trained_before_a_kill_is_on_the_page_of_the_run_that_goes_on(m
 @pytest.mark.usefixtures("elsewhere")
 def test_a_failed_run_closes_its_page_as_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(this) -> None:
-        this.start_dashboard()
+        this.show()
         raise RuntimeError("no")
 
     monkeypatch.setattr("extrap.runs.train.train", broken)

@@ -17,7 +17,7 @@ from extrap.runs.dashboard import WandB
 from tests.support.plausible import run_rows
 
 REPOSITORY = Path(__file__).parents[2]
-END = "; the rows are as they were, and extrap-report shows them without it\n"
+END = "; the rows are unchanged; extrap-report shows them without W&B\n"
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.program import prepare
 from extrap.data.mixture import Batch
-from extrap.runs.study import entries, standing
+from extrap.runs.study import State, entries, standing
 from extrap.runs.train import train
 from extrap.runs.training import devices
 from extrap.runs.training.lightning_module import Lit
@@ -95,6 +95,7 @@ def test_a_sweep_over_several_devices_is_refused_in_one_line(
     assert not list(Path("runs").glob("[!.]*"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp"])
 def test_two_processes_train_what_one_does_and_one_of_them_writes(
     elsewhere: Path, strategy: str
@@ -117,7 +118,7 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
     )
     assert done.returncode == 0, done.stderr
     [entered] = entries("two")
-    assert (standing(entered).left, standing(entered).state) == ([], "not trained")
+    assert (standing(entered).left, standing(entered).state) == ([], State.BELOW_GATE)
     assert [line.split()[0] for line in done.stderr.splitlines()].count("train:") == 1
     assert len(list(Path("wandb").glob("offline-run-*"))) == 1
     single = job(*options, "logger=none")
@@ -126,7 +127,7 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
     assert one.keys() == two.keys()
     # A bias of the keys moves no weight of attention, so its gradient is rounding alone and Adam
     # makes steps of it.
-    blind = torch.arange(single.shape.dim, 2 * single.shape.dim)
+    blind = torch.arange(single.source.shape.dim, 2 * single.source.shape.dim)
     for name in one:
         a, b = (
             (w.index_fill(0, blind, 0.0) if name.endswith("qkv.bias") else w)
@@ -135,19 +136,22 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
         torch.testing.assert_close(
             a, b, atol=1e-4, rtol=0, msg=lambda said, name=name: f"{name}: {said}"
         )
-    assert not all(torch.equal(one[name], job(*options).model().state_dict()[name]) for name in one)
+    assert not all(
+        torch.equal(one[name], job(*options).source.model().state_dict()[name]) for name in one
+    )
 
 
 @pytest.mark.parametrize("n", [2, 4])
 def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> None:
     """Also where shares score differently many tokens of a part, or none."""
     this = job("scheme=t5", "model.dim=16", "model.heads=2")
-    lit = Lit(this.model().double(), this.optim, this.batches.mixture.weights)
-    targets = torch.randint(0, this.vocabulary.size, (8, 16))
+    model, training = this.source.model().double(), this.training
+    lit = Lit(model, training.optim, training.batches.mixture.weights)
+    targets = torch.randint(0, this.source.vocabulary.size, (8, 16))
     targets[4:, :13] = -100
     targets[5, :] = -100  # no token of share 1 of 4 is scored
     targets[torch.rand(8, 16) < 0.3] = -100
-    tokens = torch.randint(0, this.vocabulary.size, (8, 16))
+    tokens = torch.randint(0, this.source.vocabulary.size, (8, 16))
     batch = Batch(tokens, targets, {"text": slice(0, 4), "retrieval": slice(4, 8)})
 
     def gradients(part: Batch) -> list[torch.Tensor]:
@@ -161,6 +165,7 @@ def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> N
         torch.testing.assert_close(sum(mean) / n, expected, atol=1e-8, rtol=1e-6)
 
 
+@pytest.mark.turns
 def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere: Path) -> None:
     """Inside an allocation of several tasks, or with ranks left in the environment."""
     words = [sys.executable, "-m", "extrap", *TINY, "study=alone"]

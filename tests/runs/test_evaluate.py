@@ -5,16 +5,20 @@ import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from extrap.cli import program
 from extrap.results import rows
-from extrap.runs import validate
-from extrap.runs.evaluate import evaluate
-from extrap.runs.folder import read_json
-from extrap.runs.planned import evaluated
+from extrap.runs import checkpoint, validate
+from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.folder import read_json, write_json
+from extrap.runs.job import Job
+from extrap.runs.published import Published
+from extrap.runs.source import Fresh
+from extrap.runs.study import Entry
 from extrap.runs.train import train
 from extrap.utils import progress
 from extrap.utils.errors import UserError
@@ -100,11 +104,11 @@ def tokens_to_read(*tasks: str) -> int:
         raise Counted
 
     def model(x, last=None):
-        return torch.zeros(len(x), last or x.shape[1], this.vocabulary.size)
+        return torch.zeros(len(x), last or x.shape[1], this.source.vocabulary.size)
 
     for task in this.tasks.values():
         with pytest.raises(Counted):
-            task.run(model, this.corpus, this.vocabulary, this.length, said)
+            task.run(model, this.source.corpus, this.source.vocabulary, this.source.length, said)
     return sum(totals)
 
 
@@ -133,9 +137,43 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
     assert not list((elsewhere / "runs").glob("*/.*.json"))
 
 
-def test_an_untrained_run_is_refused():
-    with pytest.raises(UserError, match=r"stage=evaluate.*not trained"):
-        evaluate(job("scheme=rope"))
+@pytest.mark.parametrize(
+    ("source", "choices", "other"),
+    [
+        (Fresh, {"scheme": "rope"}, "scheme=alibi"),
+        (Fresh, {"scheme": "alibi"}, "scheme=rope"),
+        (Published, {"extension": "direct"}, "extension=yarn"),
+        (Published, {"extension": "yarn"}, "extension=pi"),
+    ],
+)
+def test_a_run_is_never_compared_with_itself(source, choices, other):
+    this = SimpleNamespace(source=source, choices=choices)
+    last = program.closing(Entry("s", "run", "direct", {"kv": ""}), Job.another.fget(this))[-1]
+    assert last == f"next: extrap-table s; the same with {other}, say, to compare"
+
+
+def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():
+    with pytest.raises(UserError, match="not trained yet") as error:
+        evaluate(job("scheme=rope", "stage=evaluate"))
+    assert (error.value.option, error.value.value) == ("stage", "evaluate")
+    assert "but" not in error.value.problem
+    trained = job("scheme=rope", "train.steps=8")
+    with trained.run.alone():
+        trained.run.claim()
+        checkpoint.save(trained.source.model().state_dict(), trained.run.weights)
+        write_json(trained.run.curve, {"points": []})
+        trained.run.mark("trained", 8)
+    for words, differs in (
+        (["train.steps=9"], "train.steps=8, not 9"),
+        (["train.steps=8", "seed=3"], "seed=0, not 3"),
+        (["train.steps=8", "scheme.base=100.0"], "scheme.base=10000.0, not 100.0"),
+    ):
+        with pytest.raises(UserError) as error:
+            evaluate(job("scheme=rope", *words))
+        assert error.value.problem.endswith(f"but {trained.run.name} is, which has {differs}")
+    with pytest.raises(UserError) as error:
+        evaluate(job("scheme=alibi", "train.steps=9", "seed=4"))
+    assert error.value.problem.endswith("is not trained yet")
 
 
 def test_a_learned_table_has_no_rows_past_its_end():

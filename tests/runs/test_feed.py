@@ -86,7 +86,7 @@ def test_what_keeps_a_batch_from_being_drawn_is_said_as_it_is(error, workers, mo
 
 def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch) -> None:
     """Each would draw all of every batch."""
-    batches, lit, made = job(*BRIEF).course.batches, None, []
+    batches, lit, made = job(*BRIEF).training.batches, None, []
     for words in ({"workers": 8}, {"workers": 8, "accumulate_grad_batches": 2}, {}):
         made.append(
             feed.feed(batches, lit, batches.switches(), 40, {"accelerator": "cpu", **words})
@@ -99,7 +99,7 @@ def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch) -> None:
 
 def test_batches_can_go_to_another_process() -> None:
     """Where processes are spawned, and not forked."""
-    batches = job(*BRIEF).course.batches
+    batches = job(*BRIEF).training.batches
     copy = pickle.loads(pickle.dumps(batches))
     assert torch.equal(copy[3].tokens, batches[3].tokens)
 
@@ -108,7 +108,7 @@ def test_every_tensor_of_a_share_is_pinned(monkeypatch) -> None:
     """Needs no GPU: what pins a tensor is put in the place of torch's."""
     pinned: list[Tensor] = []
     monkeypatch.setattr(Tensor, "pin_memory", lambda t: pinned.append(t) or t + 0)
-    batch = devices.share(job(*BRIEF).course.batches[0], 1, 2, turn=1, turns=2)
+    batch = devices.share(job(*BRIEF).training.batches[0], 1, 2, turn=1, turns=2)
     found = batch.pin_memory()
     assert isinstance(found, devices.Share) and found.turn == 1 and found.counts == batch.counts
     assert torch.equal(found.tokens, batch.tokens) and found.tokens is not batch.tokens

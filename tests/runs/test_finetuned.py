@@ -46,9 +46,9 @@ PLAIN = ["logger=none"]
 
 def test_an_identity_without_tuning_says_nothing_of_it():
     plain = job("scheme=rope", "extension=yarn")
-    assert plain.tuned is None and plain.course.parent is None
+    assert plain.training.parent is None
     assert set(plain.run.identity) == {"scheme", "model", "train", "precision", "data", "corpus"}
-    parent = job("scheme=rope", "extension=yarn", "finetune=full").tuned.parent
+    parent = job("scheme=rope", "extension=yarn", "finetune=full").training.parent
     assert (parent.run, parent.parent) == (plain.run, None)
 
 
@@ -82,12 +82,12 @@ def test_train_factor_and_evaluation_factor_are_two_options():
     assert two.run.name not in runs
     assert (
         two.extension.factor,
-        two.tuned.extension_options["factor"],
-        two.tuned.length,
-        two.length,
+        two.training.extension_options["factor"],
+        two.training.length,
+        two.source.length,
     ) == (4, 2.0, 128, 64)
     chain = tuned("extension=ntk-su-mixed-log-n", "finetune.factor=2")
-    assert chain.tuned.extension_options["first"]["factor"] == 2.0
+    assert chain.training.extension_options["first"]["factor"] == 2.0
 
 
 def test_what_follows_the_text_is_left_alone_and_needs_a_train_factor():
@@ -95,8 +95,8 @@ def test_what_follows_the_text_is_left_alone_and_needs_a_train_factor():
         with pytest.raises(UserError, match=f"finetune.factor=null: extension={name} follows"):
             _ = tuned(f"extension={name}").run
         j = tuned(f"extension={name}", "finetune.factor=2")
-        assert j.tuned.extension_options["factor"] == options["factor"]
-        assert j.tuned.length == 128
+        assert j.training.extension_options["factor"] == options["factor"]
+        assert j.training.length == 128
 
 
 def test_names_follow_parent_tuning_data_and_extension():
@@ -122,30 +122,30 @@ def test_names_follow_parent_tuning_data_and_extension():
 
 def test_a_batch_is_longer_smaller_and_new():
     j = tuned("finetune.factor=2", "data.text.size=6", "data.retrieval.size=1")
-    batch, parent = j.course.batches[0], j.tuned.parent.batches
+    batch, parent = j.training.batches[0], j.training.parent.batches
     assert batch.tokens.shape == (3 + 1, 128)
-    assert (tuned("finetune.factor=2", "finetune.batch=1").course.batches[0].tokens.shape) == (
+    assert (tuned("finetune.factor=2", "finetune.batch=1").training.batches[0].tokens.shape) == (
         8,
         128,
     )
     assert not any(
         torch.equal(batch.tokens[:1, :64], parent[t].tokens[:1]) for t in range(len(parent))
     )
-    assert j.course.optim.steps == 6 and j.course.optim.clip == j.optim.clip
+    assert j.training.optim.steps == 6 and j.training.optim.clip == j.training.parent.optim.clip
     text = tuned("data@finetune.data=text", "finetune.factor=2")
-    assert list(text.course.batches[0].parts) == ["text"]
-    assert list(text.mixture.parts) == ["text", "retrieval"]
+    assert list(text.training.batches[0].parts) == ["text"]
+    assert list(text.source.mixture.parts) == ["text", "retrieval"]
 
 
 def test_parts_are_drawn_as_at_the_end_of_training(monkeypatch):
     said = []
     j = tuned()
-    part = type(j.course.batches.mixture.text)
+    part = type(j.training.batches.mixture.text)
     draw = part.draw
     monkeypatch.setattr(
         part, "draw", lambda self, *given: said.append(given[-1]) or draw(self, *given)
     )
-    _ = j.course.batches[0], j.course.batches[5]
+    _ = j.training.batches[0], j.training.batches[5]
     assert said == [1.0] * 2
 
 
@@ -158,7 +158,7 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
     j = tuned(*options, method=method)
     stage.train(j)
     whole, curve = weights(j), j.run.curve.read_text()
-    parent = weights(j.tuned.parent)
+    parent = weights(j.training.parent)
     j.run.folder.rename(elsewhere / "whole")
     with killed(monkeypatch, 5):
         stage.train(tuned(*options, method=method))
@@ -166,7 +166,7 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
     again = tuned(*options, method=method)
     stage.train(again)
     assert equal(whole, weights(again)) and curve == j.run.curve.read_text()
-    assert equal(parent, weights(j.tuned.parent))
+    assert equal(parent, weights(j.training.parent))
     moved = {name for name in parent if not torch.equal(parent[name], whole[name])}
     assert moved == (
         set(parent)
@@ -177,12 +177,10 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
 
 def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
     j = tuned("extension=yarn", "extension.factor=4", "finetune.factor=2")
-    parent = j.tuned.parent
+    parent = j.training.parent
     with pytest.raises(
         UserError,
-        match=(
-            r"stage=evaluate: rope-full-.* is not tuned yet; tune it with stage=train or stage=all"
-        ),
+        match=(r"rope-full-.* is not tuned yet; tune it with stage=train or stage=all"),
     ):
         evaluate(j)
     assert not program.done(j)
@@ -208,10 +206,10 @@ def test_the_extension_is_in_place_while_tuning_and_its_weights_are_found_again(
     """T5's table lies in a stack while it is tuned; tuning begins at the extended parent."""
     j = tuned("scheme=t5", "extension=bias-interpolation", "finetune.factor=2")
     stage.train(job("scheme=t5", *SMALL))
-    plain = j.tuned.parent.model()
-    plain.load_state_dict(weights(j.tuned.parent))
-    tokens = j.course.batches[0].tokens
-    begun = j.tuned.begin()
+    plain = j.source.model()
+    plain.load_state_dict(weights(j.training.parent))
+    tokens = j.training.batches[0].tokens
+    begun = j.training.begin()
     assert torch.equal(begun(tokens), j.extension(plain)(tokens))
     assert (begun(tokens) - plain(tokens)).abs().max() > 1e-4
     assert "scheme.parts.0.table" in dict(begun.named_parameters())
@@ -274,9 +272,9 @@ def test_every_seed_draws_an_addition_of_its_own(elsewhere):
     drawn = []
     for seed in (0, 1, 1):
         j = tuned(f"seed={seed}", method="lora")
-        if not j.tuned.parent.run.trained:
+        if not j.training.parent.run.trained:
             stage.train(job("scheme=rope", *SMALL, f"seed={seed}"))
-        named = j.tuned.begin().named_parameters()
+        named = j.training.begin().named_parameters()
         drawn.append(torch.cat([p.flatten() for name, p in named if name.endswith(".A")]))
     assert torch.equal(drawn[1], drawn[2])
     assert torch.isclose(drawn[0], drawn[1]).float().mean() < 0.01
@@ -285,7 +283,7 @@ def test_every_seed_draws_an_addition_of_its_own(elsewhere):
 def test_tuning_that_diverges_marks_the_run_and_not_its_parent():
     j = tuned("finetune.lr=1e30", "train.clip=1e30", "finetune.warmup=0")
     stage.train(j)
-    assert (j.run.state["state"], j.tuned.parent.run.state["state"]) == ("diverged", "trained")
+    assert (j.run.state["state"], j.training.parent.run.state["state"]) == ("diverged", "trained")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ machine did it.
 
 import pytest
 
+from extrap.runs.evaluate import planned
 from extrap.runs.folder import identity_hash
-from extrap.runs.job import Job
-from extrap.runs.planned import planned
+from extrap.runs.job import make
 from tests.support.jobs import job
 
 COPIES = "{{_target_: extrap.data.repeat.RepeatedText, size: 2, weight: 1.0, shortest: {}}}"
@@ -35,7 +35,7 @@ def test_a_null_option_of_the_model_is_no_part_of_the_name() -> None:
     later = {name: value for name, value in this.config["model"].items() if value is None}
     assert {"kv_heads", "head_dim", "bias", "qk_norm"} <= set(later)
     founding = {name: value for name, value in this.config["model"].items() if value is not None}
-    assert Job(this.config | {"model": founding}, this.choices).run.name == this.run.name
+    assert make(this.config | {"model": founding}, this.choices).run.name == this.run.name
     assert job("model.kv_heads=2").run.name != job().run.name
 
 
@@ -64,7 +64,7 @@ def test_the_order_of_parts_which_seeds_their_draws_is_part_of_the_name() -> Non
         job("data=mixture", f"data.more={{{', '.join(f'{n}: {parts[n]}' for n in names)}}}")
         for names in ("ab", "ba")
     )
-    first, second = (made.batches[3].tokens for made in (one, two))
+    first, second = (made.training.batches[3].tokens for made in (one, two))
     assert not first.equal(second)
     assert one.run.name != two.run.name
 

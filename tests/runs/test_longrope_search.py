@@ -80,7 +80,7 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
     train(j)
     monkeypatch.setattr(search, "DOCUMENTS", 4)
     model, held_out = trained_model(j), search.texts(j, 128)
-    assert held_out.shape == (4, 129) and (held_out[:, 0] == j.vocabulary.bos).all()
+    assert held_out.shape == (4, 129) and (held_out[:, 0] == j.source.vocabulary.bos).all()
     factors = search.find_factors(model, held_out, 2.0, lambda done, total: None)
     plain = [
         search.text_loss(LongRoPE(2.0, start)(model), held_out)

@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.runs.training.finetune import Full
 from extrap.runs.training.lightning_module import Lit
@@ -65,17 +66,17 @@ def test_merged_equals_unmerged(targets):
 
 def test_a_tied_head_goes_with_the_embedding():
     plain = gpt("rope")
-    tied = GPT(plain.scheme, 50, 32, 2, 4, head="tied").double()
+    tied = GPT(plain.scheme, 50, Decoder(32, 2, 4, head="tied")).double()
     lora = LoRA(targets=("embedding",))
     lora.adapt(tied)
     with pytest.raises(
         ValueError,
         match=r"targets=\[head\]: one or more of embedding, qkv, out, up, down, the matrices",
     ):
-        LoRA(targets=("head",)).adapt(GPT(plain.scheme, 50, 32, 2, 4, head="tied"))
+        LoRA(targets=("head",)).adapt(GPT(plain.scheme, 50, Decoder(32, 2, 4, head="tied")))
     torch.nn.init.normal_(tied.embedding.parametrizations.weight[0].B)
     unmerged = tied(TOKENS)
-    merged = GPT(plain.scheme, 50, 32, 2, 4, head="tied").double()
+    merged = GPT(plain.scheme, 50, Decoder(32, 2, 4, head="tied")).double()
     merged.load_state_dict(lora.merge(tied.state_dict()))
     assert torch.allclose(merged(TOKENS), unmerged, rtol=0, atol=1e-12)
 

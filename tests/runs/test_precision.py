@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import lightning as L
 import pytest
 import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
@@ -36,6 +37,7 @@ def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None
         stage.train(job(*words))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("precision", devices.DTYPES)
 def test_every_precision_trains_goes_on_and_is_evaluated(
     precision: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
@@ -90,6 +92,7 @@ def test_gradients_are_clipped_by_their_norm(monkeypatch: pytest.MonkeyPatch) ->
     assert min(seen) >= 0.0099
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", names("trainer"))
 def test_every_trainer_file_trains_in_the_numbers_it_says(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -194,7 +197,7 @@ def test_what_a_trainer_finds_wrong_as_it_starts_is_one_line(
     def refuse(*args, **options) -> None:
         raise MisconfigurationException("no such\n   thing")
 
-    monkeypatch.setattr(stage.L.Trainer, "fit", refuse)
+    monkeypatch.setattr(L.Trainer, "fit", refuse)
     with pytest.raises(UserError, match=r"no such thing; trainer=cpu works everywhere$") as error:
         stage.train(job(*BRIEF))
     assert str(error.value).startswith("trainer.accelerator=cpu trainer.devices=1")
@@ -207,8 +210,9 @@ def test_evaluation_names_the_precision_that_was_trained() -> None:
     with pytest.raises(UserError) as error:
         evaluate(asked)
     assert str(error.value) == (
-        f"stage=evaluate: {asked.run.name} is not trained, but {trained.run.name} is; "
-        "give trainer.precision=bf16-mixed to evaluate it"
+        f"stage={asked.stage}: {asked.run.name} is not trained yet, but {trained.run.name} is, "
+        "which has trainer.precision=bf16-mixed, not 32-true; "
+        "train it with stage=train or stage=all"
     )
     assert not Path("results").exists()
     evaluate(job(*BRIEF, "trainer.precision=bf16-mixed"))  # on a CPU, whatever trained it

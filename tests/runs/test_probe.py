@@ -9,7 +9,7 @@ from torch import Tensor
 
 from extrap.model.scheme import Scheme, Where
 from extrap.runs.build import build
-from extrap.runs.probe import check_scheme
+from extrap.runs.validate import check_scheme
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names
 
@@ -72,6 +72,11 @@ MODULES = {
     "imports a name that is not there": ("\nfrom math import tau2\n", "ImportError", 2),
     "is not Python": ("x = 1\nclass Mine(:\n", "SyntaxError", 2),
     "fails while it is read": ("x = 1\ny = 2\nx / 0\n", "ZeroDivisionError", 3),
+    "misspells a hook": (
+        "from extrap import Scheme\nclass Mine(Scheme):\n    def bais(self, q, k, at): ...\n",
+        "TypeError",
+        2,
+    ),
 }
 
 

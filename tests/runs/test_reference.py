@@ -1,7 +1,7 @@
 """The reference study: its experiment files work at every tier, and go on on another machine."""
 
-import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -9,10 +9,9 @@ import yaml
 from extrap.cli.program import done
 from extrap.results import rows
 from extrap.runs import study, validate
-from extrap.runs.evaluate import evaluate
-from extrap.runs.planned import measured
+from extrap.runs.evaluate import evaluate, measured
 from extrap.runs.train import train
-from tests.support.jobs import TINY, job
+from tests.support.jobs import TINY, first_jobs, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -29,30 +28,26 @@ def here(tier: str) -> tuple[str, ...]:
     return (*HERE, *fewer) if tier == "cluster" else HERE
 
 
-def grids(tier: str) -> list[dict[str, str]]:
-    return yaml.safe_load((CONF / f"{tier}.yaml").read_text())["hydra"]["sweeper"]["params"]
+def grids(tier: str) -> list[dict[str, Any]]:
+    return yaml.safe_load((CONF / f"{tier}.yaml").read_text())["sweep"]["grid"]
 
 
-def first(tier: str) -> list[list[str]]:
-    """The first job of each grid, the options of the others left out."""
-    return [
-        [f"{name}={str(values).split(',')[0]}" for name, values in grid.items()]
-        for grid in grids(tier)
-    ]
+def listed(values: Any) -> list:
+    return values if isinstance(values, list) else [values]
 
 
 def options(experiment: str, scheme: str) -> dict:
     """What the grid that holds a scheme sets beside it and its seed."""
     file = CONF.parent / f"{experiment}.yaml"
-    for grid in yaml.safe_load(file.read_text())["hydra"]["sweeper"]["params"]:
-        named = re.fullmatch(r"glob\(\*,exclude=\[(.*)\]\)", grid["scheme"])
-        listed = (named.group(1) if named else grid["scheme"]).split(",")
-        if (scheme in listed) != bool(named):
+    for grid in yaml.safe_load(file.read_text())["sweep"]["grid"]:
+        named = grid["scheme"]
+        others = isinstance(named, dict)
+        if (scheme in (named["exclude"] if others else listed(named))) != others:
             return {k: str(v) for k, v in grid.items() if k not in ("scheme", "seed")}
     raise AssertionError(f"{experiment} does not train {scheme}")
 
 
-HEADLINE = [name for grid in grids("headline") for name in grid["scheme"].split(",")]
+HEADLINE = [name for grid in grids("headline") for name in listed(grid["scheme"])]
 
 
 def test_the_first_seeds_of_the_headline_are_runs_of_the_zoo():
@@ -69,13 +64,14 @@ def test_the_first_seeds_of_the_headline_are_runs_of_the_zoo():
         assert ours == theirs
 
 
-CHECKED = [(tier, words) for tier in TIERS for words in first(tier)]
+CHECKED = [(tier, words) for tier in TIERS for words in first_jobs(CONF / f"{tier}.yaml")]
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("tier, words", CHECKED, ids=[" ".join((t, *w)) for t, w in CHECKED])
 def test_every_grid_of_every_tier_is_a_configuration_without_mistakes(tier, words):
     this = job(f"experiment=reference/{tier}", *words, *here(tier), tiny=())
-    assert this.params > 0 and this.batches.mixture is this.mixture
+    assert this.source.params > 0 and this.training.batches.mixture is this.source.mixture
     assert sorted(this.tasks) == sorted(this.task_names)
     if tier in ("headline", "scale"):  # the others are seconds of building weights
         validate.check(this)

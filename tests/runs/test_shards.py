@@ -98,6 +98,7 @@ def on_two_processes(*words: str) -> subprocess.CompletedProcess:
     )
 
 
+@pytest.mark.turns
 def test_two_processes_go_on_from_the_checkpoint_of_one(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +110,7 @@ def test_two_processes_go_on_from_the_checkpoint_of_one(
     same(torch.load(this.run.weights, weights_only=True), expected)
 
 
+@pytest.mark.turns
 def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere: Path) -> None:
     this = job(*LONGER)
     this.run.folder.mkdir(parents=True)
@@ -133,7 +135,7 @@ def test_a_parameter_in_two_places_is_refused() -> None:
 
 
 def test_an_outline_has_no_numbers_and_is_otherwise_the_model() -> None:
-    course = job("scheme=learned").course
+    course = job("scheme=learned").training
     outline, model = course.outline(), course.begin()
     assert outline.embedding.weight.is_meta and not model.embedding.weight.is_meta
     shapes = [{n: p.shape for n, p in m.named_parameters()} for m in (outline, model)]

@@ -16,7 +16,7 @@ from extrap.runs.study import Entry, State, entries, standing, studies, uses
 from extrap.utils import lock, progress
 from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
-from tests.support.worker import until
+from tests.support.program import until
 
 CONFIG = "c0ffee"
 
@@ -185,7 +185,7 @@ def test_what_a_killed_process_left_among_the_jobs_is_removed() -> None:
 
 
 def test_what_did_not_train_and_what_diverged() -> None:
-    assert told(finished("nope-1-s0", "not trained"))[0] is State.NOT_TRAINED
+    assert told(finished("nope-1-s0", "not trained"))[0] is State.BELOW_GATE
     diverged = asked("t5-1-s0")
     trained("t5-1-s0", "diverged")
     assert told(diverged) == (State.RESUMABLE, ["train"], "")
@@ -247,17 +247,17 @@ def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys) ->
     asked("alibi-1-s0", extension="pi,factor=4")
     status.main(["s"])
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
-        "study s: 4 jobs: 1 done, 1 not trained, 1 failed, 1 missing",
-        "  failed             -  t5-1-s0                   left: train, kv  out of memory",
-        "  missing            -  alibi-1-s0 + pi,factor=4  left: train, kv",
-        "  done            2:00  rope-1-s0",
-        "  not trained     2:00  nope-1-s0",
+        "study s: 4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing",
+        "  failed                -  t5-1-s0                   left: train, kv  out of memory",
+        "  missing               -  alibi-1-s0 + pi,factor=4  left: train, kv",
+        "  done               2:00  rope-1-s0",
+        "  below the gate     2:00  nope-1-s0",
         "left to run: 2 jobs, about 4:00 of work at the pace of those done; asked for, as "
         "runs/.jobs/s has it, by",
         "  extrap -m study=s",
     ]
     status.main([])
-    assert capsys.readouterr().out == "s  4 jobs: 1 done, 1 not trained, 1 failed, 1 missing\n"
+    assert capsys.readouterr().out == "s  4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing\n"
 
 
 def test_an_unknown_study_is_one_line(capsys) -> None:

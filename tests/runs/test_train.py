@@ -118,6 +118,7 @@ def switch(run) -> dict[str, int]:
     return next(state["decided"] for state in callbacks.values() if "decided" in state)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("phase", ["easy", "decided", "ramp", "hard"])
 def test_resumed_equals_uninterrupted_in_every_phase_of_the_curriculum(
     elsewhere, monkeypatch, phase
@@ -161,10 +162,12 @@ def _interrupt(*_):
 
 
 def test_shared_weights_start_equal_whatever_the_scheme():
-    a, b = job("scheme=t5").model(), job("scheme=learned").model()
+    a, b = job("scheme=t5").source.model(), job("scheme=learned").source.model()
     shared = [name for name, _ in a.named_parameters() if not name.startswith("scheme")]
     assert all(torch.equal(a.get_parameter(n), b.get_parameter(n)) for n in shared)
-    assert torch.equal(job("scheme=t5").batches[3].tokens, job("scheme=nope").batches[3].tokens)
+    assert torch.equal(
+        job("scheme=t5").training.batches[3].tokens, job("scheme=nope").training.batches[3].tokens
+    )
 
 
 def test_names_follow_content():
@@ -173,3 +176,13 @@ def test_names_follow_content():
     for change in ("scheme.base=500", "train.lr=1e-3", "data.length=32", "model.heads=2"):
         assert job("scheme=rope", change).run.name != a.run.name
     assert job("scheme=rope", "seed=3").run.config == a.run.config
+
+
+def test_a_warm_up_that_outlasts_training_is_said_once(capsys):
+    this = job("train.steps=50", "train.warmup=100")
+    stage.check(this, False)
+    stage.check(this, True)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("extrap: train.warmup=100: ") and line.endswith("give train.warmup=5")
+    stage.check(job("train.steps=50", "train.warmup=50"), False)
+    assert capsys.readouterr().err == ""

@@ -15,6 +15,7 @@ def broken(*args: object, **options: object) -> None:
     raise OSError("no room for a view\nand more")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.usefixtures("elsewhere")
 @pytest.mark.parametrize("part", ["_init", "lightning", "log", "draw", "finish"])
 def test_a_dashboard_that_fails_stops_nothing(

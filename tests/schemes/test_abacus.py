@@ -6,6 +6,7 @@ import torch
 
 from extrap.data.computed import Addition
 from extrap.data.vocabulary import Vocabulary
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.abacus import Abacus
@@ -33,7 +34,7 @@ def test_places_are_counted_from_the_start_of_every_run():
 
 def added(part, tokens):
     """What a model of that scheme adds to its token embedding: (T, C)."""
-    model = GPT(part, 30, 8, 1, 2).train(part.training)
+    model = GPT(part, 30, Decoder(8, 1, 2)).train(part.training)
     at = model.where(tokens).at_layer(0, torch.zeros(*tokens.shape, 8))
     return part.embed(torch.zeros(*tokens.shape, 8), at)[0].detach()
 

@@ -29,25 +29,6 @@ def turned(
     return torch.complex(*s.embed(x, at).chunk(2, -1))
 
 
-def test_golden():
-    r, phi = (
-        torch.tensor([0.5, -1.0], dtype=torch.float64),
-        torch.tensor([0.0, 0.3], dtype=torch.float64),
-    )
-    s = ComplexOrder(Shape(4, 1, vocab=1)).double()
-    s.paced.data = torch.tensor([[1.0, 0.01]], dtype=torch.float64) / PACE
-    f = turned(
-        s,
-        torch.cat([r * phi.cos(), r * phi.sin()])[None, None],
-        shift=3.0,
-        words=torch.zeros(1, 1, dtype=torch.long),
-    )[0, 0]
-    golden = torch.tensor(
-        [-0.494996248 + 0.070560004j, -0.946042344 - 0.324043028j], dtype=torch.complex128
-    )
-    torch.testing.assert_close(f, golden, atol=1e-9, rtol=0)
-
-
 @pytest.mark.parametrize("sharing", SHARING)
 def test_against_the_formula(sharing):
     s = scheme(sharing)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
@@ -55,7 +56,7 @@ def test_only_the_token_embedding_is_touched(scheme):
 @pytest.mark.parametrize("head", ["untied", "tied"])
 def test_a_tied_head_reads_the_idle_entries_of_a_split_embedding(head):
     """Untied they get no gradient; tied they serve the output alone."""
-    model = GPT(ConcatenatedSplit(SHAPE), 20, 16, 1, 2, head=head)
+    model = GPT(ConcatenatedSplit(SHAPE), 20, Decoder(16, 1, 2, head=head))
     model(torch.arange(20)[None]).square().sum().backward()
     idle = model.embedding.weight.grad[:, 12:].abs().sum()
     assert bool(idle > 0) is (head == "tied")

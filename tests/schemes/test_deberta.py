@@ -1,4 +1,4 @@
-"""DeBERTa against fixture E, transformers' DisentangledSelfAttention, and loops of the code's and
+"""DeBERTa against transformers' DisentangledSelfAttention, and loops of the code's and
 the paper's index.
 """
 
@@ -6,33 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.deberta import DeBERTa
 from extrap.schemes.learned import Learned
-from tests.support import fixture_e
 from tests.support.discover import scheme
 from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
-
-
-def test_fixture_e():
-    s = DeBERTa(fixture_e.SHAPE, span=2).double()
-    s.norm = torch.nn.Identity()
-    n = torch.arange(16, dtype=torch.float64).view(1, 4, 4)
-    s.table.data, s.key.data, s.query.data = (
-        torch.eye(2, 4, dtype=torch.float64),
-        (3 + n).sin(),
-        (3 + n).cos(),
-    )
-    fixture_e.check(
-        s,
-        ".175193845 .606826383 .141098458 .076881313",
-        ".423520173 .325771805 .148263137 -.065545517",
-    )
 
 
 @pytest.mark.parametrize("terms", ["both", "c2p", "p2c"])
@@ -41,6 +23,8 @@ def test_fixture_e():
 )
 @torch.no_grad()
 def test_equals_transformers(terms, T, heads, width, span):
+    from transformers.models.deberta_v2.modeling_deberta_v2 import DisentangledSelfAttention
+
     C = heads * width
     s = moved(DeBERTa(Shape(dim=C, heads=heads, layers=2, length=32), span, terms)).float()
     config = SimpleNamespace(

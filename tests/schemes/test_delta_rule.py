@@ -114,7 +114,3 @@ def test_refusals():
         Stack(SHAPE, [GatedDeltaRule(SHAPE), LogN(SHAPE)])
     with pytest.raises(ValueError, match="taps=0"):
         GatedDeltaRule(SHAPE, taps=0)
-    place = at(GatedDeltaRule(SHAPE), 3)
-    place.causal = False
-    with pytest.raises(ValueError, match="causal"):
-        GatedDeltaRule(SHAPE).attend(*qkv(SHAPE, 3), place)

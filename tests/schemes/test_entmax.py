@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from extrap.model.attention import explicit
 from extrap.model.scheme import Shape
 from extrap.schemes.entmax import ASEntmax, entmax15
 from tests.support.scheme_case import at, close, moved, qkv, weights
@@ -68,6 +69,20 @@ def test_far_below_the_best_nothing_is_left_however_many():
     z = torch.zeros(10_001, dtype=torch.float64)
     z[17] = 3.0
     assert float(entmax15(z)[17]) == 1 and float(z.softmax(0)[17]) < 0.003
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@torch.no_grad()
+def test_a_temperature_does_not_magnify_the_rounding_of_bfloat16(autocast):
+    """Logits that a temperature of some hundreds meets are products in float32."""
+    s = ASEntmax(SHAPE, delta=300.0)
+    x, (q, k, v) = torch.zeros(2, T, 16), qkv(SHAPE, T, dtype=torch.bfloat16)
+    q, k, v = (z / 4 for z in (q, k, v))
+    exact = s.double().attend(q.double(), k.double(), v.double(), at(s, T, x=x.double()))
+    s.float()
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        for ours in (s.attend(q, k, v, at(s, T, x=x)), explicit(s, q, k, v, at(s, T, x=x))):
+            assert (ours.double() - exact).abs().max() < 0.01 * exact.abs().max()
 
 
 def test_refusals():

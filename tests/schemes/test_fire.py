@@ -1,4 +1,4 @@
-"""FIRE against fixture E, published inputs of its network, the paper's formula as a double loop,
+"""FIRE against published inputs of its network, the paper's formula as a double loop,
 and its reductions.
 """
 
@@ -9,7 +9,6 @@ import torch
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.fire import FIRE
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=3, length=32)
@@ -22,16 +21,6 @@ def linear(s: FIRE, slope: float) -> FIRE:
             p.data.zero_()
         f[0].weight.data[0], f[2].weight.data[:, 0] = 1, slope
     return s
-
-
-def test_fixture_e():
-    s = linear(FIRE(fixture_e.SHAPE, threshold=2), -1)
-    s.c.data.fill_(0.1)
-    fixture_e.check(
-        s,
-        ".068537853 .412641725 .288561672 .230258750",
-        ".092492002 .047268909 -.009527262 -.063990826",
-    )
 
 
 @pytest.mark.parametrize(

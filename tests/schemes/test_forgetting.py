@@ -10,7 +10,6 @@ import torch
 from extrap.model.scheme import Shape
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.forgetting import Forgetting
-from tests.support.oracles import DataDependentAlibi
 from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -23,6 +22,8 @@ def inputs(shape: Shape, T: int, dtype: torch.dtype = torch.float64) -> torch.Te
 @pytest.mark.parametrize("T, dim, heads", [(1, 4, 1), (7, 12, 2), (40, 24, 3)])
 @torch.no_grad()
 def test_equals_x_transformers(T, dim, heads):
+    from tests.support.oracles import DataDependentAlibi
+
     shape = Shape(dim=dim, heads=heads, layers=2)
     s, oracle = moved(Forgetting(shape)).float(), DataDependentAlibi(dim, heads)
     oracle.to_forget_gates[0].weight.data, oracle.to_forget_gates[0].bias.data = s.w[1], s.b[1]

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
@@ -13,7 +14,7 @@ from tests.support.discover import scheme
 def model(layers: int, length: int = 24) -> GPT:
     shape = Shape(dim=16, heads=2, layers=layers, length=length, vocab=30)
     torch.manual_seed(0)
-    return GPT(scheme("hwfa", shape), 30, 16, layers, 2).double().eval()
+    return GPT(scheme("hwfa", shape), 30, Decoder(16, layers, 2)).double().eval()
 
 
 def inputs(m: GPT, x: torch.Tensor) -> list[torch.Tensor]:

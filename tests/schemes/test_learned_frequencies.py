@@ -6,10 +6,6 @@ from math import exp, log
 
 import pytest
 import torch
-from transformers.models.mistral_large4.modeling_mistral_large4 import (
-    MistralLarge4TextRotaryEmbedding,
-    MistralLarge4TextSoftmaxScaling,
-)
 
 from extrap.extensions.ntk import NTK
 from extrap.model.scheme import Scheme, Shape
@@ -31,6 +27,10 @@ class Config:
 
 @torch.no_grad()
 def test_angles_equal_transformers():
+    from transformers.models.mistral_large4.modeling_mistral_large4 import (
+        MistralLarge4TextRotaryEmbedding,
+    )
+
     s, T = moved(LearnedFrequencies(SHAPE, layout="half")), 20
     theirs = MistralLarge4TextRotaryEmbedding(Config())
     theirs.alpha.copy_(s.alpha)
@@ -67,6 +67,10 @@ def test_golden_frequencies_and_what_extensions_make_of_them():
 
 @torch.no_grad()
 def test_the_temperature_is_that_of_transformers():
+    from transformers.models.mistral_large4.modeling_mistral_large4 import (
+        MistralLarge4TextSoftmaxScaling,
+    )
+
     s, T = moved(AffineSSMax(SHAPE)), 12
     theirs = MistralLarge4TextSoftmaxScaling(2)
     theirs.scale.copy_(s.s[1]), theirs.bias.copy_(s.b[1])

@@ -11,7 +11,6 @@ from extrap.model.stack import Stack
 from extrap.schemes.linear_rope import EPS, CosineLinearRoPE, LinearAttention, LinearRoPE, positive
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, lower, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2)
@@ -34,14 +33,6 @@ def quadratic(s: LinearAttention, q, k, v, place: Where) -> torch.Tensor:
         above = 1 + EPS + q @ k.transpose(-1, -2)
         below = above.masked_fill(~lower(T), 0).sum(-1, keepdim=True)
     return (above / below).masked_fill(~lower(T), 0) @ v
-
-
-def test_fixture_e():
-    a, o = (
-        ".004545379 -.096985224 .285598874 .167823959",
-        "-.351222970 -.298942997 -.173471353 -.005527871",
-    )
-    fixture_e.check(LinearRoPE(fixture_e.SHAPE), a, o)
 
 
 def test_published_weights():
@@ -118,7 +109,3 @@ def test_refusals(cls):
         cls(Shape(10, 2))
     with pytest.raises(ValueError, match="base=1"):
         cls(SHAPE, base=1.0)
-    place = at(cls(SHAPE), 3)
-    place.causal = False
-    with pytest.raises(ValueError, match="causal"):
-        cls(SHAPE).attend(*qkv(SHAPE, 3), place)

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
 
 from extrap.model.scheme import Shape
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
@@ -22,6 +21,8 @@ def scheme(D: int = 8, axes: int = 2, width: int | None = 5, **more) -> MultiAxi
 @pytest.mark.parametrize("D, sizes", [(8, (4, 5)), (32, (7, 6)), (24, (2, 4, 4))])
 def test_equals_axial_frequencies(D, sizes):
     """Tokens read line by line fill the grid."""
+    from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
+
     s = scheme(D, len(sizes), sizes[-1])
     T = torch.Size(sizes).numel()
     q, k, _ = qkv(s.shape, T, dtype=torch.float32)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.functional import sinusoid
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
@@ -44,7 +45,7 @@ def test_fractional_coordinates_are_read_linearly():
 
 
 def test_learned_table_is_undefined_past_its_rows():
-    model = GPT(MultiplicativeLearned(SHAPE), 20, 8, 1, 2)
+    model = GPT(MultiplicativeLearned(SHAPE), 20, Decoder(8, 1, 2))
     with pytest.raises(OutOfRange, match="past the 12 positions"):
         model(torch.zeros(1, 13, dtype=torch.long))
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.model.stack import Only, Stack
@@ -68,7 +69,7 @@ def test_two_gates_multiply_and_one_may_act_in_some_layers():
 
 @torch.no_grad()
 def test_a_closed_gate_leaves_the_mlp_alone():
-    model = GPT(OutputGate(SHAPE), 50, 16, 2, 2).double()
+    model = GPT(OutputGate(SHAPE), 50, Decoder(16, 2, 2)).double()
     model.scheme.w.zero_()
     half = model(torch.arange(T)[None])
     for block in model.blocks:

@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from transformers import LlamaConfig
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.p_rope import PRoPE
@@ -27,6 +25,9 @@ def test_published_rotation():
 @pytest.mark.parametrize("D", [2, 8, 64, 80])
 @pytest.mark.parametrize("fraction", [0.25, 0.3, 0.5, 0.75, 1.0])
 def test_spectrum_equals_transformers(D, fraction):
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     parameters = {
         "rope_type": "proportional",
         "rope_theta": 10000.0,

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from transformers.models.gpt_neox import modeling_gpt_neox as neox
 
 from extrap.model.scheme import Shape
 from extrap.schemes.partial_rope import PartialRoPE
@@ -26,6 +25,8 @@ def test_published_rotation():
 
 @pytest.mark.parametrize("D, fraction", [(8, 0.25), (8, 0.5), (64, 0.25), (96, 1.0)])
 def test_equals_gpt_neox(D, fraction):
+    from transformers.models.gpt_neox import modeling_gpt_neox as neox
+
     parameters = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": fraction}
     config = neox.GPTNeoXConfig(
         hidden_size=2 * D, num_attention_heads=2, rope_parameters=parameters

@@ -66,18 +66,6 @@ def test_reflections_are_made_of_the_last_tokens():
         close(b[0, :, t], 2 * (s.beta[1] @ x[0, t] + s.c[1]).sigmoid())
 
 
-def test_golden_row():
-    """Two tokens of width 2, by hand: H_2 = I - 2 w w^T with w = (3, 4) / 5 swaps signs along w."""
-    s = PaTH(Shape(dim=2, heads=1)).double()
-    w = torch.tensor([[[[1.0, 0.0], [0.6, 0.8]]]], dtype=torch.float64)
-    b = torch.tensor([[[0.5, 2.0]]], dtype=torch.float64)
-    q = k = torch.tensor([[[[1.0, 2.0], [3.0, 1.0]]]], dtype=torch.float64)
-    ours = s.products(q, k, w, b, at(s, 2))[0, 0]
-    # k_1 H_2 q_2 = (1, 2) (3 - 1.2 * 2.6, 1 - 1.6 * 2.6) = -.12 - 6.32
-    close(ours[1], torch.tensor([-6.44, 10.0], dtype=torch.float64))
-    close(ours[0, 0], torch.tensor(5.0, dtype=torch.float64))
-
-
 @torch.no_grad()
 def test_closed_reflections_are_nope():
     s, T = moved(PaTH(SHAPE)), 9
@@ -133,7 +121,3 @@ def test_refusals():
     for options in ({"rank": 0}, {"taps": 0}):
         with pytest.raises(ValueError, match="must be at least 1"):
             PaTH(SHAPE, **options)
-    place = at(PaTH(SHAPE), 3)
-    place.causal = False
-    with pytest.raises(ValueError, match="causal"):
-        PaTH(SHAPE).score(*qkv(SHAPE, 3)[:2], place)

@@ -7,7 +7,6 @@ import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes.pope import PoPE
-from tests.support.oracles import PolarEmbedding, apply_polar_pos_emb
 from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -16,6 +15,8 @@ SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
 @pytest.mark.parametrize("T, heads, width", [(1, 1, 4), (7, 2, 6), (40, 3, 5)])
 @torch.no_grad()
 def test_equals_x_transformers(T, heads, width):
+    from tests.support.oracles import PolarEmbedding, apply_polar_pos_emb
+
     shape = Shape(dim=heads * width, heads=heads, layers=2)
     s, oracle = moved(PoPE(shape)).float(), PolarEmbedding(width, heads)
     oracle.learned_bias.data = s.delta[1][:, None]

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape
 from extrap.model.stack import Stack
@@ -100,7 +101,9 @@ def test_equal_mean_stretches_in_training_and_not_at_test():
 def test_works_under_a_relative_scheme():
     """ALiBi in a stack reads the distances of the positions that were drawn."""
     x, alibi = torch.randint(20, (2, 8)), ALiBi(SHAPE)
-    model = GPT(Stack(SHAPE, [RandomisedPositions(SHAPE, 64), alibi]), 20, 16, 2, 2).double()
+    model = GPT(
+        Stack(SHAPE, [RandomisedPositions(SHAPE, 64), alibi]), 20, Decoder(16, 2, 2)
+    ).double()
     torch.manual_seed(5)
     drawn, tested = model.train()(x), model.eval()(x)
     torch.manual_seed(5)
@@ -110,7 +113,7 @@ def test_works_under_a_relative_scheme():
         def positions(self, _):
             return t
 
-    by_hand = GPT(Stack(SHAPE, [Placed(SHAPE), alibi]), 20, 16, 2, 2).double()
+    by_hand = GPT(Stack(SHAPE, [Placed(SHAPE), alibi]), 20, Decoder(16, 2, 2)).double()
     by_hand.load_state_dict(model.state_dict())
     torch.testing.assert_close(drawn, by_hand(x), atol=1e-12, rtol=0)
     assert not torch.allclose(drawn, tested, atol=1e-3)
@@ -120,9 +123,11 @@ def test_works_under_a_relative_scheme():
 def test_a_table_needs_as_many_rows_as_there_are_positions():
     x = torch.zeros(1, 8, dtype=torch.long)
     enough = Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE, rows=64)])
-    assert GPT(enough, 20, 16, 2, 2)(x).isfinite().all()
+    assert GPT(enough, 20, Decoder(16, 2, 2))(x).isfinite().all()
     with pytest.raises(OutOfRange, match="past the 8 positions"):
-        GPT(Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE)]), 20, 16, 2, 2).eval()(x)
+        GPT(
+            Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE)]), 20, Decoder(16, 2, 2)
+        ).eval()(x)
 
 
 @pytest.mark.parametrize(

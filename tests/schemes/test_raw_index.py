@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.nope import NoPE
@@ -24,7 +25,7 @@ def raw(shape: Shape, direction: str = "broadcast", step: float = 1.0) -> Scheme
 
 def logits(scheme: Scheme, norm: str) -> torch.Tensor:
     torch.manual_seed(1)
-    model = GPT(scheme, 50, 32, 2, 4, norm=norm).double()
+    model = GPT(scheme, 50, Decoder(32, 2, 4, norm=norm)).double()
     with torch.no_grad():
         return model(torch.randint(50, (2, 64), generator=torch.Generator().manual_seed(0)))
 

@@ -4,11 +4,9 @@ and a bias per distance, which constant weights are.
 
 import pytest
 import torch
-from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
 
 from extrap.model.scheme import Shape
 from extrap.schemes.relative_projection import RelativeProjection
-from tests.support.oracles import RelativeProjPositionalBias
 from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -21,6 +19,10 @@ def inputs(T: int, shape: Shape = SHAPE) -> torch.Tensor:
 @pytest.mark.parametrize("T, heads, dim, extent", [(1, 1, 4, 2), (9, 2, 12, 5), (40, 3, 24, 16)])
 @torch.no_grad()
 def test_equals_x_transformers_and_inkling(T, heads, dim, extent):
+    from transformers.models.inkling.modeling_inkling import InklingRelativeLogits
+
+    from tests.support.oracles import RelativeProjPositionalBias
+
     shape = Shape(dim=dim, heads=heads, layers=2, length=32)
     s = moved(RelativeProjection(shape, curves=3, extent=extent)).float()
     x = inputs(T, shape).float()

@@ -7,19 +7,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rotary_embedding_torch import RotaryEmbedding
-from transformers.models.gptj import modeling_gptj as gptj
-from transformers.models.llama import modeling_llama as llama
-from transformers.models.roformer import modeling_roformer as roformer
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing, relayout, turn
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.rope import RoPE
-from tests.support import fixture_e
 from tests.support.explicit_phase import between, logits
-from tests.support.oracles import RotaryEmbedding as XRotary
-from tests.support.oracles import apply_rotary_pos_emb
 from tests.support.scheme_case import at, close, qkv, weights
 
 ODD = [3, 0, 7, 2, 1, 6, 4, 5]
@@ -38,25 +32,6 @@ def rotated(s: RoPE, x: torch.Tensor, t: float) -> torch.Tensor:
 
 def row(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
-
-
-@pytest.mark.parametrize(
-    "layout, a, o",
-    [
-        (
-            "interleaved",
-            ".339576567 .157433839 .370041527 .132948068",
-            "-.174041917 -.076105505 .040464189 .147126838",
-        ),
-        (
-            "half",
-            ".207133548 .295711274 .356208642 .140946535",
-            "-.040072735 -.041604186 -.032949481 -.016227594",
-        ),
-    ],
-)
-def test_fixture_e(layout, a, o):
-    fixture_e.check(RoPE(fixture_e.SHAPE, layout=layout), a, o)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +69,8 @@ def test_score_in_phases_at_any_coordinates(t, layout):
 
 
 def llama_rotate(q, k, D, base):
+    from transformers.models.llama import modeling_llama as llama
+
     config = llama.LlamaConfig(
         hidden_size=D,
         num_attention_heads=1,
@@ -105,6 +82,8 @@ def llama_rotate(q, k, D, base):
 
 
 def gptj_rotate(q, k, D, base):
+    from transformers.models.gptj import modeling_gptj as gptj
+
     sin, cos = gptj.create_sinusoidal_positions(q.shape[2], D)[None].chunk(2, -1)
     return tuple(
         gptj.apply_rotary_pos_emb(x.transpose(1, 2), sin, cos).transpose(1, 2) for x in (q, k)
@@ -112,6 +91,8 @@ def gptj_rotate(q, k, D, base):
 
 
 def roformer_rotate(q, k, D, base):
+    from transformers.models.roformer import modeling_roformer as roformer
+
     table = roformer.RoFormerSinusoidalPositionalEmbedding(q.shape[2], D)
     table.weight.data.copy_(table.create_weight())
     return roformer.RoFormerSelfAttention.apply_rotary_position_embeddings(
@@ -120,11 +101,16 @@ def roformer_rotate(q, k, D, base):
 
 
 def lucidrains_rotate(q, k, D, base):
+    from rotary_embedding_torch import RotaryEmbedding
+
     rotary = RotaryEmbedding(D, theta=base)
     return rotary.rotate_queries_or_keys(q), rotary.rotate_queries_or_keys(k)
 
 
 def x_rotate(q, k, D, base):
+    from tests.support.oracles import RotaryEmbedding as XRotary
+    from tests.support.oracles import apply_rotary_pos_emb
+
     freqs, _ = XRotary(D, base=base)(torch.arange(q.shape[2]))
     return apply_rotary_pos_emb(q, freqs), apply_rotary_pos_emb(k, freqs)
 
@@ -232,7 +218,10 @@ def test_any_memory_order_of_the_input(layout):
 def test_converted_weights_give_the_same_logits(source, target):
     shape = Shape(dim=16, heads=2, layers=2, vocab=11)
     torch.manual_seed(0)
-    a, b = (GPT(RoPE(shape, layout=layout), 11, 16, 2, 2).double() for layout in (source, target))
+    a, b = (
+        GPT(RoPE(shape, layout=layout), 11, Decoder(16, 2, 2)).double()
+        for layout in (source, target)
+    )
     state = a.state_dict()
     for name in [n for n in state if "qkv." in n]:
         q, k, v = state[name].chunk(3)

@@ -1,4 +1,4 @@
-"""Sandwich against fixture E, published sums, the sinusoids it is the inner product of, and the
+"""Sandwich against published sums, the sinusoids it is the inner product of, and the
 formula as a loop.
 """
 
@@ -14,7 +14,6 @@ from extrap.model.attention import attention
 from extrap.model.functional import sinusoid
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.sandwich import Sandwich
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, qkv, weights
 
 ONE = Shape(dim=4, heads=1)
@@ -23,20 +22,6 @@ ONE = Shape(dim=4, heads=1)
 def sums(s: Sandwich, *n: float) -> torch.Tensor:
     """The plain sums: head 1 of one is divided by 8, and the sum at distance 0 is taken off."""
     return s.width / 2 + 8 * s.distance_bias(torch.tensor(n, dtype=torch.float64), 0)[0]
-
-
-def test_fixture_e():
-    s = Sandwich(
-        Shape(dim=8, heads=2)
-    )  # head 1 of two is divided by 4; both read the one head of the fixture
-    close(
-        fixture_e.weights(s)[3], fixture_e._row(".014820600 .241057945 .392948619 .351172835"), 2e-9
-    )
-    close(
-        fixture_e.outputs(s)[3],
-        fixture_e._row("-.176314259 -.157202974 -.099602918 -.017616595"),
-        2e-9,
-    )
 
 
 @pytest.mark.parametrize(

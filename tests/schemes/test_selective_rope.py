@@ -23,7 +23,7 @@ def inputs(T: int) -> torch.Tensor:
 def test_angles_as_a_loop():
     s, T = moved(SelectiveRoPE(SHAPE, base=100.0, rank=5)), 7
     x = inputs(T)
-    ours = s.angle(x, 1)
+    ours = s.angles(x, 1)
     total = torch.zeros(6, dtype=torch.float64)
     for t in range(T):
         for m in range(min(t + 1, 4)):
@@ -41,7 +41,7 @@ def test_pairs_turn_by_their_angles():
     x = inputs(T)
     q, k, _ = qkv(SHAPE, T)
     turned, _ = s.rotate(q, k, at(s, T, layer=1, x=x))
-    a = s.angle(x, 1)
+    a = s.angles(x, 1)
     for t in range(T):
         for p in range(3):
             c, d = cos(a[0, 1, t, p]), sin(a[0, 1, t, p])
@@ -68,7 +68,7 @@ def test_a_token_may_stand_still():
     s, T = moved(SelectiveRoPE(SHAPE, taps=1)), 6
     x = inputs(T)
     x[:, 2:5] = 0
-    a = s.angle(x, 0)
+    a = s.angles(x, 0)
     close(a[:, :, 1], a[:, :, 4])
     assert (a[:, :, 5] - a[:, :, 4]).abs().max() > 1e-3
 
@@ -78,7 +78,7 @@ def test_angles_of_long_texts_are_exact():
     """Sums in float64: the increment after 30000 tokens of 3 rad is still 3 rad."""
     s, T = SelectiveRoPE(Shape(dim=4, heads=1), rank=1, taps=1), 30000
     s.down.data[:], s.up.data[:], s.taps.data[:] = 0.5, 3.0, 1.0
-    a = s.angle(torch.ones(1, T, 4), 0)[0, 0, :, 0]
+    a = s.angles(torch.ones(1, T, 4), 0)[0, 0, :, 0]
     assert float(a[-1] - a[-2]) == pytest.approx(3.0, abs=1e-6)
     assert float(a[-1]) == pytest.approx(3.0 * T, rel=1e-6)
 

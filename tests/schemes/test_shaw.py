@@ -1,4 +1,4 @@
-"""Shaw against fixture E, wav2vec2-bert's keys, the paper's sums as loops, and what equal tables
+"""Shaw against wav2vec2-bert's keys, the paper's sums as loops, and what equal tables
 must do.
 """
 
@@ -8,33 +8,22 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import (
-    _apply_relative_key_position_encoding,
-)
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.shaw import Shaw
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
-
-
-def test_fixture_e():
-    s = Shaw(fixture_e.SHAPE, clip=2).double()
-    n = torch.arange(12, dtype=torch.float64).view(1, 3, 4)
-    s.keys.data, s.values.data = (3 + n).sin(), (3 + n).cos()
-    fixture_e.check(s, None, ".179113145 -.143476878 -.551887038 -.717559929")
-    s.values.data.zero_()
-    close(
-        fixture_e.weights(s)[3], fixture_e._row(".067233068 .298352714 .561808087 .072606131"), 2e-9
-    )
 
 
 @pytest.mark.parametrize(
     "clip, T, heads, width", [(1, 5, 1, 4), (3, 9, 2, 6), (16, 12, 3, 8), (7, 40, 4, 2)]
 )
 def test_keys_equal_wav2vec2_bert(clip, T, heads, width):
+    from transformers.models.wav2vec2_bert.modeling_wav2vec2_bert import (
+        _apply_relative_key_position_encoding,
+    )
+
     shape = Shape(dim=heads * width, heads=heads, layers=2, length=32)
     s = Shaw(shape, clip)
     q, k, _ = qkv(shape, T, dtype=torch.float32)

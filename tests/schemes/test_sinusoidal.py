@@ -1,11 +1,11 @@
-"""Sinusoids: golden rows, norms, rotations, and the half layout of transformers. SCHEMES.md P2."""
+"""Sinusoids: norms, rotations, and the half layout of transformers. SCHEMES.md P2."""
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
 
+from extrap.model.decoder import Decoder
 from extrap.model.functional import frequencies
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
@@ -28,18 +28,6 @@ def close(a: torch.Tensor, b, tolerance: float = 1e-9) -> None:
     torch.testing.assert_close(a, torch.as_tensor(b, dtype=a.dtype), atol=tolerance, rtol=0)
 
 
-def test_golden_rows():
-    rows = table(torch.arange(3), 4)
-    close(rows[0], [0.0, 1, 0, 1])
-    close(rows[1], [0.841470985, 0.540302306, 0.009999833, 0.999950000])
-    close(rows[2], [0.909297427, -0.416146837, 0.019998667, 0.999800007])
-
-
-def test_golden_inner_product():
-    rows = table(torch.tensor([9, 6]), 8)
-    close(rows[0] @ rows[1], 1.964889526)
-
-
 @SETTINGS
 @given(i=st.floats(0, 1e4), j=st.floats(0, 1e4), dim=st.sampled_from([2, 8, 64]))
 def test_norm_and_inner_product_of_any_two_positions(i, j, dim):
@@ -60,6 +48,8 @@ def test_a_shift_is_a_rotation_of_the_pairs(i, c):
 @pytest.mark.parametrize(("length", "dim"), [(1, 2), (50, 8), (300, 64), (129, 20)])
 def test_transformers_has_the_same_table_in_half_layout(length, dim):
     """y[p] = x[2p], y[p + dim / 2] = x[2p + 1] converts interleaved to half."""
+    from transformers.models.roformer.modeling_roformer import RoFormerSinusoidalPositionalEmbedding
+
     theirs = RoFormerSinusoidalPositionalEmbedding(length, dim).create_weight()
     to_half = torch.cat([torch.arange(0, dim, 2), torch.arange(1, dim, 2)])
     close(table(torch.arange(length), dim).float()[:, to_half], theirs, 1e-5)
@@ -81,7 +71,7 @@ def test_first_is_every_confined_to_layer_zero():
 
     def logits(scheme):
         torch.manual_seed(0)
-        return GPT(scheme, 50, 32, 3, 4).double()(x)
+        return GPT(scheme, 50, Decoder(32, 3, 4)).double()(x)
 
     every = Sinusoidal(shape, layers="every")
     first = logits(Sinusoidal(shape))

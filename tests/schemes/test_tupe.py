@@ -1,10 +1,9 @@
-"""TUPE against fixture E, a double loop from the paper, and what the reset and the policies past L
-must do.
-"""
+"""TUPE against a double loop from the paper; what the reset and the policies past L must do."""
 
 import pytest
 import torch
 
+from extrap.model.decoder import Decoder
 from extrap.model.functional import bucket, sinusoid
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape
@@ -13,38 +12,9 @@ from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
 from extrap.schemes.t5 import T5
 from extrap.schemes.tupe import TUPE
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32, vocab=20)
-
-
-def published(relative: Scheme | None) -> TUPE:
-    """p of the fixture stands for vectors already normed."""
-    s = TUPE(fixture_e.SHAPE, relative).double()
-    s.norm = torch.nn.Identity()
-    s.table.data = torch.tensor([[i / 2, 0.5, 0, -0.5] for i in range(4)], dtype=torch.float64)
-    s.query.data = s.key.data = torch.eye(4, dtype=torch.float64)
-    s.theta.data.fill_(0.3)
-    return s
-
-
-def test_fixture_e_absolute():
-    a, o = (
-        ".108371233 .358228889 .286838222 .246561655",
-        ".039763577 .038993288 .028676082 .011337970",
-    )
-    fixture_e.check(published(None), a, o)
-
-
-def test_fixture_e_relative():
-    t5 = T5(Shape(dim=4, heads=1, length=64), buckets=8, max_distance=32)
-    t5.table.data = 0.1 * torch.arange(8, dtype=torch.float64)[:, None]
-    a, o = (
-        ".097677509 .394366542 .285724203 .222231745",
-        ".080264699 .051348959 .009861204 -.034040918",
-    )
-    fixture_e.check(published(t5), a, o)
 
 
 @pytest.mark.parametrize("past", ["raise", "sinusoidal"])
@@ -102,7 +72,7 @@ def test_shifts_are_felt_unless_only_the_relative_part_is_left():
 def test_policies_past_the_table():
     def model(past):
         s = TUPE(SHAPE, past=past)
-        return GPT(s, 20, 12, 2, 2).double().eval()
+        return GPT(s, 20, Decoder(12, 2, 2)).double().eval()
 
     x = torch.arange(40)[None] % 20
     with pytest.raises(OutOfRange, match="position 39 lies past the 32"):

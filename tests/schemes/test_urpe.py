@@ -1,4 +1,4 @@
-"""URPE against fixture E, uniform attention, and a double loop from the paper; its stack on T5."""
+"""URPE against uniform attention, and a double loop from the paper; its stack on T5."""
 
 import pytest
 import torch
@@ -6,7 +6,6 @@ import torch
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.t5 import T5
 from extrap.schemes.urpe import URPE
-from tests.support import fixture_e
 from tests.support.discover import scheme
 from tests.support.scheme_case import at, close, moved, qkv, weights
 
@@ -17,15 +16,6 @@ def with_factors(shape: Shape, *c: float) -> URPE:
     s = URPE(shape, len(c)).double()
     s.c.data = torch.tensor(c, dtype=torch.float64)[:, None].repeat(1, shape.heads)
     return s
-
-
-def test_fixture_e():
-    s = with_factors(fixture_e.SHAPE, 1, 0.5, 2, 0.25)
-    fixture_e.check(
-        s,
-        ".028087280 .997118405 .125118448 .138854782",
-        ".773189069 .517776737 .135594602 -.279785820",
-    )
 
 
 @torch.no_grad()

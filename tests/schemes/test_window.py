@@ -1,4 +1,4 @@
-"""Windows: who is seen, against fixture E and transformers, and the reach they have together."""
+"""Windows: who is seen, against transformers, and the reach they have together."""
 
 from dataclasses import replace
 
@@ -6,11 +6,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers.masking_utils import sliding_window_overlay
 
 from extrap.model.scheme import Scheme, Shape
 from extrap.schemes.window import ReachWindow, Window
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, lower, qkv, weights
 
 SHAPE = Shape(dim=8, heads=2, layers=3, length=64)
@@ -20,14 +18,11 @@ def place(s: Scheme, t):
     return replace(at(s, t), sees=s.sees)
 
 
-def test_fixture_e():
-    a, o = "0 0 .643130939 .356869061", "-.586437846 -.551910194 -.382255678 -.119011640"
-    fixture_e.check(Window(fixture_e.SHAPE, 2), a, o)
-
-
 @given(width=st.integers(1, 20), T=st.integers(1, 20))
 @settings(max_examples=15, deadline=None)
 def test_sees_what_transformers_sees(width, T):
+    from transformers.masking_utils import sliding_window_overlay
+
     visible, theirs = place(Window(SHAPE, width), T).visible, sliding_window_overlay(width)
     for i in range(T):
         assert visible[i].tolist() == [j <= i and bool(theirs(0, 0, i, j)) for j in range(T)]

@@ -18,7 +18,6 @@ TINY = [
     "data/corpus=files",
     "data.corpus.path=text",
     "data.corpus.document_tokens=300",
-    "linear=torch",
 ]
 NLL = ["task=[nll]", "task.nll.multiples=[0.5,1,2]", "task.nll.documents=4"]
 
@@ -52,6 +51,6 @@ def saved(folder: Path, kind: str, **options):
     """A model of transformers in a folder, with the tokenizer of the GGUF file."""
     model = tiny.made(kind, vocab_size=len(tiny_gguf.words()), **options)
     model.save_pretrained(folder)
-    unpacked = asked().base.checkpoint.folder / "tokenizer.json"
+    unpacked = asked().source.checkpoint.folder / "tokenizer.json"
     (folder / "tokenizer.json").write_text(unpacked.read_text())
     return model

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 import yaml
 
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.runs.build import build
@@ -23,6 +24,11 @@ def names(group: str) -> list[str]:
     files = (path for folder in FOLDERS for path in (folder / group).glob("*.yaml"))
     stems = sorted({path.stem for path in files})
     return [stem for stem in stems if "defaults" not in node(group, stem)]
+
+
+def theirs() -> set[str]:
+    """Returns the names of all choices outside the repository, whatever their group."""
+    return {path.stem for folder in FOLDERS[1:] for path in folder.rglob("*.yaml")}
 
 
 def node(group: str, name: str) -> dict:
@@ -53,4 +59,8 @@ def gpt(name: str, seed: int = 0, dtype: torch.dtype = torch.float64, **shape) -
             std=0.3 + float(p.data.std()) if p.numel() > 1 else 0.1,
         )
     grouped = {"kv_heads": shape.kv_heads, "head_dim": shape.head_width}
-    return GPT(s, shape.vocab, shape.dim, shape.layers, shape.heads, **grouped).to(dtype).eval()
+    return (
+        GPT(s, shape.vocab, Decoder(shape.dim, shape.layers, shape.heads, **grouped))
+        .to(dtype)
+        .eval()
+    )

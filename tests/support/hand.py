@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 
+from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 from extrap.runs.build import build
 from extrap.utils.errors import UserError
@@ -35,6 +36,11 @@ class Texts:
     def check(self, split, at_least):
         if len(self.stream(split)) < at_least:
             raise UserError(f"{self.option}: too short")
+
+
+def drawn_from(seed, vocabulary, stream, length):
+    """The context of sequences and questions."""
+    return Context(np.random.default_rng(seed), vocabulary, stream, length)
 
 
 def silent(done, total):

@@ -1,12 +1,18 @@
 """Jobs as the command line composes them, without a process of their own."""
 
 from collections.abc import Sequence
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
 
+import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import OmegaConf
 
 from extrap.cli import schema as config
-from extrap.runs.job import Job
+from extrap.cli.sweep import grid
+from extrap.runs.job import Job, make
 from extrap.utils.paths import conf_dir
 from tests.support import discover
 
@@ -27,15 +33,38 @@ def job(*overrides: str, tiny: Sequence[str] = TINY) -> Job:
     """The Job of `extrap <overrides>`, small enough for a test by `tiny`; the default options stand
     unless overridden.
     """
-    return Job(*composed(*tiny, *overrides))
+    return make(*composed(*tiny, *overrides))
 
 
 def composed(*overrides: str) -> tuple[dict, dict]:
-    """The configuration of `extrap <overrides>` and the choices of its groups."""
+    """Returns the configuration of `extrap <overrides>` and the choices of its groups."""
+    return deepcopy(_composed(overrides, tuple(discover.FOLDERS), tuple(discover.PLUGINS)))
+
+
+@cache  # Hydra takes a fifth of a second, and many tests start from the same job
+def _composed(overrides: tuple[str, ...], *_: tuple) -> tuple[dict, dict]:
     config.register()
     more = [f"file://{folder}" for folder in discover.FOLDERS[1:]]
     elsewhere = [f"hydra.searchpath={more}", f"plugins={discover.PLUGINS}"] if more else []
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*elsewhere, *overrides], return_hydra_config=True)
     plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
+    del plain["sweep"]
     return plain, plain.pop("hydra")["runtime"]["choices"]
+
+
+def first_jobs(experiment: Path) -> list[list[str]]:
+    """Returns the first values of each grid of an experiment file; of a glob, which the sweeper
+    resolves, the default.
+    """
+    node = yaml.safe_load(experiment.read_text()).get("sweep", {}).get("grid")
+    parser = OverridesParser.create()
+    return [
+        [
+            f"{one.get_key_element()}={next(one.sweep_string_iterator())}"
+            if one.is_sweep_override()
+            else str(one.input_line)
+            for one in parser.parse_overrides([word for word in words if "=glob(" not in word])
+        ]
+        for words in grid.overrides(node)
+    ]

@@ -7,7 +7,7 @@ from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.alias import AliasRetrieval
 from extrap.utils.errors import UserError
-from tests.support.hand import Texts, checked, measure, solving, values
+from tests.support.hand import Texts, checked, drawn_from, measure, solving, values
 
 L = 32
 V = Vocabulary(keys=100, values=16)
@@ -38,7 +38,7 @@ def test_the_table_is_three_different_names_for_each():
 
 @pytest.mark.parametrize("length", [12, 32, 33])
 def test_training_states_facts_and_asks_for_values_but_of_no_unseen_name_in_two_hops(length):
-    rows, scored = Alias(size=300).draw(np.random.default_rng(0), STREAM, V, length, 1.0)
+    rows, scored = Alias(size=300).draw(drawn_from(0, V, STREAM, length), 1.0)
     asked, facts = set(), 0
     rank = {
         V.key(int(key)): (i, hops)

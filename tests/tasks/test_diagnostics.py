@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from extrap.model.scheme import Shape
+from extrap.runs import evaluate as evaluation
 from extrap.runs import validate
 from extrap.schemes.rope import RoPE
 from extrap.tasks.diagnostics import Diagnostics
@@ -187,7 +188,7 @@ def test_an_extension_without_an_inside_is_refused(elsewhere):
 
 def test_untrained_is_the_model_that_training_began_with_under_the_extension():
     j = job("scheme=rope", "extension=pi")
-    fresh, began = j.untrained(), j.model()
+    fresh, began = evaluation.untrained(j), j.source.model()
     assert all(
         torch.equal(fresh.state_dict()[name], value)
         for name, value in began.state_dict().items()
@@ -197,4 +198,4 @@ def test_untrained_is_the_model_that_training_began_with_under_the_extension():
         fresh.scheme.positions(torch.tensor([8.0])) == 1
         and began.scheme.positions(torch.tensor([8.0])) == 8
     )
-    assert len(j.untrained(4).blocks) == 4
+    assert len(evaluation.untrained(j, 4).blocks) == 4

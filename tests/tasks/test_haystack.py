@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.needles import places, several_queries
+from extrap.data.multivalue import places, several_queries
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
@@ -292,6 +292,7 @@ def eliminating(rng, vocabulary=VOCABULARY):
     return model
 
 
+@pytest.mark.turns
 @pytest.mark.parametrize("needles", [2, 4])
 def test_elimination_is_worth_the_guess_of_multiquery(needles):
     """Right answers stand before later queries: 25/48 and a little luck with 4 needles."""

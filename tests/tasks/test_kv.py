@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.keyvalue import Padded, Records
+from extrap.data.keyvalue import Padded, Records
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.query import FORMS
+from extrap.data.query import FORMS
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.kv_query import KVQuery
 from extrap.utils.errors import UserError

@@ -8,7 +8,7 @@ from extrap.data.wide import Wide, WideForm
 from extrap.tasks.kv_wide import KVWide
 from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY as V
-from tests.support.hand import Texts, checked, measure, speak, values
+from tests.support.hand import Texts, checked, drawn_from, measure, speak, values
 
 L = 30
 TEXT = Texts([np.arange(4000) % 251])
@@ -101,7 +101,8 @@ def test_other_records_and_text_are_the_same_at_every_depth():
 def test_every_training_answer_is_the_value_of_its_key(width, progress):
     part = Wide(size=80, width=width, pool=6 if width > 1 else 40)
     rows, scored = part.draw(
-        np.random.default_rng(0), TEXT.stream("validation").astype(np.uint16), V, 45, progress
+        drawn_from(0, V, TEXT.stream("validation").astype(np.uint16), 45),
+        progress,
     )
     for row, score in zip(rows.tolist(), scored, strict=True):
         start = next(t for t, token in enumerate(row) if token in V.key_ids)

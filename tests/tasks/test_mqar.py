@@ -7,7 +7,7 @@ import torch
 from extrap.data.mqar import MultiQuery, draw_associations
 from extrap.tasks.mqar import MultiQueryRecall
 from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure
+from tests.support.hand import VOCABULARY, Texts, checked, drawn_from, measure
 
 L = 33
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -36,7 +36,7 @@ def remembering(value_of):
 @pytest.mark.parametrize("length", [9, 32, 33, 64])
 def test_every_key_comes_once_more_with_its_value_behind_it(length):
     pairs = (length - 1) // 4
-    made = draw_associations(np.random.default_rng(0), VOCABULARY, 50, length, pairs, 0.01)
+    made = draw_associations(drawn_from(0, VOCABULARY, None, length), 50, pairs, 0.01)
     assert made.tokens.shape == (50, length) and (made.tokens[:, 0] == VOCABULARY.bos).all()
     for row, asked in zip(made.tokens, made.asked, strict=True):
         keys, values = row[1 : 1 + 2 * pairs : 2], row[2 : 2 + 2 * pairs : 2]
@@ -48,16 +48,14 @@ def test_every_key_comes_once_more_with_its_value_behind_it(length):
 
 def test_gaps_follow_the_power_law():
     """p(g) ~ (g + 1)^(power - 1): the first draw of one record is one draw of that law."""
-    made = draw_associations(np.random.default_rng(0), VOCABULARY, 20000, 43, 1, 0.2)
+    made = draw_associations(drawn_from(0, VOCABULARY, None, 43), 20000, 1, 0.2)
     gaps = (made.asked[:, 0] - 3) // 2
     law = np.arange(1, 21) ** -0.8
     np.testing.assert_allclose(np.bincount(gaps, minlength=20) / 20000, law / law.sum(), atol=0.01)
 
 
 def test_scored_tokens_of_training_are_the_answers():
-    rows, scored = MultiQuery(size=30, pairs=4).draw(
-        np.random.default_rng(1), STREAM, VOCABULARY, 32, 1.0
-    )
+    rows, scored = MultiQuery(size=30, pairs=4).draw(drawn_from(1, VOCABULARY, STREAM, 32), 1.0)
     assert rows.shape == (30, 33) and scored.shape == (30, 32)
     for row, score in zip(rows.tolist(), scored, strict=True):
         pairs = int(score.sum())
@@ -66,11 +64,7 @@ def test_scored_tokens_of_training_are_the_answers():
         assert {row[at - 1]: row[at] for at in answers} == records
         assert min(answers) > 2 * pairs + 1
     counts = {
-        int(
-            MultiQuery(size=1, pairs=4)
-            .draw(np.random.default_rng(s), STREAM, VOCABULARY, 32, 1)[1]
-            .sum()
-        )
+        int(MultiQuery(size=1, pairs=4).draw(drawn_from(s, VOCABULARY, STREAM, 32), 1)[1].sum())
         for s in range(40)
     }
     assert counts == {1, 2, 3, 4}

@@ -77,18 +77,50 @@ def test_who_finds_the_key_and_not_the_order_has_the_guess_of_nth():
         assert np.mean(rates) == pytest.approx(1 / 5, abs=0.02)
 
 
+def by_slot(copies):
+    """A reader of the mark and of the slot where even places put the record; it sees no key."""
+
+    def answer(context, query, vocabulary):
+        records = len(context) // 2
+        order = query[0] - vocabulary.key_ids.start
+        rank = order if order < 8 else copies - (16 - order)
+        at = int(np.round(np.linspace(0, records - 1, copies))[rank])
+        return context[len(context) - 2 * (records - at) + 1]
+
+    return solving(answer, 2)
+
+
+def test_who_never_looks_at_the_key_cannot_answer_nth():
+    rates = {
+        places: [
+            rate
+            for (_, n, _), rate in values(
+                measure(nth(trials=200, copies=3, places=places), by_slot(3), TEXT, L), "accuracy"
+            ).items()
+            if n >= L
+        ]
+        for places in ("even", "drawn")
+    }
+    assert set(rates["even"]) == {1.0}
+    assert max(rates["drawn"]) < 1 / 3
+
+
 def test_who_names_the_value_of_a_chain_has_the_guess_of_trace():
     rng = np.random.default_rng(0)
 
     def any_of(context, query, vocabulary):
-        return rng.choice([t for t in context if t in vocabulary.value_ids])
+        """A chain with hops ends in a key that another record names."""
+        records = [context[i : i + 3] for i in range(len(context) % 3, len(context), 3)]
+        named = {x for _, x, _ in records}
+        ends = [(key, x) for key, x, _ in records if x in vocabulary.value_ids]
+        return rng.choice([x for key, x in ends if key in named] or [x for _, x in ends])
 
     result = measure(trace(trials=300), solving(any_of, 1), TEXT, L)
     guess, accuracy = values(result, "guess"), values(result, "accuracy")
     for (protocol, n), expected in guess.items():
         hops = int(protocol[-1])
         records = (n - 2) // 3
-        chains = records // (hops + 1) + records % (hops + 1)
+        chains = records // (hops + 1)
         assert expected == pytest.approx(1 / chains + (1 - 1 / chains) / 16)
         rates = [a for (p, m, _), a in accuracy.items() if (p, m) == (protocol, n)]
         assert np.mean(rates) == pytest.approx(expected, abs=0.03)

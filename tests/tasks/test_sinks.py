@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.trials.keyvalue import Padded, Records
+from extrap.data.keyvalue import Padded, Records
 from extrap.model.inspection import Defined, Hidden, InspectedModel
 from extrap.tasks.sinks import FORMS, SinkAblation, other_slot
 from extrap.utils.errors import UserError

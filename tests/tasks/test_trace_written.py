@@ -8,7 +8,15 @@ from extrap.data.trace_written import TraceWritten, TraceWrittenForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.trace_written import WrittenTracking
 from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure, values, written_answer
+from tests.support.hand import (
+    VOCABULARY,
+    Texts,
+    checked,
+    drawn_from,
+    measure,
+    values,
+    written_answer,
+)
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -102,7 +110,7 @@ def test_an_answer_is_the_chain_of_the_key(length, hops):
 @pytest.mark.parametrize("length", [24, 25, 26, 64])
 def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
     part = TraceWritten(size=60, hops=2)
-    rows, scored = part.draw(np.random.default_rng(0), STREAM, V, length, difficulty)
+    rows, scored = part.draw(drawn_from(0, V, STREAM, length), difficulty)
     lengths = set()
     for row, score in zip(rows.tolist(), scored, strict=True):
         answers = 1 + np.flatnonzero(score)

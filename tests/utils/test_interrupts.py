@@ -7,7 +7,7 @@ import pytest
 
 from extrap.cli import program
 from extrap.utils.interrupts import held_back
-from tests.support.tiny_program import heeding
+from tests.support.program import heeding
 
 
 def test_an_interruption_is_answered_when_what_must_be_whole_is() -> None:

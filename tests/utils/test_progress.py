@@ -100,15 +100,21 @@ def test_a_line_a_minute_where_no_bar_is_drawn(
         ]
 
 
-def test_the_pace_is_that_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pace_is_that_of_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(progress.FILE, str(file := tmp_path / "job.json"))
     monkeypatch.setattr(progress.time, "monotonic", watch := Watch())
-    pace = progress.Pace()
-    assert pace.left(0, 2000) is None
+
+    def left() -> float | None:
+        return json.loads(file.read_text(encoding="utf-8"))["left"]
+
+    p = Progress("train", 2000)
+    assert left() is None
     watch.now += 7  # of reading and building
-    assert pace.left(1500, 2000) is None
+    p(1500)
+    assert left() is None
     watch.now += 10
-    assert pace.left(1600, 2000) == 40
-    assert pace.left(1600, None) is None
+    p(1600)
+    assert left() == 40
 
 
 def test_a_process_by_itself_keeps_its_progress_while_it_works(

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from extrap.audit.column import Column, yes
 from extrap.audit.subject import SHAPE, Subject, draw, last_logits, moved, place, projected, words
-from extrap.model.card import parts
 from extrap.model.gpt import GPT
+from extrap.model.parts import parts
 from extrap.model.scheme import OutOfRange
 
 TOKENS, BACK = 24, 5

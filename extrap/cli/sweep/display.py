@@ -1,4 +1,4 @@
-"""What people see of a running sweep: one live line on a terminal, a plain line per start and end
+"""The view of a running sweep: one live line on a terminal, a plain line per start and end
 elsewhere, and a list at the end.
 """
 
@@ -6,92 +6,59 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from extrap.cli.sweep.process import Process, State
-from extrap.utils.progress import MINUTE, clock, seconds_left, share_of
+from extrap.utils.progress import MINUTE, clock, seconds_left, words
 
 STOPPING = "waiting for the jobs to finish what they are writing; Ctrl-C again ends them at once"
 
 
-class Status(Protocol):
-    def started(self, job: Process) -> None: ...
+class Status:
+    """live: one line that is drawn over itself, for a terminal; else a line for each start and end,
+    and one a minute between them.
+    """
 
-    def ended(self, job: Process) -> None: ...
-
-    def tick(self) -> None: ...
-
-    def stopping(self) -> None: ...
-
-    def close(self) -> None: ...
-
-
-def status(jobs: list[Process], n_jobs: int) -> Status:
-    """The kind that suits stderr."""
-    return Live(jobs, n_jobs) if sys.stderr.isatty() else Lines(jobs, n_jobs)
-
-
-class Lines:
-    """For logs and pipes: a line for each start and end, and one a minute between them."""
-
-    def __init__(self, jobs: list[Process], n_jobs: int = 1) -> None:
-        self._jobs, self._n_jobs, self._next = jobs, n_jobs, time.monotonic() + MINUTE
+    def __init__(self, jobs: list[Process], n_jobs: int = 1, live: bool = False) -> None:
+        self._jobs, self._n_jobs, self._live = jobs, n_jobs, live
+        self._next = 0.0 if live else time.monotonic() + MINUTE
 
     def started(self, job: Process) -> None:
-        self._say(job, "start", f"log: {job.log}")
+        if self._live:
+            self._next = 0.0
+            return self.tick()
+        self._say(f"{self._number(job)} start {job.label}  (log: {job.log})")
 
     def ended(self, job: Process) -> None:
-        detail = "another process works on it" if job.state is State.HELD else clock(job.seconds)
-        self._say(job, job.state.value, detail + (f": {job.reason}" if job.reason else ""))
+        reason = f": {job.reason}" if job.reason else ""
+        if not self._live:
+            held = job.state is State.HELD
+            detail = "another process works on it" if held else clock(job.seconds)
+            self._say(f"{self._number(job)} {job.state.value} {job.label}  ({detail}{reason})")
+        elif job.state is State.FAILED:
+            self._say(f"failed {job.label}{reason}\n")
+        if self._live:
+            self._next = 0.0
 
     def tick(self) -> None:
         if time.monotonic() >= self._next:
-            self._next = time.monotonic() + MINUTE
-            print(line(self._jobs, self._n_jobs), file=sys.stderr, flush=True)
+            self._next = time.monotonic() + (0.5 if self._live else MINUTE)
+            width = shutil.get_terminal_size().columns - 1 if self._live else None
+            self._say(line(self._jobs, self._n_jobs)[:width])
 
     def stopping(self) -> None:
-        print(f"extrap: {STOPPING}", file=sys.stderr, flush=True)
+        self._say(STOPPING if self._live else f"extrap: {STOPPING}")
 
     def close(self) -> None:
-        pass
+        if self._live:
+            self._say("")
 
-    def _say(self, job: Process, what: str, rest: str) -> None:
-        print(
-            f"[{self._jobs.index(job) + 1}/{len(self._jobs)}] {what} {job.label}  ({rest})",
-            file=sys.stderr,
-            flush=True,
-        )
+    def _number(self, job: Process) -> str:
+        return f"[{self._jobs.index(job) + 1}/{len(self._jobs)}]"
 
-
-class Live:
-    """For a terminal: one line that is drawn over itself."""
-
-    def __init__(self, jobs: list[Process], n_jobs: int) -> None:
-        self._jobs, self._n_jobs, self._next = jobs, n_jobs, 0.0
-
-    def started(self, job: Process) -> None:
-        self._next = 0.0
-        self.tick()
-
-    def ended(self, job: Process) -> None:
-        if job.state is State.FAILED:
-            self._draw(f"failed {job.label}: {job.reason}\n")
-        self._next = 0.0
-
-    def tick(self) -> None:
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + 0.5
-            width = shutil.get_terminal_size().columns
-            self._draw(line(self._jobs, self._n_jobs)[: width - 1])
-
-    def stopping(self) -> None:
-        self._draw(STOPPING)
-
-    def close(self) -> None:
-        self._draw("")
-
-    def _draw(self, text: str) -> None:
-        print(f"\r\x1b[2K{text}", end="", file=sys.stderr, flush=True)
+    def _say(self, text: str) -> None:
+        text, end = (f"\r\x1b[2K{text}", "") if self._live else (text, "\n")
+        print(text, end=end, file=sys.stderr, flush=True)
 
 
 def line(jobs: list[Process], n_jobs: int) -> str:
@@ -115,23 +82,16 @@ def line(jobs: list[Process], n_jobs: int) -> str:
 
 
 def _doing(job: Process) -> str:
-    progress = job.progress()
-    if not progress:
-        return "starting"
-    share = share_of(progress)
-    words = [
-        progress.get("phase"),
-        share is not None and f"{int(100 * share)} %",
-        progress.get("note"),
-    ]
-    return " ".join(str(word) for word in words if word)
+    """`train 45 % loss 2.1`"""
+    state = job.progress()
+    return " ".join(words(state | {"left": None})) if state else "starting"
 
 
 def time_left(jobs: list[Process], n_jobs: int) -> float | None:
     """Seconds, from the mean duration of the jobs that are done.
 
-    Before the first of them, from the pace of those that run, which is too little: what comes after
-    the present phase of a job is not known yet. None before the first step.
+    Before the first job is done, from the pace of the running jobs. That is too little: the later
+    phases of a job are not known yet. None before the first step.
     """
     now = time.monotonic()
     running = [job for job in jobs if job.state is State.RUNNING]
@@ -148,35 +108,22 @@ def time_left(jobs: list[Process], n_jobs: int) -> float | None:
 
 
 def summary(jobs: list[Process], seconds: float, entries: Sequence[Any] = ()) -> str:
-    """The list at the end: what shows the rows of these entries, counts, then each job that makes
-    no sense and each failed one, with its reason; the latter with its log.
+    """The list at the end: the commands that show the rows of these entries, counts, then each job
+    that makes no sense and each failed one with its reason, a failed one with its log.
     """
     studies = dict.fromkeys(entry.study for entry in entries if entry and entry.tasks)
-    count = [
+    count = ", ".join(
         f"{sum(job.state is state for job in jobs)} {state.value}"
         for state in (State.DONE, State.SKIPPED, State.FAILED)
-    ]
-    senseless = [
-        f"  skipped {job.label}: {job.reason}"
-        for job in jobs
-        if job.state is State.SKIPPED and job.reason
-    ]
-    failed = [
-        f"  failed {job.label}: {job.reason}\n         {job.log}"
-        for job in jobs
-        if job.state is State.FAILED
-    ]
-    return "\n".join(
-        [
-            *(
-                f"rows: results/{name}/rows; extrap-plot {name} draws, extrap-table {name} prints"
-                for name in studies
-            ),
-            (
-                f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: "
-                f"{', '.join(count)}"
-            ),
-            *senseless,
-            *failed,
-        ]
     )
+    lines = [
+        f"rows: results/{name}/rows; extrap-plot {name} draws, extrap-table {name} prints"
+        for name in studies
+    ]
+    lines.append(f"{len(jobs)} job{'s' if len(jobs) != 1 else ''} in {clock(seconds)}: {count}")
+    for state in (State.SKIPPED, State.FAILED):
+        for job in jobs:
+            if job.state is state and (job.reason or state is State.FAILED):
+                lines.append(f"  {state.value} {job.label}: {job.reason}")
+                lines += [f"         {job.log}"] if state is State.FAILED else []
+    return "\n".join(lines)

@@ -37,6 +37,10 @@ def check_run(name: str) -> None:
     planned = os.environ.pop(RUN, name)
     if name != planned:
         raise UserError(
-            f"{planned}: text or configuration have changed since the sweep was checked, and make "
-            f"it {name}; start the sweep again"
+            planned,
+            problem=(
+                "text or configuration have changed since the sweep was checked, and make it "
+                f"{name}"
+            ),
+            remedy="start the sweep again",
         )

@@ -1,12 +1,11 @@
-"""A corpus: documents of text from some source, split into train and validation, opened as a map of
+"""A corpus: documents of text from a source, split into train and validation, opened as a map of
 tokens.
 
     source.documents() -> (name, text) ...  -split by a hash of the name, encoded->  token map  ->
                                             Corpus.stream, Corpus.documents
 
-A source that was read before is not read again while its fingerprint (files with sizes and times,
-or the name of a hub set) is the same: `<cache>/index/<fingerprint>` holds the content hash of its
-map.
+extrap does not read a source again while its fingerprint (files with sizes and times, or the name
+of a hub set) is the same: `<cache>/index/<fingerprint>` holds the content hash of its map.
 """
 
 import hashlib
@@ -30,13 +29,13 @@ KEPT = "EXTRAP_TOKENS"
 
 
 def cache_folder() -> Path:
-    """Where token maps are kept, for whichever text."""
+    """Returns the folder of the token maps of all texts."""
     return Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
 
 
 class Corpus:
-    """An opened corpus, read-only. name: for people; sha256: hash of all that was read; option:
-    what to name in messages; cut: bytes that documents were cut to, if they were.
+    """An opened corpus, read-only. name: for people; sha256: hash of the whole text; option: for
+    messages; cut: the length in bytes at which documents were cut, or None.
     """
 
     def __init__(
@@ -51,19 +50,19 @@ class Corpus:
         self.cut = cut
 
     def stream(self, split: str) -> np.ndarray:
-        """All tokens of "train" or "validation", (N,) unsigned, documents one after the other
-        without BOS.
+        """Returns all tokens of "train" or "validation", (N,) unsigned, documents one after the
+        other without BOS.
         """
         return self._maps[split].tokens
 
     def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
-        """The documents of a split with `at_least` tokens or more, views of the map, in a fixed
-        order.
+        """Returns the documents of a split with `at_least` tokens or more, views of the map, in a
+        fixed order.
         """
         return [self._maps[split].tokens[a:b] for a, b in self._places(split, at_least)]
 
     def sizes(self, split: str, at_least: int = 0) -> list[np.ndarray]:
-        """Bytes of text behind each token of the same documents."""
+        """Returns the bytes of text behind each token of the same documents."""
         sizes = self._maps[split].sizes
         return [
             np.broadcast_to(np.uint8(1), b - a) if sizes is None else sizes[a:b]
@@ -76,7 +75,7 @@ class Corpus:
         ]
 
     def check(self, split: str, at_least: int) -> None:
-        """Raises UserError when the split has fewer tokens than one window needs."""
+        """Raises UserError if the split has fewer tokens than one window needs."""
         if (found := len(self.stream(split))) < at_least:
             raise UserError(
                 f"{self.option}: {found} {split} tokens, fewer than one window of {at_least}; "
@@ -101,8 +100,8 @@ class Encoded:
 
 @dataclass(frozen=True, kw_only=True)
 class Source(ABC):
-    """Where text comes from. validation: share of the documents kept for validation, chosen by a
-    hash of their names.
+    """A source of text. validation: share of the documents kept for validation, chosen by a hash of
+    their names.
 
     Raises ValueError for a share outside (0, 1).
     """
@@ -118,35 +117,33 @@ class Source(ABC):
     @property
     @abstractmethod
     def title(self) -> str:
-        """A short name for rows and figures."""
+        """Returns a short name for rows and figures."""
 
     @property
     @abstractmethod
     def option(self) -> str:
-        """The option and value that chose this source, for messages."""
+        """Returns the option and value that chose this source, for messages."""
 
     @property
     def place(self) -> str:
-        """What it reads whose meaning depends on the folder worked in, written so that it does not;
-        empty where nothing does.
-        """
+        """Returns the absolute form of the relative paths that this source reads, or ""."""
         return ""
 
     @abstractmethod
     def documents(self) -> Iterator[tuple[str, bytes]]:
-        """(name, text) of every document, in a fixed order. Raises UserError when there is nothing
-        to read.
+        """Yields (name, text) of every document, in a fixed order. Raises UserError if there is no
+        text.
         """
 
     @abstractmethod
     def state(self) -> list | None:
-        """What changes whenever the text does, as plain values; None when it cannot be told and
-        must be read to be known.
+        """Returns plain values that change whenever the text does; None if only reading the text
+        can tell.
         """
 
     def open(self, cache: str | Path | None = None, encoder: Encoder = BYTES) -> Corpus:
-        """The corpus of this source, built below `cache` the first time. Raises UserError for what
-        is missing or too short, and for a link in place of the cache.
+        """Returns the corpus of this source, built below `cache` the first time. Raises UserError
+        for a missing or too short text, and for a link in place of the cache.
         """
         cache = cache_folder() if cache is None else Path(cache)
         atomic.check_way(cache)
@@ -186,14 +183,16 @@ class Source(ABC):
 
 
 def split_of(name: str, validation: float) -> str:
-    """The split of a document: its name alone decides, so that adding documents moves none."""
+    """Returns the split of a document. Its name alone decides, so that a new document moves no
+    other.
+    """
     share = int.from_bytes(hashlib.sha256(os.fsencode(name)).digest()[:8]) / 2**64
     return "validation" if share < validation else "train"
 
 
 def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
-    """A document in pieces of at most `size` tokens, name#0, name#1, ...; itself where it is no
-    longer than that.
+    """Yields a document in pieces of at most `size` tokens, name#0, name#1, ...; a shorter document
+    is one piece under its own name.
     """
     if len(text) <= size:
         yield name, text

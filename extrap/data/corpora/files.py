@@ -7,10 +7,9 @@ from glob import glob
 from pathlib import Path
 
 from extrap.data.corpora.base import Source, cut
-from extrap.data.corpora.nesting import check_size
 from extrap.data.corpora.reader import json, parquet, stamps, texts
 from extrap.utils.errors import UserError
-from extrap.utils.packed import is_packed
+from extrap.utils.untrusted import check_size, is_packed
 
 TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 
@@ -56,7 +55,7 @@ class Files(Source):
         root, paths = self._files()
         for path in paths:
             if _kind(path) == "text":
-                check_size(path)
+                check_size(path, "data.corpus.path")
         plain = [path for path in paths if _kind(path) == "text"]
         for path, text in zip(plain, texts(plain), strict=True):
             yield from self._pieces(path.relative_to(root).as_posix(), text.encode())
@@ -129,17 +128,31 @@ class Files(Source):
                 if not any(part.startswith(".") for part in Path(name).parts)
             }
         if not named:
-            why = "empty" if path.exists() else "no such file or folder"
-            raise UserError(
-                f"{self.option}: {why}; give an existing text file, a folder of text files or a "
-                "pattern such as 'folder/**/*.txt'"
+            remedy = (
+                "give an existing text file, a folder of text files or a pattern such as "
+                "'folder/**/*.txt'"
             )
+            raise UserError("data.corpus.path", self.path, _why(path, found), remedy)
         if not self.links and not path.is_file():
             _check_inside(root, named)
         once: dict[Path, Path] = {}  # a file that links give a second name is one document
         for name in sorted(named):
             once.setdefault(named[name].resolve(), named[name])
         return root, list(once.values())
+
+
+def _why(path: Path, found: list[Path]) -> str:
+    """What is there in place of a file with text."""
+    if not path.exists():
+        return "no such file or folder"
+    if not path.is_file() and not path.is_dir():
+        return "a pipe or a device"
+    for other in found:
+        if other.is_symlink() and other.is_dir():
+            return f"only a link to a folder ({other.name}), which is not followed"
+        if other.exists() and not other.is_file() and not other.is_dir():
+            return f"only a pipe or a device ({other.name})"
+    return "empty"
 
 
 def _check_inside(root: Path, named: dict[str, Path]) -> None:

@@ -66,8 +66,8 @@ class Hub(Source):
             yield from _joined(self._rows(), self.join.encode(), self.document_tokens)
 
     def _rows(self) -> Iterator[bytes]:
-        """The text of every row that has some. Raises UserError, in one line, for whatever the hub
-        or `datasets` cannot give.
+        """Yields the text of every row that has text. Raises UserError, in one line, for every
+        failure of the hub or of `datasets`.
         """
         try:
             with streamed(

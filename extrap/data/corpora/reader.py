@@ -14,10 +14,10 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from extrap.data.corpora.nesting import check_nesting, check_size
-from extrap.utils import packed
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import check_nesting, check_size, opened
 
+PATH = "data.corpus.path"
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, zlib.error)  # unpacking, decoding and parsing
 SETTLED = 2.0  # seconds; the coarsest file times in use
@@ -25,8 +25,8 @@ SETTLED = 2.0  # seconds; the coarsest file times in use
 
 @contextmanager
 def streamed(kind: str, **options: Any) -> Iterator:
-    """A data set as a stream of rows (dicts): no copy in the cache of `datasets`, no progress bars,
-    no log lines.
+    """Returns a data set as a stream of rows (dicts): no copy in the cache of `datasets`, no
+    progress bars, no log lines.
     """
     # takes a second to import, which a corpus that is already mapped need not wait for
     import datasets
@@ -47,7 +47,7 @@ def streamed(kind: str, **options: Any) -> Iterator:
 
 
 def parquet(path: Path) -> Iterator[dict]:
-    """Rows of a file of parquet. Raises UserError where it is none."""
+    """Yields the rows of a parquet file. Raises UserError if the file is no parquet."""
     files = [escape(str(path.absolute()))]
     try:
         with streamed("parquet", data_files=files, split="train") as found:
@@ -57,19 +57,19 @@ def parquet(path: Path) -> Iterator[dict]:
 
 
 def json(path: Path) -> Iterator[tuple[int, Any]]:
-    """(number of its line, record) of a file with a JSON value a line, or (place, record) of one
-    that is a list. Raises UserError naming file and line of what is neither.
+    """Yields (line number, record) of a file with a JSON value a line, or (place, record) of a file
+    that is one list. Raises UserError naming file and line for any other content.
 
-    Not by `datasets`: it settles the types of all columns on the first 10 MB, and rewrites or
-    refuses what comes behind and is of another.
+    extrap does not use `datasets` here: it derives the types of all columns from the first 10 MB,
+    and then rewrites or rejects later values of another type.
     """
-    check_nesting(path)
+    check_nesting(path, PATH)
     number, first = 1, True
     try:
-        with TextIOWrapper(packed.opened(path), encoding=UTF8) as lines:
+        with TextIOWrapper(opened(path), encoding=UTF8) as lines:
             for number, text in enumerate(lines, 1):
                 if first and text.lstrip().startswith("["):
-                    check_size(path)  # it is held whole
+                    check_size(path, PATH)  # it is held whole
                     yield from enumerate(_parsed(text + lines.read()), 1)
                     return
                 if text.strip():
@@ -89,7 +89,7 @@ def texts(paths: Iterable[Path]) -> Iterator[str]:
     """
     for path in paths:
         try:
-            with TextIOWrapper(packed.opened(path), encoding=UTF8) as file:
+            with TextIOWrapper(opened(path), encoding=UTF8) as file:
                 text = file.read()
         except BROKEN as error:
             raise unreadable(path, "text", error) from None

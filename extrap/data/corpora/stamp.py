@@ -13,12 +13,14 @@ NAME = "stamp.json"
 
 
 def put(folder: Path) -> None:
-    """Notes the files of a folder as they are now. Raises OSError where it cannot be written to."""
+    """Writes down the files of a folder as they are now. Raises OSError if the folder is not
+    writable.
+    """
     atomic.replace(folder / NAME, json.dumps(_seen(folder)).encode())
 
 
 def holds(folder: Path) -> bool:
-    """Whether the files are all there and none but those that were noted, untouched since."""
+    """True if the folder holds exactly the files that were written down, unchanged since."""
     try:
         return json.loads((folder / NAME).read_text()) == _seen(folder)
     except (OSError, ValueError, RecursionError):

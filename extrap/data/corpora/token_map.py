@@ -122,8 +122,8 @@ def _add(digest: Any, split: int, text: bytes) -> None:
 
 
 def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream] | None:
-    """The map of that content hash, read-only and not loaded; None where there is none, it is not
-    as it was written, or nobody can tell that its content has that hash.
+    """Returns the map of a content hash, read-only and not loaded. Returns None if the map is
+    missing or damaged, or if its hash cannot be verified.
     """
     folder = cache / sha256
     try:
@@ -148,7 +148,7 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
 
 
 def _content(folder: Path, maps: dict[str, Stream], encoder: Encoder) -> str:
-    """The content hash of a map whose tokens are the bytes of its text."""
+    """Returns the content hash of a map whose tokens are the bytes of its text."""
     digest = hashlib.sha256(encoder.name.encode())
     places = {split: pairwise(maps[split].offsets.tolist()) for split in SPLITS}
     for number in (folder / ORDER).read_bytes():
@@ -160,7 +160,7 @@ def _content(folder: Path, maps: dict[str, Stream], encoder: Encoder) -> str:
 
 
 def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> Stream:
-    """One split; ValueError where its files have changed or do not belong together."""
+    """Returns one split. Raises ValueError if its files have changed or do not belong together."""
 
     def array(kind: str, dtype: str) -> np.ndarray:
         path = folder / f"{split}.{kind}"
@@ -186,8 +186,8 @@ def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> 
 
 @lru_cache(maxsize=64)
 def _digest_of(path: str, size: int, modified: int, inode: int) -> str:
-    """The hash of a file, computed once as long as it looks the same: a sweep reads the same map in
-    every check.
+    """Returns the hash of a file, computed once while its size and times stay the same: a sweep
+    reads the same map in every check.
     """
     return _digest(Path(path))
 
@@ -213,8 +213,8 @@ def _settled(path: Path) -> Iterator[BinaryIO]:
 
 
 def _publish(folder: Path, target: Path) -> None:
-    """Renames a whole map to its name, one process at a time. A map that is there already and not
-    the same makes way.
+    """Renames a whole map to its name, one process at a time. A different map of that name makes
+    way.
     """
     atomic.sync_folder(folder)
     cache = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
@@ -232,7 +232,7 @@ def _publish(folder: Path, target: Path) -> None:
 
 
 def _same(ours: Path, theirs: Path) -> bool:
-    """Whether two maps are alike, and the second is as its about.json notes."""
+    """True if two maps are equal, and the second matches its about.json."""
     try:
         if not all(path.is_file() for path in theirs.iterdir()):
             return False
@@ -244,7 +244,7 @@ def _same(ours: Path, theirs: Path) -> bool:
 
 
 def remove_left(cache: Path) -> None:
-    """Removes what writers left that were killed: nobody holds it, and it is no moment old."""
+    """Removes the leftovers of killed writers: folders that no process holds, unless new."""
     for left in cache.glob(".writing-*"):
         try:
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
@@ -258,7 +258,7 @@ def remove_left(cache: Path) -> None:
 
 
 def _free(folder: Path) -> bool:
-    """Whether it can be told that no process writes a map there."""
+    """True if certainly no process writes a map there."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return lock_descriptor(handle, blocking=False)

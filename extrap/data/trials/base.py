@@ -3,10 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import fmean
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from extrap.data.context import Context
 from extrap.data.trials.checksum import checksum
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 
@@ -17,24 +19,26 @@ DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 class Questions:
     """n questions of one length and depth whose answers have a tokens.
 
-    tokens (n, length) int64: what is read, the contexts and all but the last token of each answer,
-    so that the last a predictions are the answer; answers (n, a); values (n, records, w): those of
-    all records, w tokens each, the last w of an answer being one; index: of the gold record among
-    the records, from 0; distance: tokens from the gold record to the last query, their mean where
-    it differs by question; tail: tokens at the end that ask and answer, in a dialogue the beginning
-    of the next turn.
+    tokens (n, length) int64: the contexts and all but the last token of each answer, so that the
+    last a predictions are the answer; answers (n, a); values (n, records, w): of all records, w
+    tokens each, one of which is the last w tokens of the answer; index: of the gold record among
+    the records, from 0; distance: tokens from the gold record to the last query, means if they
+    differ by question; tail: tokens at the end that ask and answer, in a dialogue the beginning of
+    the next turn.
     """
 
     tokens: np.ndarray
     answers: np.ndarray
     values: np.ndarray
-    index: int
+    index: float
     distance: float
     tail: int = 0
 
     @property
     def places(self) -> dict[str, float]:
-        """What is the same in all of them, and which ones they are: items of a cell."""
+        """Returns the items of a cell: index, distance, and a checksum that identifies the
+        questions.
+        """
         return {
             "index": self.index,
             "distance": self.distance,
@@ -43,8 +47,8 @@ class Questions:
 
 
 class OneQuestion(NamedTuple):
-    """One of Questions: tokens (length,), answer (a,), values (records, w), and index, distance and
-    tail, which are the same for all questions of a length and a depth.
+    """One of Questions: tokens (length,), answer (a,), values (records, w), index, distance, and
+    tail, which is the same for all questions of a length and a depth.
     """
 
     tokens: np.ndarray
@@ -56,32 +60,25 @@ class OneQuestion(NamedTuple):
 
 
 class Form(ABC):
-    """A way to write records and to ask for one of them."""
+    """A layout of records and of a question about one of them."""
 
     code: ClassVar[int]
     """Keeps the random draws of forms apart."""
 
     @abstractmethod
     def records(self, length: int) -> int:
-        """Number of records when `length` tokens are read."""
+        """Returns the number of records in `length` tokens."""
 
     @abstractmethod
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        """Raises UserError, naming the option, where a question of that length cannot be made.
+        """Raises UserError, naming the option, if no question of that length fits.
 
-        option: the task, such as task.kv; the form's own parameters are options of it.
+        option: the task, such as task.kv; the parameters of the form are options of it.
         """
 
     @abstractmethod
-    def question(
-        self,
-        rng: np.random.Generator,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        length: int,
-        depth: float,
-    ) -> OneQuestion:
-        """A question at a depth in [0, 1]. What is drawn is the same at every depth: the other
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        """Draws a question at a depth in [0, 1]. The draws are the same at every depth: the other
         records and the filler, token for token.
         """
 
@@ -94,47 +91,39 @@ class Form(ABC):
         depth: float,
         items: Iterable[int],
     ) -> Questions:
-        """The questions numbered `items` at a length and a depth: a pure function of the arguments,
-        each the same whatever others are asked for.
+        """Returns the questions numbered `items` at a length and a depth: a pure function of the
+        arguments, each question independent of the other numbers.
         """
-        made = [
-            self.question(
-                np.random.default_rng((seed, self.code, length, i)),
-                vocabulary,
-                stream,
-                length,
-                depth,
-            )
-            for i in items
-        ]
+        rngs = (np.random.default_rng((seed, self.code, length, i)) for i in items)
+        made = [self.question(Context(rng, vocabulary, stream, length), depth) for rng in rngs]
         tokens, answers, values, *places = zip(*made, strict=True)
-        index, distance, tail = (same[0] for same in places)
+        index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
         return Questions(
-            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, tail
+            np.stack(tokens), np.stack(answers), np.stack(values), index, distance, int(tail)
         )
 
     def written(self, layout: RecordLayout) -> "Form":
-        """The same form in another layout of records; what has none is as it was."""
+        """Returns the form in another layout of records; a form without a layout returns itself."""
         return self
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
-        """Expected accuracy of answering with a record at random."""
+        """Returns the expected accuracy of answering with a random record."""
         return guess(self.records(length), vocabulary.values)
 
     def chance(self, vocabulary: Vocabulary) -> float:
-        """Accuracy of naming an answer at random."""
+        """Returns the accuracy of naming a random answer."""
         return 1 / vocabulary.values
 
 
 def guess(records: int, values: int) -> float:
-    """Expected accuracy of naming the value of a record at random: 1/k + (1 - 1/k)/values with k
-    records.
+    """Returns the expected accuracy of naming the value of a random record: 1/k + (1 - 1/k)/values
+    with k records.
     """
     return 1 / records + (1 - 1 / records) / values
 
 
 def guess_in_turn(records: int, queries: int, values: int) -> float:
-    """The same of several queries of one context, on average, where each leaves out the records
-    whose values were told before it: the mean of `guess` of k, k - 1, ... records.
+    """Returns the mean of `guess` over several queries of one context: each query leaves out the
+    records of the earlier answers, so k, k - 1, ... records.
     """
     return sum(guess(records - j, values) for j in range(queries)) / queries

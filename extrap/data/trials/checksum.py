@@ -8,5 +8,5 @@ import numpy as np
 
 
 def checksum(*drawn: np.ndarray) -> int:
-    """CRC-32 of arrays of whole numbers (tokens, answers), the same on every machine."""
+    """Returns the CRC-32 of arrays of whole numbers, the same on every machine."""
     return zlib.crc32(b"".join(np.ascontiguousarray(array, "<i8").tobytes() for array in drawn))

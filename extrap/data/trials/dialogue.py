@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from extrap.data.context import Context
 from extrap.data.trials.base import Form, OneQuestion, Questions
 from extrap.data.turns import Turns
 from extrap.data.vocabulary import Vocabulary
@@ -11,12 +10,12 @@ from extrap.utils.errors import UserError
 
 
 def in_turns(form: Form, turns: Turns) -> Form:
-    """The same form as part of a dialogue; itself where there is none."""
+    """Returns the form as part of a dialogue; the form itself without a dialogue."""
     return InTurns(form, turns) if turns.extra else form
 
 
 def laid(questions: Questions, turns: Turns) -> Questions:
-    """The same questions, of `turns.extra` tokens more."""
+    """Returns the questions in the turns of a dialogue, `turns.extra` tokens longer."""
     return replace(
         questions,
         tokens=turns.laid(questions.tokens, questions.tail),
@@ -26,7 +25,9 @@ def laid(questions: Questions, turns: Turns) -> Questions:
 
 @dataclass(frozen=True)
 class InTurns(Form):
-    """form: of shorter contexts, for which the turns leave room."""
+    """A form in the turns of a dialogue. form: of the shorter contexts for which the turns leave
+    room.
+    """
 
     form: Form
     turns: Turns
@@ -46,15 +47,8 @@ class InTurns(Form):
             )
         self.form.check(option, vocabulary, length - self.turns.extra)
 
-    def question(
-        self,
-        rng: np.random.Generator,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        length: int,
-        depth: float,
-    ) -> OneQuestion:
-        one = self.form.question(rng, vocabulary, stream, length - self.turns.extra, depth)
+    def question(self, context: Context, depth: float) -> OneQuestion:
+        one = self.form.question(context.shorter(self.turns.extra), depth)
         return one._replace(
             tokens=self.turns.laid(one.tokens[None], one.tail)[0],
             distance=one.distance + len(self.turns.behind),

@@ -41,19 +41,19 @@ class Example:
 
     @property
     def values(self) -> list[str]:
-        """Every value of the context."""
+        """Returns every value of the context."""
         return [self.value, *(value for _, value in self.distractors)]
 
     def first(self, records: int) -> "Example":
-        """The same question about so many records, the first distractors among them."""
+        """Returns the same question about fewer records: the gold one and the first distractors."""
         return replace(self, distractors=self.distractors[: records - 1])
 
     def prompt(self, index: int, query: Query) -> tuple[str, int]:
-        """The prompt with the gold record at an index from 0, and where that record begins, in
-        characters.
+        """Returns the prompt with the gold record at an index from 0, and the place of that record
+        in characters.
 
-        query: the question stands behind the data (last), in front of them as well (both,
-        query-aware contextualisation), or in front of them alone (first).
+        query: the question stands behind the data (last), on both sides of them (both, query-aware
+        contextualisation), or in front of them alone (first).
         """
         records = [
             _record(*pair)
@@ -80,15 +80,15 @@ def _record(key: str, value: str) -> str:
 
 
 def most(characters: int) -> int:
-    """Records that `generate` makes of ids of so many characters: half of the ids stay free, so
-    that drawing comes to an end.
+    """Returns how many records `generate` can make of ids of so many characters: half of the ids
+    stay free, so that drawing ends.
     """
     return 16 ** min(characters, 8) // 4
 
 
 def generate(pairs: int, characters: int, seed: int, item: int) -> Example:
-    """Example `item` of `pairs` records, keys and values the first `characters` (1 ... 36) of
-    random UUIDs, no two alike.
+    """Draws example `item` of `pairs` records; keys and values are the first `characters` (1 ...
+    36) of random UUIDs, all different.
     """
     rng = np.random.default_rng((seed, CODE, pairs, item))
     made: dict[str, None] = {}

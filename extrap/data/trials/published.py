@@ -15,18 +15,18 @@ from typing import Any
 
 from extrap.data.trials.json_prompt import Example
 from extrap.utils.errors import UserError
-from extrap.utils.packed import check_size
+from extrap.utils.untrusted import check_unpacked
 
 LONGEST = 2**26  # bytes of a line
 FIELDS = ("ordered_kv_records", "key", "value")
 
 
 def read(option: str, path: str, at_most: int) -> list[Example]:
-    """The first `at_most` examples of a jsonl or jsonl.gz file, all with the same number of
+    """Returns the first `at_most` examples of a jsonl or jsonl.gz file, all with the same number of
     records.
 
-    Raises UserError, naming file and line, for a file or a line that is not of this format: missing
-    fields, no records, a key that occurs twice or not at all, another value than the record has.
+    Raises UserError, naming file and line, for a line of another format: missing fields, no
+    records, a key that occurs twice or not at all, another value than the record has.
     """
     examples: list[Example] = []
     for number, line in enumerate(_lines(f"{option}={path}", Path(os.path.expanduser(path))), 1):
@@ -60,7 +60,7 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
         with gzip.open(path, "rb") if packed else open(path, "rb") as file:
             while line := file.readline(LONGEST + 1):
                 if packed:
-                    check_size(file, path, where)
+                    check_unpacked(file, path, where)
                 if len(line) > LONGEST:
                     raise UserError(
                         f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one "
@@ -76,7 +76,7 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
 
 
 def _example(line: bytes) -> Example:
-    """Raises ValueError for what is wrong with the line."""
+    """Returns the example of a line. Raises ValueError with the mistake in the line."""
     try:
         found = json.loads(line.decode())
     except (ValueError, RecursionError):
@@ -107,7 +107,7 @@ def _example(line: bytes) -> Example:
 
 
 def _is_text(found: Any) -> bool:
-    """Whether this is text that is not empty and can be written as UTF-8."""
+    """True for text that is not empty and can be written as UTF-8."""
     return (
         isinstance(found, str) and bool(found) and not any("\ud800" <= c <= "\udfff" for c in found)
     )

@@ -6,10 +6,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 import extrap
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 ANGLES, DISTANCES, WINDOWS = "positions and angles", "distances", "windows, parts, others"
 FAMILIES = (ANGLES, WINDOWS, DISTANCES)
@@ -21,7 +20,7 @@ OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension":
 def family(method: str) -> str:
     """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
     path = Path(conf_dir()) / "extension" / f"{method}.yaml"
-    target = yaml.safe_load(path.read_text(encoding="utf-8"))["_target_"] if path.is_file() else ""
+    target = read_yaml(path)["_target_"] if path.is_file() else ""
     *module, name = target.split(".")
     if module[:1] != ["extrap"]:
         return WINDOWS

@@ -69,8 +69,9 @@ def _wrapped(columns: int, width: float, room: float, gap: float, least: float):
     fitting = [n for n in range(1, columns + 1) if (room - (n - 1) * gap) / n >= least]
     if not fitting:
         raise UserError(
-            f"--width: this figure needs at least {WIDTH.get() - room + least:.1f}in; give a "
-            "wider page"
+            "--width",
+            problem=f"this figure needs at least {WIDTH.get() - room + least:.1f}in",
+            remedy="give a wider page",
         )
     rows = -(-columns // max(fitting))
     across = -(-columns // rows)

@@ -12,10 +12,9 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-import yaml
-
 import extrap
 from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
 
 COLOURS = {
     "blue": "#0039e3",
@@ -64,10 +63,10 @@ def registered(group: str) -> dict[str, tuple[str, str]]:
     taken: dict[str, list[str]] = {}
     for colour, marker in found.values():
         taken.setdefault(colour, []).append(marker)
-    for name, text in texts.items():
+    for name, path in zip(texts, files, strict=True):
         if name in found:
             continue
-        targets = list(_targets(yaml.safe_load(text)))
+        targets = list(_targets(read_yaml(path)))
         colour = next(filter(None, map(_colour, targets)), None)
         colour = colour or COLOURS[_hashed(targets[0] if targets else name, list(COLOURS))]
         used = taken.setdefault(colour, [])

@@ -13,10 +13,15 @@ ACTIVATIONS = {nn.GELU: {"none": "gelu", "tanh": "gelu_new"}, nn.ReLU: {"none": 
 WORDS = {nn.RMSNorm: "rms", nn.LayerNorm: "layer"}
 
 
+WAYS = {"Llama": ", with model=llama-tiny, or with model.norm=layer as GPT-NeoX"}
+"""Other ways out, by architecture."""
+
+
 def require(holds: bool, option: str, architecture: str) -> None:
     """Raises UserError, naming the option that would do, unless this holds."""
     if not holds:
-        raise UserError(f"export: {architecture} needs {option}")
+        remedy = f"train a run with it{WAYS.get(architecture, '')}"
+        raise UserError("export", problem=f"{architecture} needs {option}", remedy=remedy)
 
 
 def check(

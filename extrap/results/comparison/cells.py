@@ -149,8 +149,9 @@ def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], lis
                 continue
             if not np.isclose(scores.sums.sum() / scores.counts.sum(), value, rtol=1e-6, atol=1e-6):
                 raise UserError(
-                    f"{path}: not the items of its rows ({cell}); delete both files and evaluate "
-                    "the run again"
+                    path,
+                    problem=f"does not belong to the rows beside it ({cell})",
+                    remedy="delete both files and evaluate the run again",
                 )
             out.setdefault(cell, {})[int(seed)] = scores
     return out, sorted(lacking)

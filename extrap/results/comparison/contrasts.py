@@ -61,8 +61,9 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
         )
     if not found:
         raise UserError(
-            f"{a.label} and {b.label} share no seed and metric; evaluate both on the same tasks "
-            "with the same seeds"
+            "",
+            problem=f"{a.label} and {b.label} share no seed and metric",
+            remedy="evaluate both on the same tasks with the same seeds",
         )
     return found
 

@@ -97,13 +97,13 @@ def unheld(text: str, folder: Path) -> list[str]:
 
 def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str:
     if not isinstance(entry, dict) or not {"says", "each"} <= {*entry}:
-        raise UserError(f"{folder / FILE}: a sentence needs says and each")
+        raise UserError(folder / FILE, problem="a sentence needs says and each")
     says, where = entry["says"], f"{folder / FILE}: {entry['says'][:60]}"
     places = re.findall(r"\{([^{}]*)\}", says)
     if len(places) != len(entry["each"]):
-        raise UserError(f"{where}: {len(places)} places for {len(entry['each'])} of each")
+        raise UserError(where, problem=f"{len(places)} places for {len(entry['each'])} of each")
     if MEASURED.search(re.sub(r"\{[^{}]*\}", "", says)):
-        raise UserError(f"{where}: holds a number outside braces")
+        raise UserError(where, problem="holds a number outside braces")
     own = {name: value for name, value in entry.items() if name not in ("says", "each")}
     written = iter([
         _written(place, common | own | one, folder, rows, judged, where)
@@ -114,7 +114,7 @@ def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str
         for name in (one.get(column, "direct") for column in ("scheme", "extension")):
             known = isinstance(name, list) or name == "direct"
             if not known and _plain(name.partition(",")[0])[:8] not in _plain(says):
-                raise UserError(f"{where}: does not name {name}, which it reads")
+                raise UserError(where, problem=f"does not name {name}, which it reads")
     return re.sub(r"\{[^{}]*\}", lambda _: next(written), says)
 
 
@@ -127,20 +127,22 @@ def _written(place: str, entry: dict, folder: Path, rows: Rows, judged, where: s
     finding = judged(study, entry["finding"]) if "finding" in entry else None
     if finding and place in VERDICTS:
         if finding.verdict != place:
-            raise UserError(f"{where}: {entry['finding']}: {finding.verdict}, not {place}")
+            raise UserError(where, problem=f"{entry['finding']}: {finding.verdict}, not {place}")
         return place
     value = _taken(entry, finding, where) if finding else _value(entry, rows(study), where)
     if place in WORDS:
         near = 0 if "count" in entry else max(0.05, 0.1 * WORDS[place])
         if abs(value - WORDS[place]) > near:
-            raise UserError(f"{where}: {place} is {value:.3f}")
+            raise UserError(where, problem=f"{place} is {value:.3f}")
         return place
     if place == ":%":
         return f"{100 * value:.0f} %"
     try:
         text = format(value, place[1:] or ".2f")
     except ValueError:
-        raise UserError(f"{where}: {place}: no format, and no word that has a number") from None
+        raise UserError(
+            where, problem=f"{place}: no format, and no word that has a number"
+        ) from None
     return re.sub(r"^([+-]?)0\.", r"\1.", text)
 
 
@@ -162,8 +164,8 @@ def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
 def _taken(entry: dict, finding: Finding, where: str) -> float:
     take = entry.get("take", "effect")
     if take not in TAKES:
-        raise UserError(f"{where}: take={take}: one of {', '.join(TAKES)}")
+        raise UserError(where, problem=f"take={take}: one of {', '.join(TAKES)}")
     value = getattr(finding, TAKES[take])
     if np.isnan(value):
-        raise UserError(f"{where}: {entry}: {finding.reason or 'no number'}")
+        raise UserError(where, problem=f"{entry}: {finding.reason or 'no number'}")
     return float(np.exp(value)) if take == "exp" else float(value)

@@ -37,10 +37,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from extrap.results.rows import COLUMNS
 from extrap.utils.errors import UserError
+from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
 SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
@@ -101,11 +100,7 @@ class Statement:
 
 def parsed(path: Path) -> dict[str, Any]:
     """Reads a YAML file that is a mapping. Raises UserError for any other file."""
-    try:
-        found = yaml.safe_load(path.read_text())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        line = str(error).splitlines()[0]
-        raise UserError(f"{path}: no YAML ({line}); mend the file") from None
+    found = read_yaml(path)
     return found if isinstance(found, dict) else {}
 
 
@@ -115,15 +110,15 @@ def read(study: Path) -> list[Statement]:
     Raises UserError for a missing or damaged file, naming the statement and the field.
     """
     path = study / FILE
-    _need(path.is_file(), path, "no statements here; declare some before the study is run")
+    _need(path.is_file(), path, "holds no statements; declare statements before the study runs")
     given = parsed(path)
     entries = given.get("statements")
-    _need(isinstance(entries, list), path, "statements: a list is needed")
+    _need(isinstance(entries, list), path, "statements: expected a list")
     common = given.get("common") or {}
     found = [statement(path, number, one, common) for number, one in enumerate(entries or ())]
     ids = [one.id for one in found]
     for one in found:
-        twice = f"id={one.id}: stands there twice; give each statement its own"
+        twice = f"id={one.id}: used twice; give each statement its own"
         _need(ids.count(one.id) == 1, path, twice)
         _need(one.twin in {"", *ids}, path, f"{one.id}: twin={one.twin}: no such statement")
     return found
@@ -132,30 +127,30 @@ def read(study: Path) -> list[Statement]:
 def statement(path: Path, number: int, entry: Any, common: Selection) -> Statement:
     """Returns one entry of the list as a Statement. Raises UserError naming entry and field."""
     where = f"{path}: statement {number + 1}"
-    fields = "a mapping with id, says, source, rows and above or below"
+    fields = "expected a mapping with id, says, source, rows and above or below"
     _need(isinstance(entry, dict), where, fields)
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
     for name in ("id", "says", "source"):
         text = entry.get(name)
-        _need(isinstance(text, str) and bool(text.strip()), where, f"{name}: text is needed")
+        _need(isinstance(text, str) and bool(text.strip()), where, f"{name}: expected text")
         printable = "".join(str(text).split()).isprintable()
-        _need(printable, where, f"{name}: holds characters that cannot be printed")
-    _need(isinstance(entry.get("learned", False), bool), where, "learned: true or false")
+        _need(printable, where, f"{name}: holds unprintable characters")
+    _need(isinstance(entry.get("learned", False), bool), where, "learned: expected true or false")
     for name in sorted({*entry} - FIELDS, key=str):
         _need(False, where, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
     bounds = [name for name in ("above", "below") if name in entry]
     bounded = len(bounds) == 1 and _number(entry[bounds[0]])
-    _need(bounded, where, "one of above and below, a number")
+    _need(bounded, where, "expected either above or below, with a number")
     statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
-    _need(statistic in known, where, f"statistic={statistic}: one of {', '.join(known)}")
+    _need(statistic in known, where, f"statistic={statistic}: choose one of {', '.join(known)}")
     rows = _selection(where, common) | _selection(where, entry.get("rows"))
     column = entry.get("over", "scheme") in {*COLUMNS, "size"}
     over = (statistic in OVER) == ("over" in entry) and column
-    _need(over, where, f"over: a column, of {', '.join(OVER)} alone")
+    _need(over, where, f"over: expected a column, and only with {', '.join(OVER)}")
     ranked = isinstance(entry.get("of"), str) == (statistic == "rank")
-    _need(ranked, where, "of: the value that is ranked, of rank alone")
-    _need(across in ("mean", "median"), where, f"across={across}: mean or median")
+    _need(ranked, where, "of: expected the value that is ranked, and only with rank")
+    _need(across in ("mean", "median"), where, f"across={across}: choose mean or median")
     # `learned: false` takes a premise of the evaluator away and declares nothing
     undeclared = REMARKS | ({"learned"} if not entry.get("learned") else set())
     declared = {name: value for name, value in entry.items() if name not in undeclared}
@@ -174,32 +169,32 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
 def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
     given = entry.get("contrasts", [entry.get("terms", [{}])])
     needed = ("contrasts" in entry) == (statistic in OF_CONTRASTS)
-    _need(needed, where, f"contrasts: of {' and '.join(OF_CONTRASTS)} alone")
+    _need(needed, where, f"contrasts: expected only with {' and '.join(OF_CONTRASTS)}")
     allowed = "terms" not in entry or statistic in OF_TERMS
-    _need(allowed, where, f"terms: of a sum or of {OF_TERMS[1]} alone")
+    _need(allowed, where, f"terms: expected only with a sum or {OF_TERMS[1]}")
     lists = isinstance(given, list) and all(isinstance(one, list) and one for one in given)
-    _need(lists, where, "terms: a list of selections")
+    _need(lists, where, "terms: expected a list of selections")
     two = statistic != OF_TERMS[1] or len(given[0]) == 2
-    _need(two, where, "terms: two selections, whose orders are compared")
+    _need(two, where, "terms: expected the two selections to compare")
     return tuple(tuple(_term(where, term) for term in terms) for terms in given)
 
 
 def _term(where: str, term: Any) -> Term:
     weighted = isinstance(term, dict) and _number(term.get("times", 1))
-    _need(weighted, where, "terms: each a selection, and times a number")
+    _need(weighted, where, "terms: expected selections, each with a number for times")
     rows = {name: value for name, value in term.items() if name != "times"}
     return Term(_selection(where, rows), float(term.get("times", 1)))
 
 
 def _selection(where: str, given: Any) -> Selection:
-    _need(isinstance(given, dict | None), where, "rows: columns and their values")
+    _need(isinstance(given, dict | None), where, "rows: expected columns and their values")
     for name, value in (given or {}).items():
         values = value if isinstance(value, list) else [value]
         plain = len(values) <= MOST and all(isinstance(one, str | int | float) for one in values)
-        _need(plain, where, f"{name}: a value or a list of values")
+        _need(plain, where, f"{name}: expected a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED, key=str):
         columns = ", ".join(sorted(SELECTED))
-        _need(False, where, f"{name}: no column to select by; {columns}")
+        _need(False, where, f"{name}: not a column to select by; {columns}")
     return dict(given or {})
 
 
@@ -209,4 +204,4 @@ def _number(value: Any) -> bool:
 
 def _need(met: bool, where: Path | str, problem: str) -> None:
     if not met:
-        raise UserError(f"{where}: {problem}")
+        raise UserError(where, problem=problem)

@@ -31,6 +31,7 @@ import pandas as pd
 
 from extrap.results.findings.statement import Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
+from extrap.results.places import root
 from extrap.results.rows import comparable, open_study
 from extrap.results.series import judged
 from extrap.results.stats.crossed import Mean, over_seeds
@@ -82,7 +83,7 @@ def _with_others(statement: Statement, own: pd.DataFrame, study: Path):
     others = sorted({str(name) for name in [*named, statement.rows.get("study")] if name})
     if not others:
         return statement, own
-    tables = [table(open_study(study.parent, name)) for name in others if name != study.name]
+    tables = [table(open_study(root(study), name)) for name in others if name != study.name]
     mine = replace(statement, rows={"study": study.name} | statement.rows)
     return mine, pd.concat([own, *tables])
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from extrap.runs.dashboard import view
+from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.online import obstacle
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
@@ -100,15 +100,21 @@ class WandB:
             self.run.define_metric(metric, step_metric=axis)
 
     def _init(self, page: Page, resume: str | None) -> Any:
-        import wandb
-
+        wandb = library.wandb()
         if not {"HOME", "XDG_CACHE_HOME"} & os.environ.keys():  # its service keeps logs there
             os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / "wandb" / ".cache")
         patience = (
             {"init_timeout": self.timeout} if self.mode == "online" else {}
         )  # a server's; the disk has as long as it takes
+        # Git is left alone, too: a .git/config in the working folder may name programs for it.
         quiet = wandb.Settings(
-            silent=True, console="off", quiet=True, finish_timeout=UPLOAD, **patience
+            silent=True,
+            console="off",
+            quiet=True,
+            finish_timeout=UPLOAD,
+            disable_git=True,
+            use_dot_wandb=False,
+            **patience,
         )
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
@@ -142,8 +148,7 @@ class WandB:
 
     def log(self, task: str, rows: Sequence[dict]) -> None:
         """Rows of one task: history, tables, summary scalars."""
-        import wandb
-
+        wandb = library.wandb()
         if not self._seen_training:
             for point in view.curve(rows):
                 if (step := int(point["train/step"])) >= self.run.step:
@@ -166,11 +171,11 @@ class WandB:
 
     def draw_rows(self, frame: Any, plugins: Sequence[str] = ()) -> None:
         """The same for rows as extrap.results.rows has them."""
-        import wandb
         from PIL import Image
 
         from extrap import figures
 
+        wandb = library.wandb()
         for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
                 image = wandb.Image(
@@ -180,9 +185,7 @@ class WandB:
 
     def page(self, text: str) -> None:
         """A page of HTML as a panel, in a frame of its own."""
-        import wandb
-
-        self.run.log({"report": wandb.Html(text, inject=False)})
+        self.run.log({"report": library.wandb().Html(text, inject=False)})
 
     def finish(self, code: int = 0) -> None:
         """Closes the page; the next job of this process opens its own. code: 0 unless the job

@@ -5,6 +5,7 @@ import threading
 import urllib.error
 import urllib.request
 
+from extrap.runs.dashboard import library
 from extrap.runs.dashboard.reason import reason
 
 
@@ -15,10 +16,9 @@ def obstacle(timeout: float) -> str | None:
     wandb itself asks for a key where there is a terminal, and tries for minutes to reach a server
     that does not answer.
     """
-    import wandb
-
     if (mode := os.environ.get("WANDB_MODE", "online")) != "online":
         return f"WANDB_MODE={mode} in the environment"
+    wandb = library.wandb()
     try:
         settings = wandb.setup(settings=wandb.Settings(silent=True)).settings
         if not wandb.login(prompt=False, verify=False):

@@ -23,8 +23,8 @@ from extrap.tasks.scoring.recorder import Recorder
 
 
 def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> list[dict]:
-    """Rows of both schemes up to L * 2**doublings tokens; [] where there are neither pairs that
-    turn nor a bias of the distance.
+    """Returns rows of both schemes up to L * 2**doublings tokens; [] without rotated pairs and
+    without a bias of the distance.
     """
     L, recorder = trained.shape.length, Recorder()
     for protocol, original, lengths in (
@@ -39,8 +39,8 @@ def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> lis
 
 
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
-    """Rows of all layers at once where they are alike, else of each layer in which
-    something turns.
+    """Records one set of rows if all layers are alike, else the rows of each layer with rotated
+    pairs.
     """
     layers = range(scheme.shape.layers)
     last: list[Tensor | None] | None = None

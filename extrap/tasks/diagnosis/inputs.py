@@ -1,6 +1,4 @@
-"""What a model reads while it is looked into: text, or records one of which is asked for at the
-end.
-"""
+"""The inputs of the diagnostics: text, or records with a question about one of them at the end."""
 
 from dataclasses import dataclass
 
@@ -8,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from extrap.data.text import windows
-from extrap.data.trials.keyvalue import Records
+from extrap.data.context import windows
+from extrap.data.keyvalue import Records
 from extrap.data.vocabulary import Vocabulary
 
 CONTENTS = ("records", "text")
@@ -27,8 +25,8 @@ class Inputs:
 def read(
     content: str, stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int
 ) -> Inputs:
-    """`count` sequences of text, or of records: the one asked for at depths spread evenly over the
-    sequences.
+    """Returns `count` sequences of text, or of records with the asked one at depths spread evenly
+    over the sequences.
     """
     if content == "text":
         return text(stream, vocabulary, length, count)
@@ -41,7 +39,7 @@ def read(
 
 
 def text(stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int) -> Inputs:
-    """BOS and running text."""
+    """Returns BOS and running text."""
     drawn = windows(np.random.default_rng((SEED, length)), stream, count, length)
     tokens = np.concatenate([np.full((count, 1), vocabulary.bos), drawn], 1)
     return Inputs(torch.from_numpy(tokens[:, :-1]), torch.from_numpy(tokens[:, -1]))
@@ -50,20 +48,20 @@ def text(stream: np.ndarray, vocabulary: Vocabulary, length: int, count: int) ->
 def records(
     stream: np.ndarray, vocabulary: Vocabulary, length: int, depth: float, items: range
 ) -> Inputs:
-    """A context full of records, the one at `depth` asked for; random keys and values, so that
-    contents are permuted over slots.
+    """Returns contexts full of records with a question about the record at `depth`; keys and values
+    are random, so that contents are permuted over slots.
     """
     made = Records().questions(vocabulary, stream, SEED, length, depth, items)
     return Inputs(torch.from_numpy(made.tokens), torch.from_numpy(made.answers[:, 0]))
 
 
 def slot(length: int, depth: float) -> int:
-    """Index of the record at a depth, from 0."""
+    """Returns the index of the record at a depth, from 0."""
     return (Records().gold(length, depth) - length % 2) // 2
 
 
 def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
-    """tokens with a record nobody asks for at slot `at` in place of the one asked for. Needs a key
+    """Returns the tokens with another record, which no question is about, at slot `at`. Needs a key
     that is not in the context.
     """
     tokens = inputs.tokens.numpy().copy()
@@ -78,7 +76,7 @@ def with_dummy(inputs: Inputs, at: int, vocabulary: Vocabulary) -> Tensor:
 
 
 def slots(row: Tensor) -> Tensor:
-    """(..., n) attention of the query -> (..., records): what its key and its value receive
-    together.
+    """Returns (..., records) of attention (..., n) of the query: the sum over key and value of each
+    record.
     """
     return row[..., 1 + row.shape[-1] % 2 : -1].unflatten(-1, (-1, 2)).sum(-1)

@@ -131,7 +131,7 @@ class ModelMeasures:
         recorder.value("slot_mass_uniform", 2 / n)
 
     def _all(self, measure: Callable[..., Sequence[Tensor]], *inputs: Tensor) -> list[Tensor]:
-        """What `measure` returns for a batch, each (N, ...), for all inputs."""
+        """Returns the outputs of `measure`, each (N, ...), for all inputs, batch by batch."""
         rows = batches(len(inputs[0]), inputs[0].shape[1], self.batch_tokens)
         parts = [
             [found.double().cpu() for found in measure(*(each[here] for each in inputs))]

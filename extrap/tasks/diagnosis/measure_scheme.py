@@ -19,8 +19,8 @@ from extrap.tasks.scoring.recorder import Recorder
 
 
 def measure_scheme(recorder: Recorder, scheme: Scheme, plain: Scheme, lengths: list[int]) -> None:
-    """Rows of a scheme at these lengths; plain: the same as trained, without an extension. None
-    where nothing turns or is added.
+    """Records rows of a scheme at these lengths; plain: the scheme as trained, without an
+    extension. Records none if the scheme neither rotates nor adds a bias.
     """
     scheme, plain = deepcopy(scheme).cpu().eval(), deepcopy(plain).cpu().eval()
     with suppress(OutOfRange):
@@ -41,8 +41,8 @@ def _turns(recorder: Recorder, trained: torch.Tensor | None, now: torch.Tensor |
 
 
 def _bias(recorder: Recorder, scheme: Scheme, n: int) -> None:
-    """At every distance up to 8, then at four places per doubling, which tells logarithmic buckets
-    apart.
+    """Records the bias at every distance up to 8, then at four places per doubling, which
+    distinguishes logarithmic buckets.
     """
     far = {round(8 * 2 ** (i / 4)) for i in range(4 * max(0, ceil(log2(n / 8))) + 1)}
     distances = sorted({*range(min(8, n)), *(d for d in far if d < n), n - 1})

@@ -20,11 +20,10 @@ SEED = 0  # of the questions: the same for every run, so that runs can be compar
 def most_likely(
     model: Model, tokens: np.ndarray, answers: np.ndarray, vocabulary: Vocabulary, batch_tokens: int
 ) -> Iterator[np.ndarray]:
-    """Batch by batch (2, n, a): the most likely tokens, over the whole vocabulary and among ids of
-    the kind of the answer.
+    """Yields, batch by batch, (2, n, a): the most likely tokens, over the whole vocabulary and
+    among ids of the kind of the answer.
 
-    The kinds are keys, values, and everything else. The answers (n, a) are what follows each of the
-    last a tokens.
+    The kinds are keys, values, and everything else. The answers (n, a) follow the last a tokens.
     """
     named = [vocabulary.key_ids, vocabulary.value_ids]
     kinds = np.select([np.isin(answers[0], ids) for ids in named], [0, 1], 2)
@@ -36,7 +35,7 @@ def most_likely(
 
 
 def best_of(logits: torch.Tensor, ids: Sequence[int], most: int) -> torch.Tensor:
-    """(..., vocab) -> (..., most): the most likely of these ids."""
+    """Returns the most likely of these ids: (..., vocab) -> (..., most)."""
     if isinstance(ids, range):
         return logits[..., ids.start : ids.stop].topk(most, -1).indices + ids.start
     some = torch.tensor(ids, device=logits.device)
@@ -46,8 +45,9 @@ def best_of(logits: torch.Tensor, ids: Sequence[int], most: int) -> torch.Tensor
 def score(
     model: Model, questions: Questions, vocabulary: Vocabulary, batch_tokens: int
 ) -> dict[str, np.ndarray]:
-    """{metric: (n,) bool}. accuracy: all tokens of the answer are the most likely ones; restricted:
-    they are, among ids of their kind; format: the last of them are any value of the context.
+    """Returns {metric: (n,) bool}. accuracy: all tokens of the answer are the most likely ones;
+    restricted: the same among ids of their kind; format: the last tokens are any value of the
+    context.
     """
     answers = questions.answers
     full, restricted = np.concatenate(

@@ -11,8 +11,8 @@ from extrap.tasks.base import Model, batches
 
 
 def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[int]]:
-    """Which sequences are read together: those of one size; sizes are tuples that begin with the
-    length in tokens.
+    """Yields the sequences of one size in batches; sizes are tuples that begin with the length in
+    tokens.
     """
     for size in sorted(set(sizes)):
         same = [i for i, other in enumerate(sizes) if other == size]
@@ -23,11 +23,12 @@ def _alike(sizes: Sequence, batch_tokens: int, extra: int = 0) -> Iterator[list[
 def exact(
     model: Model, prompts: Sequence[np.ndarray], answers: Sequence[np.ndarray], batch_tokens: int
 ) -> np.ndarray:
-    """(n,) bool: does greedy decoding after the prompt begin with the answer. Both are 1-d arrays
-    of ids, answers not empty.
+    """Returns (n,) bool: whether greedy decoding after the prompt begins with the answer. Both are
+    1-d arrays of ids, answers not empty.
 
-    The answer is read along with the prompt, and is what greedy decoding would say where each of
-    its tokens is the most likely one after those before it: one forward, the same as generation.
+    The model reads the answer along with the prompt. Greedy decoding would say this answer if each
+    of its tokens is the most likely one after the tokens before it: one forward, the same as
+    generation.
     """
     found = np.zeros(len(prompts), bool)
     for rows in _alike(
@@ -44,15 +45,15 @@ def exact(
 def greedy(
     model: Model, prompts: Sequence[np.ndarray], count: int, batch_tokens: int
 ) -> np.ndarray:
-    """(n, count) int64: the `count` tokens that follow each prompt, each the most likely one after
-    those before it.
+    """Returns (n, count) int64: the `count` tokens that follow each prompt, each the most likely
+    one after the tokens before it.
 
-    A guess is read along, whose tokens are right as far as each is what the reader says after those
-    before it; then one more token is known, what it says there. At most `count` forwards, as token
-    by token, and a few where a text copies or repeats itself: readers have no cache, and long
-    prompts are read anew every time. A reader that follows the length it reads (dynamic NTK) reads
-    that of the whole answer from the first token on, as in `exact`. Source: speculative decoding,
-    arXiv 2211.17192, with `likely` in place of a model.
+    The model reads a guess along with the text. The guess is right up to the first token that
+    differs from the prediction, whose place the prediction takes. That takes at most `count`
+    forwards, as token by token, and few if a text copies or repeats itself: models have no cache
+    here, and read a long prompt anew every time. An extension that depends on the length (dynamic
+    NTK) sees the length of the whole answer from the first token on, as in `exact`. Source:
+    speculative decoding, arXiv 2211.17192, with `likely` in place of a model.
     """
     out = np.zeros((len(prompts), count), np.int64)
     for rows in _alike([(len(p),) for p in prompts], batch_tokens, count):
@@ -73,8 +74,8 @@ def greedy(
 
 
 def likely(text: np.ndarray, count: int) -> np.ndarray:
-    """(count,): what followed the last tokens of a text where they stood last, the most of 8, 4, 2,
-    1 that did; else its last token.
+    """Returns (count,): the tokens that followed the last occurrence of the last 8, 4, 2 or 1
+    tokens (the most that occurred before); else the last token, repeated.
     """
     for width in (8, 4, 2, 1):
         if len(text) > width:

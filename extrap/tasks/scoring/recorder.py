@@ -29,7 +29,7 @@ OF_ITEMS = ("protocol", "length", "depth")
 class Recorder:
     """Rows and items at the coordinates given so far; `at` adds coordinates and shares both.
 
-    Rows have no status before `result`, but `diverged` where a value is no finite number.
+    Rows get their status in `result`, but `diverged` at once if a value is no finite number.
     """
 
     def __init__(self, result: Result | None = None, **where: Any):
@@ -43,8 +43,8 @@ class Recorder:
 
     @contextmanager
     def within_range(self) -> Iterator["Recorder"]:
-        """A recorder whose rows and items are kept unless the model raises OutOfRange, which ends
-        the block.
+        """Yields a recorder whose rows and items are kept unless the model raises OutOfRange, which
+        ends the block.
         """
         part = Recorder(**self.where)
         try:
@@ -55,8 +55,8 @@ class Recorder:
         self.items += part.items
 
     def value(self, metric: str, value: float, **more: Any) -> None:
-        """A number that is exact, or whose interval and counts are among `more`; bounds that are
-        nan, as of too few units, are left out.
+        """Records an exact number, or one whose interval and counts are among `more`; bounds that
+        are nan, as of too few units, are left out.
         """
         kept = {k: v for k, v in more.items() if k not in ("low", "high") or not np.isnan(v)}
         self.rows.append(self.where | kept | {"metric": metric, "value": float(value)})
@@ -64,23 +64,23 @@ class Recorder:
     def proportion(
         self, metric: str, hits: np.ndarray, tokens: int | None = None, **more: Any
     ) -> None:
-        """hits (n,) 0 or 1 of independent trials: their share with a Wilson interval; tokens:
-        scored in all, one of each trial where left out.
+        """Records the share of hits (n,), 0 or 1 of independent trials, with a Wilson interval;
+        tokens: number of scored tokens, by default one of each trial.
         """
         low, high = wilson(hits.sum(), len(hits))
         counts = {"n": len(hits), "tokens": tokens or len(hits)}
         self.value(metric, hits.mean(), low=low, high=high, **counts, **more)
 
     def share(self, metric: str, correct: np.ndarray, **more: Any) -> None:
-        """correct (trials, questions): the share of right ones, bootstrapped over trials, whose
-        questions are not independent.
+        """Records the share of right answers, correct (trials, questions), bootstrapped over
+        trials, whose questions are not independent.
         """
         value, low, high = bootstrap_share(correct)
         counts = {"n": len(correct), "tokens": correct.size}
         self.value(metric, value, low=low, high=high, **counts, **more)
 
     def mean(self, metric: str, values: Tensor | np.ndarray, **more: Any) -> None:
-        """values (N,) of N >= 2 independent inputs: their mean with a 95 % t-interval."""
+        """Records the mean of values (N,) of N >= 2 independent inputs with a 95 % t-interval."""
         numbers = np.asarray(values, float)
         low, high = t_interval(numbers)
         self.value(metric, numbers.mean(), low=low, high=high, n=len(numbers), **more)
@@ -88,19 +88,19 @@ class Recorder:
     def along(
         self, metric: str, values: Tensor, axis: str, at: Iterable[float], **more: Any
     ) -> None:
-        """values (N, K): the mean at each of K places on an axis."""
+        """Records the mean of values (N, K) at each of K places on an axis."""
         for place, column in zip(at, values.T, strict=True):
             self.mean(metric, column, axis=axis, at=float(place), **more)
 
     def per_token(self, metric: str, sums: np.ndarray, tokens: int) -> None:
-        """sums (documents,) over the `tokens` scored tokens of each: the mean over all tokens,
+        """Records the mean over all tokens of sums (documents,), each over `tokens` scored tokens,
         bootstrapped over documents.
         """
         over = np.full(len(sums), tokens)
         self._ratio(metric, float(sums.sum() / over.sum()), sums, over, tokens)
 
     def loss(self, sums: np.ndarray, tokens: int, sizes: np.ndarray) -> None:
-        """Rows nll (nats per token) and bits_per_byte = nats / ln 2 / bytes.
+        """Records nll (nats per token) and bits_per_byte = nats / ln 2 / bytes.
 
         sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
         """
@@ -118,7 +118,7 @@ class Recorder:
         tokens: int,
         unit: float = 1.0,
     ) -> None:
-        """A value with the interval of sum(sums) / sum(over) / unit."""
+        """Records a value with the interval of sum(sums) / sum(over) / unit."""
         counts = {"n": len(sums), "tokens": tokens * len(sums)}
         if np.isfinite(sums).all():
             low, high = bootstrap_mean(sums, over)
@@ -127,8 +127,8 @@ class Recorder:
             self.value(metric, value, status="diverged", **counts)
 
     def curve(self, correct: np.ndarray, depths: Sequence[float]) -> None:
-        """The summaries of a curve over depth (intervals.depth_contrasts), bootstrapped over
-        trials. correct: (trials, depths).
+        """Records the summaries of a curve over depth (intervals.depth_contrasts), bootstrapped
+        over trials. correct: (trials, depths).
         """
         counts = {"n": len(correct), "tokens": correct.size}
         for metric, (value, low, high) in depth_summaries(correct, depths).items():
@@ -140,8 +140,8 @@ class Recorder:
         places: Mapping[str, float],
         tokens: int | None = None,
     ) -> None:
-        """A proportion of every metric {metric: (trials,)}; items: the first metric of each trial
-        and the places.
+        """Records a proportion of every metric {metric: (trials,)}; items: the first metric of each
+        trial and the places.
         """
         for metric, hits in scores.items():
             self.proportion(metric, hits, tokens)
@@ -154,17 +154,17 @@ class Recorder:
         self.items.append(cell | {"metric": metric, "item": item, "value": float(value)})
 
     def scores(self, metric: str, values: Iterable[float], prefix: str = "") -> None:
-        """An item of every trial or document, numbered from 0 behind the prefix."""
+        """Records an item of every trial or document, numbered from 0 behind the prefix."""
         for i, value in enumerate(values):
             self.item(metric, f"{prefix}{i}" if prefix else i, value)
 
     def drawn(self, *arrays: np.ndarray) -> None:
-        """The item that says what the scores of a protocol and length are about."""
+        """Records the checksum of the data behind the scores of a protocol and length."""
         self.item("drawn", "all", checksum(*arrays))
 
     @property
     def passed(self) -> set[str | None]:
-        """Protocols whose gate reaches 0.9."""
+        """Returns the protocols whose gate reaches 0.9."""
         return {
             row.get("protocol")
             for row in self.rows
@@ -172,15 +172,15 @@ class Recorder:
         }
 
     def by_gate(self) -> Result:
-        """Rows of every protocol with the status `ok` or, where its gate lies below 0.9 or is not
-        there, `not trained`; rows of no protocol are `ok`.
+        """Returns the rows of every protocol with the status `ok`, or `not trained` if its gate is
+        below 0.9 or missing; rows without a protocol are `ok`.
         """
         passed = self.passed
         return self.result(lambda protocol: protocol is None or protocol in passed)
 
     def result(self, trained: Callable[[str | None], bool] | bool = True) -> Result:
-        """All rows, with the status `ok` or `not trained` where they have none; trained: of all, or
-        by protocol.
+        """Returns all rows; rows without a status get `ok` or `not trained`. trained: of all rows,
+        or by protocol.
         """
         of = trained if callable(trained) else lambda _: trained
         rows = [

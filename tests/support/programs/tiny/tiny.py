@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from omegaconf import DictConfig
 
 from extrap.cli.app import Program, main
 from extrap.cli.sweep import memory
+from extrap.cli.sweep.grid import Sweep
 from extrap.utils import progress
 from extrap.utils.errors import NotApplicable, UserError
 
@@ -34,6 +35,7 @@ class Config:
     threads: int = 1
     act: str = "work"
     meet: int = 0
+    sweep: Sweep = field(default_factory=Sweep)
     name: str = "${scheme.name}-s${seed}"
 
 
@@ -54,9 +56,8 @@ def check(cfg: DictConfig) -> None:
     if cfg.seed < 0:
         raise UserError(f"seed={cfg.seed}: must be at least 0")
     if cfg.act == "senseless":
-        raise NotApplicable(
-            f"act={cfg.act}: makes no sense on scheme={cfg.scheme.name}", lambda: "work does"
-        )
+        problem = f"makes no sense on scheme={cfg.scheme.name}"
+        raise NotApplicable("act", cfg.act, problem, lambda: "work does")
     if cfg.act == "bug":
         print(cfg.nothing_of_that_name)
 

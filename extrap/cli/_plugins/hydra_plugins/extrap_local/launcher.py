@@ -15,14 +15,16 @@ from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig
 
 from extrap.cli.sweep import pool
-from extrap.cli.sweep.display import status, summary
+from extrap.cli.sweep.display import Status, summary
+from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.process import State
 from extrap.utils.cores import SHARE, cores
 from extrap.utils.errors import UserError
 
 
 class LocalLauncher(Launcher):
-    """At most `n_jobs` jobs side by side; None: as many as can have `threads` cores each.
+    """At most `n_jobs` jobs side by side; None: `sweep.jobs` of the configuration, or else as many
+    as can have `threads` cores each.
 
     A job that takes longer than `timeout_min` minutes is stopped and counts as failed; None: it may
     take as long as it likes.
@@ -30,11 +32,13 @@ class LocalLauncher(Launcher):
 
     def __init__(self, n_jobs: int | None, timeout_min: float | None = None) -> None:
         self.n_jobs, self.timeout_min = n_jobs, timeout_min
+        self.jobs: int | None = None
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
         self.reader = Reader(hydra_context, task_function, config)
+        self.jobs = selected(config, "jobs")
         self.folder = Path(str(config.hydra.sweep.dir))
 
     def launch(
@@ -51,10 +55,11 @@ class LocalLauncher(Launcher):
             ),
             strict=True,
         )
-        n_jobs = self.n_jobs or max(1, cores() // max(job.threads for job in read))
+        n_jobs = self.n_jobs or self.jobs or max(1, cores() // max(job.threads for job in read))
         os.environ[SHARE] = str(max(1, cores() // n_jobs))
         try:
-            pool.run(list(jobs), n_jobs, status(list(jobs), n_jobs))
+            shown = Status(list(jobs), n_jobs, live=sys.stderr.isatty())
+            pool.run(list(jobs), n_jobs, shown)
         finally:
             del os.environ[SHARE]
         entries = [job.entry for job in read]
@@ -64,11 +69,11 @@ class LocalLauncher(Launcher):
         return [JobReturn(overrides=job.overrides, status=JobStatus.COMPLETED) for job in read]
 
     def _check(self) -> None:
-        if self.n_jobs is not None and (type(self.n_jobs) is not int or self.n_jobs < 1):
-            raise UserError(
-                f"hydra.launcher.n_jobs={self.n_jobs}: must be a whole number from 1, or null for "
-                "cores // threads"
-            )
+        for option, jobs in (("hydra.launcher.n_jobs", self.n_jobs), ("sweep.jobs", self.jobs)):
+            if jobs is not None and (type(jobs) is not int or jobs < 1):
+                raise UserError(
+                    f"{option}={jobs}: must be a whole number from 1, or null for cores // threads"
+                )
         limit = self.timeout_min
         if limit is not None and (type(limit) not in (int, float) or not limit > 0):
             raise UserError(

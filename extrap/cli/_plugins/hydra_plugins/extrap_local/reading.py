@@ -18,9 +18,10 @@ from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from extrap.cli.app import Work
 from extrap.cli.hydra_errors import explain
+from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
-from extrap.cli.sweep.varied import Varied
+from extrap.cli.sweep.varied import Varied, sharing
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
@@ -147,13 +148,8 @@ class Reader:
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
         hydra_node = self.config.hydra
-        folders = {
-            s.provider: s.path if s.schema in ("file", "checked") else f"{s.schema}://{s.path}"
-            for s in hydra_node.runtime.config_sources
-        }
-        where = ["--config-path", folders["main"], "--config-name", hydra_node.job.config_name]
-        if "command-line" in folders:
-            where += ["--config-dir", folders["command-line"]]
+        folders = {source.provider: source.path for source in hydra_node.runtime.config_sources}
+        more = ["--config-dir", folders["command-line"]] if "command-line" in folders else []
         # -m puts the working folder first on the import path, -P does not: as it is for this
         # process.
         path = [] if sys.path[0] in ("", os.getcwd()) else ["-P"]
@@ -163,7 +159,7 @@ class Reader:
             *path,
             "-m",
             self.program.module,
-            *where,
+            *more,
             *own,
             *overrides,
             "hydra.mode=RUN",
@@ -180,14 +176,21 @@ class Reader:
             if (line := explain(error, overrides, self.program.conf)) is None:
                 raise
             raise UserError(line) from None
-        before = HydraConfig.instance().cfg
-        HydraConfig.instance().set_config(cfg)
+        if selected(cfg, "grid") != selected(self.config, "grid"):
+            raise UserError(
+                f"{' '.join(overrides)}: has a grid of its own, which a job of a sweep cannot "
+                "sweep; start it by itself, or give sweep.grid=null"
+            )
+        instance = HydraConfig.instance()
+        before, instance.cfg = instance.cfg, cfg
+        job = sharing(cfg)
+        cfg.hydra._set_parent(cfg)
         try:
-            with read_write(cfg), open_dict(cfg):
-                del cfg["hydra"]
-            yield cfg
+            with read_write(job), open_dict(job):
+                del job["hydra"]
+            yield job
         finally:
-            HydraConfig.instance().cfg = before
+            instance.cfg = before
 
 
 def _check_rows(

@@ -17,10 +17,11 @@ from hydra.types import HydraContext, TaskFunction
 from hydra_plugins.extrap_local.reading import Reader
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.cli.sweep.display import Lines, summary
+from extrap.cli.sweep.display import Status, summary
 from extrap.cli.sweep.node import Work
 from extrap.cli.sweep.process import Process, State
 from extrap.utils.errors import UserError
+from extrap.utils.files import check_way
 
 PAUSE = 1.0  # seconds between two looks at the jobs
 
@@ -68,6 +69,7 @@ class SlurmLauncher(Launcher):
         return [JobReturn(overrides=read.overrides, status=JobStatus.COMPLETED) for read, _ in jobs]
 
     def _executor(self, threads: int) -> Any:
+        """Raises UserError where submitit is missing or its folder lies behind a link."""
         try:
             import submitit
             from hydra_plugins.hydra_submitit_launcher.config import BaseQueueConf
@@ -79,6 +81,7 @@ class SlurmLauncher(Launcher):
         folder, most = options.pop("submitit_folder"), options.pop("max_num_timeout")
         options["cpus_per_task"] = options.get("cpus_per_task") or threads
         shared = set(OmegaConf.structured(BaseQueueConf).keys())
+        check_way(Path(folder))
         try:
             executor = submitit.AutoExecutor(folder, cluster="slurm", slurm_max_num_timeout=most)
         except RuntimeError as error:
@@ -93,7 +96,7 @@ class SlurmLauncher(Launcher):
     def _wait(self, jobs: list[Process], queued: list[Any]) -> None:
         """Until every job has ended, with a line for each. Ctrl-C leaves them in the queue."""
         status, left = (
-            Lines(jobs),
+            Status(jobs),
             dict(zip(range(len(jobs)), zip(jobs, queued, strict=True), strict=True)),
         )
         for job in jobs:

@@ -2,7 +2,6 @@
 and lists every mistake.
 """
 
-from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -13,26 +12,23 @@ from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from extrap.cli.sweep import grid
 from extrap.utils.errors import UserError
 
 
 class LocalSweeper(Sweeper):
-    """`params`: what an experiment sweeps over, option -> values written as on the command line,
-    which has the last word.
-
-    A list of such is swept one after the other: {scheme: "rope,alibi"} and then {scheme: rope,
-    data: "text,retrieval"}. `most`: jobs that one sweep may have; a slip asks for far more.
+    """Sweeps the grids of the configuration (extrap.cli.sweep.grid), one after the other; the
+    command line has the last word. `most`: jobs that one sweep may have; a slip asks for far more.
     """
 
-    def __init__(
-        self, params: Mapping[str, str] | Sequence[Mapping[str, str]] | None, most: int = 5000
-    ) -> None:
+    def __init__(self, most: int = 5000) -> None:
         self.most = most
-        self.grids = [params] if isinstance(params, Mapping) else list(params or [{}])
+        self.grids: list[list[str]] = [[]]
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
     ) -> None:
+        self.grids = grid.overrides(grid.selected(config, "grid"))
         self.loader: Any = hydra_context.config_loader
         self.launcher = Plugins.instance().instantiate_launcher(
             hydra_context=hydra_context, task_function=task_function, config=config
@@ -45,8 +41,7 @@ class LocalSweeper(Sweeper):
         if type(self.most) is not int or self.most < 1:
             raise UserError(f"hydra.sweeper.most={self.most}: must be a whole number from 1")
         jobs: list[list[str]] = []
-        for grid in self.grids:
-            own = [f"{key}={value}" for key, value in grid.items()]
+        for own in self.grids:
             jobs += self._jobs([*own, *arguments], self.most - len(jobs))
         results = self.launcher.launch(jobs, initial_job_idx=0)
         return [result.return_value for result in results]

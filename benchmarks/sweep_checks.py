@@ -1,0 +1,98 @@
+"""How long a sweep takes to check its jobs, and to skip finished ones: `python
+benchmarks/sweep_checks.py [jobs]`.
+
+It reads jobs as the launcher does, in a temporary folder: one job of each kind is composed and
+built, the others are varied. Printed are milliseconds of the processor per job, the time of 10,000
+jobs at that pace, and the ratio to jobs that share nothing, each in a reader of its own.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from itertools import product
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "extrap" / "cli" / "_plugins"))
+
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.types import HydraContext
+from hydra_plugins.extrap_local.reading import Reader
+
+from extrap.cli import app, program, schema
+from extrap.runs.evaluate import planned, result_file
+from extrap.runs.folder import write_json
+from extrap.utils.paths import conf_dir
+from extrap.utils.progress import FILE
+
+SCHEMES = ("rope", "alibi", "t5", "nope", "kerple-log")
+ALONE = 20
+"""Jobs that are read one by one."""
+
+
+def jobs(n: int) -> list[list[str]]:
+    """Overrides of n jobs: schemes, learning rates, seeds."""
+    seeds = range(-(-n // (2 * len(SCHEMES))))
+    grid = product(SCHEMES, ("0.001", "0.002"), seeds)
+    return [[f"scheme={s}", f"train.lr={lr}", f"seed={seed}"] for s, lr, seed in grid][:n]
+
+
+def reader() -> Reader:
+    """The reader of a sweep over the study `checks`."""
+    words = ["study=checks", "logger=none", "hydra.mode=MULTIRUN"]
+    master = compose("config", words, return_hydra_config=True)
+    context = HydraContext(GlobalHydra.instance().config_loader(), None)
+    return Reader(context, app.Program(program.prepare), master)
+
+
+def timed(batches: list[list[list[str]]]) -> float:
+    """Processor seconds to read these batches, each in a reader of its own."""
+    began = time.process_time()
+    for batch in batches:
+        reader().read(batch)
+    return time.process_time() - began
+
+
+def finish(batch: list[list[str]]) -> None:
+    """Leaves the files of these jobs as if they had been trained and evaluated."""
+    composed = reader()
+    for words in batch:
+        with composed._composed(words) as cfg:
+            job = program.job(cfg)
+        run = job.run
+        run.folder.mkdir(parents=True, exist_ok=True)
+        run.weights.write_bytes(b"weights")
+        write_json(run.curve, {"points": []})
+        run.mark("trained", 1)
+        for task, config in planned(job).items():
+            file = result_file(job, task)
+            file.rows.parent.mkdir(parents=True, exist_ok=True)
+            file.rows.write_text("run\n")
+            run.mark_evaluated(file.note, config, file.rows)
+
+
+def main(n: int) -> None:
+    schema.register()
+    os.environ[FILE] = "progress.json"  # so that no bar is drawn
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        initialize_config_dir(conf_dir(), version_base="1.3"),
+    ):
+        os.chdir(folder)
+        batch = jobs(n)
+        timed([batch[:1]])  # imports
+        for what in ("check", "skip"):
+            if what == "skip":
+                finish(batch)
+            alone = timed([[words] for words in batch[:ALONE]]) / min(n, ALONE)
+            each = timed([batch]) / n
+            print(
+                f"{what}: {1e3 * each:.2f} ms a job, {1e4 * each:.0f} s for 10,000; "
+                f"one by one {1e3 * alone:.0f} ms a job, ratio {alone / each:.0f}"
+            )
+        os.chdir("/")
+
+
+if __name__ == "__main__":
+    main(int((sys.argv[1:] or ["500"])[0]))

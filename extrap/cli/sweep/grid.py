@@ -1,0 +1,101 @@
+"""The node `sweep` of a configuration: what an experiment file sweeps over, as plain data.
+
+    sweep:
+      grid: {scheme: [rope, alibi], seed: [0, 1, 2]}
+      jobs: 2
+
+`grid` maps each option to its values; one value may stand alone. A value that is itself a list
+stands in a list: `task: [[nll, kv]]`. `{glob: "*", exclude: [nope]}` takes every choice of a group.
+A list of grids is one sweep, one grid after the other. The command line overrides any option of a
+grid. Without a grid the program runs one job.
+
+Runs and evaluations never see this node: `extrap.cli.program.job` takes it out.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from extrap.cli.typed_paths import as_text
+from extrap.utils.errors import UserError
+
+COMMAND_LINE_ONLY = ("hydra", "plugins", "logger.mode", "logger.entity")
+"""Options that no file sets: Hydra itself, foreign code, whether and to whose account runs go."""
+
+OPTION = re.compile(r"[\w-]+([./][\w-]+)*(@[\w.-]+)?", re.ASCII)
+SCALAR = (str, int, float, bool, type(None))
+
+
+@dataclass
+class Sweep:
+    """grid: one grid or several; jobs: jobs side by side on this machine, None for
+    cores // threads.
+    """
+
+    grid: Any = None
+    jobs: int | None = None
+
+
+def selected(config: DictConfig, name: str) -> Any:
+    """Returns an option of the node `sweep` as plain data; None in a program without the node."""
+    value = OmegaConf.select(config, f"sweep.{name}")
+    return OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
+
+
+def overrides(grid: Any) -> list[list[str]]:
+    """Returns the overrides of each grid, as Hydra reads them. Raises UserError for a grid that is
+    no plain data and for an option that only the command line may set.
+    """
+    grids = grid if isinstance(grid, list) and grid else [grid or {}]
+    return [_words(one) for one in grids]
+
+
+def _words(grid: Any) -> list[str]:
+    if not isinstance(grid, dict):
+        raise UserError(
+            f"sweep.grid={grid}: must map options to lists of values, as in "
+            "{scheme: [rope, alibi], seed: [0, 1]}"
+        )
+    return [f"{option}={_values(option, values)}" for option, values in grid.items()]
+
+
+def _values(option: Any, values: Any) -> str:
+    if not isinstance(option, str) or not OPTION.fullmatch(option):
+        raise UserError(f"sweep.grid: {option}: not an option of the configuration; name one")
+    dotted = option.replace("/", ".").partition("@")[0]
+    if any(f"{dotted}.".startswith(f"{alone}.") for alone in (*COMMAND_LINE_ONLY, "sweep")):
+        raise UserError(
+            f"sweep.grid: {option}: no file sets this option; give it on the command line"
+        )
+    if isinstance(values, dict):
+        return _glob(option, values)
+    listed = values if isinstance(values, list) else [values]
+    if not listed:
+        raise UserError(f"sweep.grid: {option}: has no values; list one or more")
+    return ",".join(_value(option, value) for value in listed)
+
+
+def _glob(option: str, pattern: dict) -> str:
+    left_out = pattern.get("exclude", [])
+    names = [pattern.get("glob"), *(left_out if isinstance(left_out, list) else [None])]
+    if pattern.keys() - {"glob", "exclude"} or not all(isinstance(name, str) for name in names):
+        raise UserError(
+            f"sweep.grid: {option}: expected a list of values or {{glob: PATTERN, exclude: [NAME]}}"
+        )
+    first, *others = (_value(option, name) for name in names)
+    return f"glob({first},exclude=[{','.join(others)}])" if others else f"glob({first})"
+
+
+def _value(option: str, value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{','.join(_value(option, one) for one in value)}]"
+    if not isinstance(value, SCALAR) or (isinstance(value, float) and not math.isfinite(value)):
+        raise UserError(f"sweep.grid: {option}: {value} is no plain value; write text or a number")
+    if isinstance(value, str):
+        if "${" in value:
+            raise UserError(f"sweep.grid: {option}: {value}: a grid holds values, no references")
+        return as_text(value)
+    return "null" if value is None else str(value).lower()

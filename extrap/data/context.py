@@ -1,0 +1,52 @@
+"""What one sequence is drawn from: random numbers, ids, running text, a length."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from extrap.data.vocabulary import Vocabulary
+
+
+def windows(rng: np.random.Generator, stream: np.ndarray, count: int, length: int) -> np.ndarray:
+    """Returns `count` stretches of `length` tokens from random places of the stream, (count,
+    length) int64.
+    """
+    starts = rng.integers(len(stream) - length + 1, size=count)
+    return stream[starts[:, None] + np.arange(length)].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Context:
+    """rng: the only source of randomness; vocabulary: the ids; stream (N,): tokens of running text;
+    length: of the sequence in tokens. Two contexts with equal generators draw the same.
+    """
+
+    rng: np.random.Generator
+    vocabulary: Vocabulary
+    stream: np.ndarray
+    length: int
+
+    def shorter(self, tokens: int) -> "Context":
+        """Returns the same context with so many tokens less."""
+        return replace(self, length=self.length - tokens)
+
+    def text(self, tokens: int) -> np.ndarray:
+        """Draws a stretch of running text, (tokens,)."""
+        return self.texts(1, tokens)[0]
+
+    def texts(self, count: int, tokens: int) -> np.ndarray:
+        """Draws `count` stretches of running text, (count, tokens)."""
+        return windows(self.rng, self.stream, count, tokens)
+
+    def keys(self, count: int) -> np.ndarray:
+        """Draws `count` different key ids."""
+        return self.vocabulary.key(self.rng.permutation(self.vocabulary.keys)[:count])
+
+    def values(self, *shape: int) -> np.ndarray:
+        """Draws value ids, any of them several times."""
+        return self.vocabulary.value(self.rng.integers(self.vocabulary.values, size=shape))
+
+    def distinct_values(self, rows: int, each: int) -> np.ndarray:
+        """Draws `each` different value ids for every row, (rows, each)."""
+        order = self.rng.random((rows, self.vocabulary.values)).argsort(1)
+        return self.vocabulary.value(order[:, :each])

@@ -1,0 +1,188 @@
+"""Figures of retrieval that differ in their task alone, as a table: accuracy by depth, over depth
+and length, and by length.
+
+Every protocol is a row of panels and has a gate of its own: a run that misses it at the training
+length is grey, hollow and named "below the gate" there, for a circuit that never formed is no sign
+of a lost middle. Depth 0 is the start of the context; the record at depth d of n tokens lies
+(1 - d) n before the query. Conventions of Lost in the Middle (arXiv 2307.03172, figures 5, 7, 9
+and 10) and of needle-in-a-haystack heat-maps.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from types import SimpleNamespace
+
+from matplotlib.figure import Figure
+
+from extrap.figures.drawing.depth_panels import MARKS, depth_figure
+from extrap.figures.drawing.heatmap import heat_maps
+from extrap.figures.drawing.length_panels import length_figure
+from extrap.results.rows import comparable
+from extrap.results.series import select
+
+FIGURES: dict[str, SimpleNamespace] = {}
+HOPS = {n: f"{n} hop" + "s" * (n != 1) for n in range(9)}
+READINGS = {"": "", "-first": "\nwithout first", "-other": "\nwithout other"}
+FORMS = {"records": "records", "padded": "in text", "alias": "by alias"}
+
+
+def _add(name: str, caption: str, needs: dict, draw: Callable[..., Figure], make: str = "") -> None:
+    own = {"__name__": f"{__name__}.{name}", "CAPTION": caption, "NEEDS": needs, "MAKE": make}
+    FIGURES[name] = SimpleNamespace(**own, draw=draw)
+
+
+def by_depth(
+    name: str, caption: str, needs: dict, protocols: dict, title: str, make="", marks=MARKS
+) -> None:
+    """Adds a figure of accuracy against depth, a panel per length; protocols: {name: words}."""
+
+    def draw(rows):
+        return depth_figure(rows, needs, protocols, title, marks)
+
+    _add(name, caption, needs, draw, make)
+
+
+def over_lengths(name: str, caption: str, task: str, protocols: tuple, title: str) -> None:
+    """Adds a heat map over depth and length, a panel per scheme, of means over seeds."""
+    needs = {"task": task, "metric": "accuracy", "seen": "retrieval"}
+    _add(name, caption, needs, partial(heat_maps, needs=needs, protocols=protocols, title=title))
+
+
+by_depth(
+    "kv_depth",
+    "Retrieval accuracy against the depth of the asked record, a panel per length: what is lost, "
+    "and where.",
+    {"task": "kv", "metric": "accuracy", "seen": "retrieval"},
+    {
+        "records": "records: pairs\ngrow with length",
+        "padded": "padded: fixed\npairs, more filler",
+    },
+    "Retrieval accuracy by depth",
+)
+by_depth(
+    "kv_query_depth",
+    "Retrieval accuracy by depth with the query last, first or on both sides: does it help to know "
+    "the question?",
+    {"task": "kv-query", "metric": "accuracy", "seen": "retrieval"},
+    {"last": "query last", "both": "query first\nand last", "first": "query first"},
+    "Where the query stands",
+    " data=query",
+)
+by_depth(
+    "alias_depth",  # NoLiMa (arXiv 2502.05167) in miniature
+    "Accuracy of retrieval by another name than the one in the record, by depth: without literal "
+    "overlap, what is left?",
+    {"task": "alias", "metric": "accuracy"},
+    {
+        "literal": "by the name\nitself",
+        "one-hop": "by its alias",
+        "two-hops": "by the alias\nof the alias",
+        "two-hops-unseen": "the same,\nnever asked",
+    },
+    "Retrieval by an alias",
+    " data=alias task=[alias]",
+)
+by_depth(
+    "nth_depth",  # MRCR (arXiv 2409.12640); whoever finds the key and not the order has 1 / copies
+    "Accuracy by the rank of the record asked for among several with one key, counted from the "
+    "start and from the end.",
+    {"task": "nth", "metric": "accuracy"},
+    {"start": "n-th from\nthe start", "end": "n-th from\nthe end"},
+    "The n-th record of a key",
+    " data=nth task=[nth]",
+    "dotted: chance; wide dots: any value of the key",
+)
+by_depth(
+    "recall_depth",  # a demand for the end makes recency, a uniform one primacy (arXiv 2510.10276)
+    "Recall of the items of a list by their place in it: free recall and running span.",
+    {"task": "recall", "metric": "recall"},
+    {"recall": "all items", "span": "last items"},
+    "Recall of a list",
+    " data=recall task=[recall]",
+    "dotted: chance; wide dots: any items of the list, which is all that recall wants",
+)
+by_depth(
+    "sinks_depth",  # lost without the first token and not without another (arXiv 2510.10276)
+    "Retrieval accuracy by depth, as it is and with one token hidden: the first, or another.",
+    {"task": "sinks", "metric": "accuracy", "seen": "retrieval"},
+    {
+        f"{form}{r}": f"{words}{more}"
+        for form, words in FORMS.items()
+        for r, more in READINGS.items()
+    },
+    "Retrieval without the first token",
+)
+by_depth(
+    "trace_depth",  # variable tracking of RULER (arXiv 2404.06654), this one and the next
+    "Accuracy of following a chain of assignments, by the depth of its value and the number of "
+    "hops.",
+    {"task": "trace", "metric": "accuracy"},
+    {f"hops-{n}": words for n, words in HOPS.items()},
+    "Chains of assignments",
+    " data=trace task=[trace]",
+    "dotted: chance; wide dots: the value of any chain",
+)
+by_depth(
+    "trace_written_depth",
+    "Accuracy of writing a chain of assignments out, by the depth of its value and the number of "
+    "hops.",
+    {"task": "trace-written", "metric": "accuracy"},
+    {f"written-{n}": words for n, words in HOPS.items()},
+    "Chains of assignments, written out",
+    " data=trace-written task=[trace-written]",
+    "dotted: chance; wide dots: any of the chains",
+)
+over_lengths(
+    "kv_heatmap",
+    "Retrieval accuracy over depth and length, a panel per scheme: does length fail, or distance "
+    "to the query?",
+    "kv",
+    ("records", "padded"),
+    "Retrieval accuracy over depth and length",
+)
+over_lengths(
+    "haystack_heatmap",
+    "Needles in text over depth and length, a panel per scheme: one needle, and one among needles "
+    "of other keys.",
+    "haystack",
+    ("single", "multikey"),
+    "Needles in a haystack",
+)
+
+
+def _aggregate(rows):
+    needs = FIGURES["aggregate_length"].NEEDS
+    protocols = {
+        "majority": "most frequent label",
+        "first-half": "of the first half",
+        "count": "count of a label",
+    }
+    title, chance = "Questions about all of a context", select(rows, **needs | {"metric": "chance"})
+    rows = comparable(select(rows, **needs))
+    return length_figure(rows, protocols, "accuracy", title, "Wilson, 95 %", chance)
+
+
+def _repeat(rows):
+    protocols = {"nonrepeated": "running text", "later": "later copies of a text of L tokens"}
+    title = "Repeated and non-repeated text by length"
+    interval = "bands: 95 % bootstrap over documents"
+    rows = select(rows, task="repeat", metric="accuracy")
+    return length_figure(rows, protocols, "token accuracy", title, interval)
+
+
+_add(
+    "aggregate_length",  # RULER (arXiv 2404.06654) and OOLONG (arXiv 2511.02817) in miniature
+    "Accuracy of questions about all of a context, by its length: which label stands most often, "
+    "and how often.",
+    {"task": "aggregate", "metric": "accuracy"},
+    _aggregate,
+    " data=aggregate task=[aggregate]",
+)
+_add(
+    "repeat_length",  # a copy is of L tokens: all that is asked for lies L back (kexue.fm 9708)
+    "Token accuracy on running text and on later copies of a text, against length: is what was "
+    "read once still there?",
+    {"task": "repeat", "metric": "accuracy", "protocol": "later"},
+    _repeat,
+    " data=repeat",
+)

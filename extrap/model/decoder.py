@@ -1,0 +1,72 @@
+"""The shape of a GPT: the options of conf/model, from four lines of a tiny model to the shape of
+published decoders.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from annotated_types import Gt, Interval
+
+Norm = Literal["rms", "layer"]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """Raises ValueError if heads do not divide dim, or kv_heads do not divide heads.
+
+    Args:
+        dim: C, width of the residual stream
+        layers: number of blocks
+        heads: H
+        norm: RMSNorm or LayerNorm
+        mlp: activation of the hidden layer; swiglu and geglu add a gate
+        ratio: width of the hidden layer over C
+        head: untied; tied reads the embedding divided by sqrt(C); shared reads it as it is
+        dropout: of what attention and MLP add
+
+    The options below are those of published decoders. null leaves each out, and a null option is
+    no part of a run's identity.
+
+    Args:
+        kv_heads: G heads of keys and values, each read by H / G heads of queries; null: H (arXiv
+            2305.13245)
+        head_dim: D; null: C / H
+        bias: null: on queries, keys and values; none; attention: on the output as well; all: on the
+            MLP as well
+        eps: of the norms; null: the default of torch
+        qk_norm: head: a norm over D of queries and keys before they turn
+        residual: parallel: attention and MLP read one x (GPT-J, NeoX)
+        embedding_norm: a norm of the token embedding (BLOOM)
+        embedding_scale: a factor on the token embedding (Gemma)
+        post_norm: a norm of what attention and MLP add (Gemma 2)
+        logit_cap: c of c tanh(logits / c) (Gemma 2)
+    """
+
+    dim: Annotated[int, Interval(ge=1, le=2**16)] = 64
+    layers: Annotated[int, Interval(ge=1, le=1000)] = 2
+    heads: Annotated[int, Interval(ge=1, le=2**12)] = 4
+    norm: Norm = "rms"
+    mlp: Literal["gelu", "gelu-tanh", "relu", "relu2", "swiglu", "geglu"] = "gelu"
+    ratio: Annotated[float, Interval(gt=0, le=64)] = 4.0
+    head: Literal["untied", "tied", "shared"] = "untied"
+    dropout: Annotated[float, Interval(ge=0, lt=1)] = 0.0
+
+    # published decoders
+    kv_heads: Annotated[int, Interval(ge=1, le=2**12)] | None = None
+    head_dim: Annotated[int, Interval(ge=1, le=2**16)] | None = None
+    bias: Literal["none", "attention", "all"] | None = None
+    eps: Annotated[float, Interval(ge=0, lt=1)] | None = None
+    qk_norm: Literal["head"] | None = None
+    residual: Literal["parallel"] | None = None
+    embedding_norm: Norm | None = None
+    embedding_scale: float | None = None
+    post_norm: Norm | None = None
+    logit_cap: Annotated[float, Gt(0)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.head_dim is None and self.dim % self.heads:
+            raise ValueError(f"heads={self.heads}: must divide model.dim={self.dim}")
+        if self.kv_heads is not None and self.heads % self.kv_heads:
+            raise ValueError(
+                f"kv_heads={self.kv_heads}: must divide heads={self.heads}, or null for as many"
+            )

@@ -1,1 +1,0 @@
-"""What the study of extensions asks of its rows."""

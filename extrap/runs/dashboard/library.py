@@ -1,0 +1,29 @@
+"""The library wandb, with its settings from code, the user's environment and the user's home.
+
+wandb also reads `./wandb/settings`, a file of the working folder that may come from a stranger: it
+chooses the server, makes requests during an offline run (`x_stats_open_metrics_endpoints`) and puts
+files elsewhere (`x_sync_dir_suffix`). Read here: wandb 0.31, `Settings.read_system_settings`.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+
+def wandb() -> Any:
+    """Returns the library, which from then on takes no settings from the working folder."""
+    import wandb
+    from wandb.sdk.lib.settings_file import SettingsFiles
+    from wandb.sdk.wandb_settings import Settings
+
+    def read_system_settings(self: Any) -> Any:
+        home = self.settings_system and Path(self.settings_system)
+        return SettingsFiles(global_settings=home, local_settings=Path(os.devnull))
+
+    if not hasattr(Settings, "read_system_settings"):
+        raise RuntimeError(
+            f"wandb {wandb.__version__} reads ./wandb/settings in a way that extrap does not know; "
+            "install a version below 1"
+        )
+    Settings.read_system_settings = read_system_settings
+    return wandb

@@ -1,0 +1,285 @@
+"""Where a model comes from and what it reads: `Fresh` is drawn from a configuration, `Published`
+(extrap/runs/published.py) is a checkpoint of others.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from extrap.data.corpora.base import Corpus, Encoded
+from extrap.data.mixture import Mixture
+from extrap.data.vocabulary import Vocabulary
+from extrap.model.decoder import Decoder
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Scheme, Shape
+from extrap.runs.build import build
+from extrap.runs.checkpoint import trained_weights
+from extrap.runs.choices import describe_data
+from extrap.runs.folder import Run
+from extrap.runs.training.devices import DTYPES, precision
+from extrap.utils.errors import UserError
+from extrap.utils.untrusted import memory
+
+DECODER = {"_target_": "extrap.model.decoder.Decoder"}
+UNSEEN = ("log_every", "save_every")
+"""Options of training that leave the weights as they are."""
+
+BYTES, FROZEN = 16, 4
+"""Bytes per parameter in training: itself, its gradient and two moments in float32; a frozen one is
+itself alone.
+"""
+
+
+class Source(ABC):
+    """A model before the bench does anything with it, its text and its tokens.
+
+    Args:
+        config: the composed configuration as plain values
+        choices: the name chosen in each group
+        opened: opens the corpus of a source of text
+
+    A source builds each part at its first use.
+
+    group       the group of options that names the series
+    published   True for a checkpoint of others
+    others      a group of options and two of its choices, to compare a run with
+    length      L, the training length in tokens
+    dtype       type of number of the weights in training and on the disk
+    precision   the same in Lightning's words: `32-true`
+    run         the run of this model before any tuning
+    reads       the options of text and vocabulary, which tuning takes over
+    """
+
+    group: ClassVar[str]
+    published: ClassVar[bool]
+    others: ClassVar[tuple[str, str, str]]
+
+    vocabulary: Vocabulary
+    corpus: Corpus
+    length: int
+    dtype: torch.dtype
+    precision: str
+    run: Run
+    reads: dict[str, Any]
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        choices: Mapping[str, str],
+        opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
+    ):
+        self.config, self.choices, self.opened = config, choices, opened
+        self.seed: int = config["seed"]
+        self.label: str = config["label"] or self._name()
+
+    def _name(self) -> str:
+        """The name of the series if the option `label` gives none."""
+        return self.choices[self.group]
+
+    def _build(self, option: str, kind: type, **given: Any) -> Any:
+        return build(self.config[option], option, self.config["plugins"], kind, **given)
+
+    # --- what it reads
+
+    def vocabulary_for(self, words: bool) -> Vocabulary:
+        """The vocabulary of a task. words: whether the task can use words as keys and values."""
+        return self.vocabulary
+
+    # --- the model
+
+    @abstractmethod
+    def model(self, device: str = "cpu") -> GPT:
+        """The model as this source has it; on device meta without numbers."""
+
+    @abstractmethod
+    def untrained(self, layers: int | None = None) -> GPT:
+        """The architecture with random weights; layers: another depth. Raises UserError if the
+        scheme has no form of that depth.
+        """
+
+    @cached_property
+    def params(self) -> int:
+        """Parameters of the model, counted without filling the matrices."""
+        return sum(p.numel() for p in self.model("meta").parameters())
+
+    @cached_property
+    def trainer(self) -> dict[str, Any]:
+        """Arguments of Lightning's Trainer. Raises UserError if the option holds anything else."""
+        if not isinstance(self.config["trainer"], dict):
+            raise UserError(
+                f"trainer={self.config['trainer']}: must be arguments of a trainer; choose one of "
+                "conf/trainer, such as trainer=cpu"
+            )
+        return dict(self.config["trainer"])
+
+    def check(self) -> None:
+        """Raises UserError for text, a trainer or a model that cannot work on this machine."""
+        _ = self.corpus, self.trainer
+
+    # --- runs
+
+    def trained(self, run: Run) -> GPT:
+        """The model with the weights of a run, in float64 or float32: weights in bfloat16 are exact
+        there. Raises UserError if they are not the weights that training left.
+        """
+        model = self.model()
+        if self.dtype is torch.float64:
+            model.double()
+        model.load_state_dict(self.weights(run, model))
+        return model
+
+    def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
+        """The weights of a run of this model, in the numbers of the file."""
+        return trained_weights(run, model, self.dtype)
+
+    def note(self) -> None:  # noqa: B027
+        """Writes the folder of `run` if others trained it."""
+
+    # --- tuning
+
+    @abstractmethod
+    def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
+        """A mixture of the same text and vocabulary, from its options."""
+
+    @property
+    def about_tuning(self) -> dict[str, Any]:
+        """Options that change a tuned run and are no part of the identity of `run`."""
+        return {}
+
+    def check_tuned(self) -> None:  # noqa: B027
+        """Raises UserError if this model cannot be tuned with these options."""
+
+
+class Fresh(Source):
+    """A model that the bench trains from random weights."""
+
+    group, published, others = "scheme", False, ("scheme", "alibi", "rope")
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        return self._build("data", Mixture)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self.mixture.vocabulary
+
+    @property
+    def length(self) -> int:
+        return self.mixture.length
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        return self.opened(self.mixture.source)
+
+    @cached_property
+    def shape(self) -> Shape:
+        options = self.config["model"]
+        check_model(options)
+        return shape_of(options, self.length, self.vocabulary.size)
+
+    def scheme(self) -> Scheme:
+        """A new scheme, its parameters drawn from the run's seed."""
+        torch.manual_seed(self.seed + 1_000_003)
+        return self._build("scheme", Scheme, shape=self.shape)
+
+    def model(self, device: str = "cpu") -> GPT:
+        """A new GPT. The parameters that it shares with a GPT of another scheme start equal."""
+        scheme = self.scheme()
+        torch.manual_seed(self.seed)
+        with torch.device(device):
+            return GPT(scheme, self.vocabulary.size, build(self.config["model"] | DECODER, "model"))
+
+    def untrained(self, layers: int | None = None) -> GPT:
+        depth = {} if layers is None else {"layers": layers}
+        config = {**self.config, "model": self.config["model"] | depth}
+        return Fresh(config, self.choices, lambda _: self.corpus).model()
+
+    def check(self) -> None:
+        super().check()
+        self.corpus.check("train", self.length)
+        check_memory(self.params)
+
+    @property
+    def precision(self) -> str:
+        return precision(self.trainer.get("precision"))
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return DTYPES[self.precision]
+
+    @cached_property
+    def run(self) -> Run:
+        """Identity: scheme, model, data, text and training, without the seed; text and tokenizer by
+        their content, not by their path.
+
+        An option of the model that is null is left out, so that the GPT may get more of them. The
+        machine is no part of it (devices, processes, threads, how often it is logged and
+        saved): a laptop evaluates a run that a GPU trained. The precision of training is.
+        """
+        config = self.config
+        identity = {
+            "scheme": config["scheme"],
+            "model": {name: value for name, value in config["model"].items() if value is not None},
+            "data": describe_data(config["data"]),
+            "corpus": self.corpus.sha256,
+            "train": {name: v for name, v in config["train"].items() if name not in UNSEEN},
+            "precision": self.precision,
+        }
+        return Run(self.label, identity, self.seed)
+
+    @property
+    def reads(self) -> dict[str, Any]:
+        return {name: self.config["data"][name] for name in ("corpus", "vocabulary")}
+
+    def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
+        return build(data, "data", self.config["plugins"], Mixture)
+
+
+def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
+    """The shape that a model with these options gives its scheme. Older run folders lack the later
+    options.
+    """
+    return Shape(
+        options["dim"],
+        options["heads"],
+        options["layers"],
+        length,
+        vocab,
+        options["norm"],
+        options.get("kv_heads"),
+        options.get("head_dim"),
+    )
+
+
+def check_model(options: Any) -> None:
+    """Raises UserError for options that do not make a GPT: missing, unknown, of another type, out
+    of bounds.
+    """
+    if not isinstance(options, Mapping) or not options:
+        raise UserError(
+            f"model={options}: must be the options of a model; choose one of conf/model, such as "
+            "model=tiny"
+        )
+    if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
+        raise UserError(
+            f"model.{missing[0]}: missing; give it, or choose one of conf/model, such as model=tiny"
+        )
+    build(dict(options) | DECODER, "model")
+
+
+def check_memory(params: int, frozen: int = 0, remedy: str = "") -> None:
+    """Raises UserError if this machine has too little memory to train so many parameters. frozen:
+    parameters that training leaves as they are.
+    """
+    remedy = remedy or "give a smaller model.dim, model.layers or data.vocabulary"
+    need, have = BYTES * params + FROZEN * frozen, memory()
+    if need > have:
+        raise UserError(
+            f"model: {params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training and "
+            f"this machine has {have / 2**30:,.0f}; {remedy}"
+        )

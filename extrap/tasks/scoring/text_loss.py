@@ -1,0 +1,230 @@
+"""Losses of held-out text: its documents, windows of them, and the rows of their losses.
+
+A window of n tokens that ends before b reads BOS, x[b-n], ..., x[b-2] (n slots, BOS takes the
+first) and predicts x[b-n], ..., x[b-1]; BOS itself is never scored.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from extrap.data.part import Part
+from extrap.data.text import Text
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches, losses_of
+from extrap.tasks.scoring.recorder import Recorder
+from extrap.utils.bounds import Count
+from extrap.utils.errors import UserError
+
+
+@dataclass(frozen=True)
+class TextWindows:
+    """Windows of one shape in every document: text [end - width, end) for each end, the last
+    `scored` predictions count.
+    """
+
+    width: int
+    scored: int
+    ends: tuple[int, ...]
+
+
+Plan = Mapping[Any, list[TextWindows]]
+
+
+def sliding(n: int, step: int, start: int, end: int) -> list[TextWindows]:
+    """Returns windows of n tokens that advance by `step`, their last `step` predictions scored:
+    together the tokens start ... end - 1.
+    """
+    whole, rest = divmod(end - start, step)
+    found = [TextWindows(n, step, tuple(start + step * (i + 1) for i in range(whole)))]
+    return found + ([TextWindows(n, rest, (end,))] if rest else [])
+
+
+def shared(plan: Iterable[list[TextWindows]]) -> list[TextWindows]:
+    """Returns the windows of several protocols, each once, with as many scored predictions as any
+    of these protocols scores.
+    """
+    most: dict[tuple[int, int], int] = {}
+    for w in (w for windows in plan for w in windows):
+        for end in w.ends:
+            most[w.width, end] = max(w.scored, most.get((w.width, end), 0))
+    ends: dict[tuple[int, int], list[int]] = {}
+    for (width, end), scored in most.items():
+        ends.setdefault((width, scored), []).append(end)
+    return [TextWindows(*shape, tuple(sorted(found))) for shape, found in ends.items()]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The losses of a plan. text, sizes (documents, end): tokens, and the bytes behind each;
+    by_window: {(width, end): (documents, scored) in nats, float64}.
+    """
+
+    text: np.ndarray
+    sizes: np.ndarray
+    plan: Plan
+    by_window: dict[tuple[int, int], np.ndarray]
+
+    def of(self, protocol: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the losses (documents, tokens) of a protocol, and the places of these tokens."""
+        windows = [(w, end) for w in self.plan[protocol] for end in w.ends]
+        losses = [self.by_window[w.width, end][:, -w.scored :] for w, end in windows]
+        places = [np.arange(end - w.scored, end) for w, end in windows]
+        return np.concatenate(losses, 1), np.concatenate(places)
+
+    def report(self, cell: Recorder, losses: np.ndarray, places: np.ndarray) -> None:
+        """Records losses (documents, tokens) of the tokens at these places."""
+        sizes, text = self.sizes[:, places].sum(1), self.text[:, places]
+        report_losses(cell, losses.sum(1), len(places), sizes, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextLoss(AtLengths):
+    """A task on held-out text.
+
+    multiples: lengths over the training length; documents: of the validation split, spread evenly
+    over those that are long enough; batch_tokens: tokens per forward, which changes speed and
+    memory only. Intervals are bootstraps over documents. A loss that is no finite number has the
+    status diverged. Items: nll_sum (nats) and tokens of each document.
+    """
+
+    documents: Count = 64
+    batch_tokens: Count = 4096
+
+    inner: ClassVar[bool] = True
+    learned_from: ClassVar[type[Part] | None] = Text
+
+    @abstractmethod
+    def reach(self, train_length: int) -> tuple[int, str]:
+        """Returns how many tokens of a document are read, and for messages, why."""
+
+    def check(self, corpus, vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
+        end, why = self.reach(train_length)
+        found = len(corpus.documents("validation", at_least=end))
+        if found < self.documents:
+            advice = "give more text, or ask for fewer or shorter ones"
+            if corpus.cut is not None and corpus.cut < end:
+                advice = (
+                    f"raise data.corpus.document_tokens={corpus.cut}, which cuts longer ones, or "
+                    "ask for shorter ones"
+                )
+            raise UserError(
+                f"{corpus.option}: {found} validation documents have {end} tokens or more, {why} "
+                f"of task.{self.name}.multiples; task.{self.name}.documents={self.documents} are "
+                f"asked for: {advice}"
+            )
+
+    def texts(self, corpus, train_length: int) -> tuple[np.ndarray, np.ndarray]:
+        """Returns (text, bytes behind each token), (documents, end) int64 each: the first tokens of
+        documents spread evenly over the long enough ones.
+        """
+        end, _ = self.reach(train_length)
+        kinds = [read("validation", at_least=end) for read in (corpus.documents, corpus.sizes)]
+        chosen = [i * len(kinds[0]) // self.documents for i in range(self.documents)]
+        text, sizes = (np.stack([kind[i][:end] for i in chosen]).astype(np.int64) for kind in kinds)
+        return text, sizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowLoss(TextLoss):
+    """A task on the losses of windows of text."""
+
+    @abstractmethod
+    def plans(self, train_length: int) -> dict[Any, Plan]:
+        """Returns the windows of every protocol, in groups. A group is left out as a whole if the
+        model raises OutOfRange; windows that its protocols share are read once.
+        """
+
+    @abstractmethod
+    def report(self, read: dict[Any, Losses], train_length: int) -> Result:
+        """Returns the rows; read: the losses of the groups."""
+
+    def run(
+        self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        text, sizes = self.texts(corpus, train_length)
+        plans = self.plans(train_length)
+        windows = {group: shared(plan.values()) for group, plan in plans.items()}
+        cost = {
+            group: len(text) * sum(w.width * len(w.ends) for w in found)
+            for group, found in windows.items()
+        }
+        counter, read = Counter(progress, sum(cost.values())), {}
+        for group, plan in plans.items():
+            done = counter.done + cost[group]
+            try:
+                by_window = self._read(model, text, vocabulary.bos, windows[group], counter)
+                read[group] = Losses(text, sizes, plan, by_window)
+            except OutOfRange:
+                pass
+            counter.up_to(done)
+        return self.report(read, train_length)
+
+    @torch.no_grad()
+    def _read(
+        self, model: Model, text: np.ndarray, bos: int, windows: list[TextWindows], counter: Counter
+    ) -> dict[tuple[int, int], np.ndarray]:
+        """Returns {(width, end): losses (documents, scored)}."""
+        found: dict[tuple[int, int], np.ndarray] = {}
+        for w in windows:
+            document, stop = (
+                a.ravel() for a in np.meshgrid(np.arange(len(text)), w.ends, indexing="ij")
+            )
+            losses = np.empty((len(text), len(w.ends), w.scored))
+            for rows in batches(len(stop), w.width, self.batch_tokens):
+                slots = stop[rows, None] - w.width + np.arange(w.width)
+                targets = torch.from_numpy(text[document[rows, None], slots])
+                tokens = torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
+                read = losses_of(model, tokens, targets[:, w.width - w.scored :])
+                losses.reshape(-1, w.scored)[rows] = read.cpu().double().numpy()
+                counter(targets.numel())
+            found |= {(w.width, end): losses[:, i] for i, end in enumerate(w.ends)}
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastHalf(WindowLoss):
+    """The last L/2 tokens before x[e], read with growing contexts: c = L/2, then the multiples, L
+    the training length, e the longest context.
+    """
+
+    least: ClassVar[float] = 1
+
+    def contexts(self, train_length: int) -> list[int]:
+        """Returns all contexts in tokens, the least first."""
+        return [train_length // 2, *self.lengths(train_length)]
+
+    def reach(self, train_length: int) -> tuple[int, str]:
+        return max(self.lengths(train_length)), "the longest context"
+
+    def plans(self, train_length: int) -> dict[Any, Plan]:
+        contexts = self.contexts(train_length)
+        return {c: {"full": [TextWindows(c, contexts[0], (contexts[-1],))]} for c in contexts}
+
+    def check(self, corpus, vocabulary, train_length: int) -> None:
+        if train_length < 2:
+            raise UserError(
+                f"data.length={train_length}: half of it is the least context; {self.name} needs "
+                "at least 2"
+            )
+        super().check(corpus, vocabulary, train_length)
+
+
+def report_losses(
+    cell: Recorder, sums: np.ndarray, tokens: int, sizes: np.ndarray, text: np.ndarray
+) -> None:
+    """Records rows nll and bits_per_byte; items nll_sum (nats) and tokens of each document, and a
+    checksum of the scored `text`; no items if a loss is no finite number.
+
+    sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
+    """
+    cell.loss(sums, tokens, sizes)
+    if np.isfinite(sums).all():
+        cell.drawn(text)
+        cell.scores("nll_sum", sums)
+        cell.scores("tokens", [tokens] * len(sums))

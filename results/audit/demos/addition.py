@@ -1,0 +1,168 @@
+"""Why adding positions to tokens works: their vectors are nearly orthogonal, and the logit splits
+into four terms.
+
+x_i = e_i + p_i. With norm(x) = A e + A p + c (A linear once the scale of x is taken as given), q =
+W_q norm(x) and k = W_k norm(x): <q_i, k_j> = token-token + token-position + position-token +
+position-position, in the first layer; c and the biases of W_q and W_k go with the token. Share of a
+term: its covariance with the logit over the variance of the logit, which makes the shares sum to 1.
+Of the model as constructed, with sinusoids, or of a trained run whose scheme adds to the token
+embedding.
+"""
+
+import inspect
+
+import torch
+from torch import Tensor, nn
+
+from extrap.audit.subject import DEFAULT_SHAPE, gpt
+from extrap.audit.trained import describe, trained
+from extrap.model import gpt as text_source
+from extrap.model.gpt import GPT
+from extrap.schemes.sinusoidal import Sinusoidal
+from extrap.studies.audit.demos.lines import aligned
+from extrap.utils.errors import UserError
+
+TERMS = ("token-token", "token-position", "position-token", "position-position")
+TEXTS, GROUPS = 16, 8
+
+
+def show(run: str | None = None) -> str:
+    model = gpt(Sinusoidal(DEFAULT_SHAPE)).double() if run is None else trained(run)
+    check(model, run)
+    whose = "sinusoids, as constructed" if run is None else f"{describe(model)}, trained: {run}"
+    return "\n\n".join(
+        [
+            (
+                f"{whose}; L = {model.scheme.shape.length} tokens, C = {model.scheme.shape.dim} "
+                "channels"
+            ),
+            cosines(model),
+            variances(model),
+            terms(model),
+        ]
+    )
+
+
+@torch.no_grad()
+def check(model: GPT, run: str | None) -> None:
+    """Raises UserError for a scheme that does not add to the token embedding, or that also acts on
+    queries and keys.
+    """
+    T, scheme = 4, model.scheme
+    x = torch.randn(
+        1, T, scheme.shape.dim, generator=torch.Generator().manual_seed(0), dtype=torch.float64
+    )
+    at = model.where(torch.zeros(1, T, dtype=torch.long)).at_layer(0, x)
+    zero = scheme.embed(torch.zeros_like(x), at)
+    if (
+        scheme.uses("rotate", "score", "attend")
+        or not zero.any()
+        or not torch.allclose(scheme.embed(x, at) - zero, x)
+    ):
+        raise UserError(
+            "--run",
+            run,
+            f"{describe(model)} does not only add positions to tokens",
+            "take a run of sinusoidal or learned",
+        )
+
+
+@torch.no_grad()
+def positions(model: GPT) -> Tensor:
+    """(L, C) p_i."""
+    L, C = model.scheme.shape.length, model.scheme.shape.dim
+    x = torch.zeros(1, L, C, dtype=torch.float64)
+    return model.scheme.embed(x, model.where(torch.zeros(1, L, dtype=torch.long)).at_layer(0, x))[0]
+
+
+def cosines(model: GPT) -> str:
+    """Cosine of every token vector with every position vector; independent directions in C channels
+    have sd 1 / sqrt(C).
+    """
+    e, p = (
+        nn.functional.normalize(x, dim=-1)
+        for x in (model.embedding.weight.detach(), positions(model))
+    )
+    cos = e @ p.T
+    return "\n".join([
+        f"cosine of {len(e)} token with {len(p)} position vectors",
+        f"mean {cos.mean():+.4f}, sd {cos.std():.4f}, largest {cos.abs().max():.4f}",
+        f"(independent directions: mean 0, sd 1 / sqrt(C) = {e.shape[1] ** -0.5:.4f})",
+    ])  # fmt: skip
+
+
+def variances(model: GPT) -> str:
+    """Variance over tokens and over positions, channel by channel, in groups of neighbouring
+    channels.
+    """
+    token, place = model.embedding.weight.detach().var(0), positions(model).var(0)
+    rows = [["channels", "token", "position"]]
+    for group in torch.arange(len(token)).chunk(GROUPS):
+        rows.append(
+            [
+                f"{group[0]} to {group[-1]}",
+                f"{token[group].mean():.4f}",
+                f"{place[group].mean():.4f}",
+            ]
+        )
+    both = torch.corrcoef(torch.stack([token, place]))[0, 1]
+    return (
+        f"variance per channel, mean of each group\n{aligned(rows)}\ncorrelation over the "
+        f"{len(token)} channels: {both:+.3f}"
+    )
+
+
+@torch.no_grad()
+def split(model: GPT) -> dict[str, Tensor]:
+    """{term: (B, H, T, T)} of <q_i, k_j> * scale in the first layer, for windows of the source of
+    extrap/model/gpt.py as bytes.
+    """
+    L, block = model.scheme.shape.length, model.blocks[0]
+    ids = torch.tensor(list(inspect.getsource(text_source).encode()))
+    tokens = (
+        torch.stack([ids[n * L : (n + 1) * L] for n in range(min(TEXTS, len(ids) // L))])
+        % model.scheme.shape.vocab
+    )
+    e, p = model.embedding(tokens), positions(model)[None]
+    weight, scale = block.norm1.weight, scale_of(block.norm1, e + p)
+    constant = getattr(block.norm1, "bias", None)
+    of_token = centred(block.norm1, e) * scale * weight + (0 if constant is None else constant)
+    of_place = centred(block.norm1, p) * scale * weight
+    (q1, k1), (q2, k2) = heads(block, of_token, block.qkv.bias), heads(block, of_place, None)
+    f = model.scheme.scale
+    return dict(
+        zip(TERMS, (q1 @ k1.mT * f, q1 @ k2.mT * f, q2 @ k1.mT * f, q2 @ k2.mT * f), strict=True)
+    )
+
+
+def centred(norm: nn.Module, x: Tensor) -> Tensor:
+    return x - x.mean(-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else x
+
+
+def scale_of(norm: nn.Module, x: Tensor) -> Tensor:
+    """(B, T, 1): what the norm multiplies the (centred) x by."""
+    eps = norm.eps if norm.eps is not None else torch.finfo(x.dtype).eps
+    return (centred(norm, x).square().mean(-1, keepdim=True) + eps).rsqrt()
+
+
+def heads(block: nn.Module, x: Tensor, bias: Tensor | None) -> tuple[Tensor, Tensor]:
+    """q, k (B, H, T, D) of a part of the normed input."""
+    qkv = nn.functional.linear(x, block.qkv.weight, bias)
+    q, k, _ = qkv.unflatten(-1, (3, block.heads, -1)).permute(2, 0, 3, 1, 4)
+    return q, k
+
+
+def terms(model: GPT) -> str:
+    parts = split(model)
+    seen = torch.ones(model.scheme.shape.length, model.scheme.shape.length).tril().bool()
+    flat = torch.stack([part[..., seen].flatten() for part in parts.values()])
+    total = flat.sum(0)
+    rows = [["term of the logit", "mean", "sd", "share of variance"]]
+    for name, term in zip(TERMS, flat, strict=True):
+        share = ((term - term.mean()) * (total - total.mean())).mean() / total.var(correction=0)
+        rows.append([name, f"{term.mean():+.4f}", f"{term.std():.4f}", f"{share:+.3f}"])
+    rows.append(["sum", f"{total.mean():+.4f}", f"{total.std():.4f}", "+1.000"])
+    return (
+        "first layer, all heads, pairs that the causal mask leaves, text: the source of "
+        f"extrap/model/gpt.py\n{aligned(rows)}"
+    )

@@ -1,0 +1,95 @@
+"""Perplexity by length under each method of reading further: its cost within L, and its reach.
+
+A column per family of methods, a line of panels per way of scoring, all set for the greatest
+factor; beside a line stands its last value (arXiv 2309.00071, figure 1, and the plot that came with
+NTK-aware scaling). Perplexity is cut off at ten times the least. What other factors do:
+tuning_factors, best_factor.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.families import FAMILIES, family
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.page import WIDTH
+from extrap.figures.drawing.style import CONDITIONS, Style, method_style
+from extrap.figures.drawing.titles import entitle
+from extrap.results.in_force import in_force_note
+from extrap.results.methods import compared, methods, order, target, title
+from extrap.results.series import select
+
+NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
+PROTOCOLS = {"last_segment": "same last segment", "nonoverlap": "non-overlapping windows"}
+PLAIN = "direct"
+OF, MAKE = " of several methods", " extension=direct,pi,ntk,yarn"
+CUT = 10
+
+
+def enough(rows) -> bool:
+    return bool((_shown(rows)["method"] != PLAIN).any())
+
+
+def _shown(rows):
+    rows = select(methods(rows), **NEEDS)
+    rows = rows[
+        (rows["parent"] == min(rows["parent"], default="")) & rows["tuned"].isna() & ~rows["log_n"]
+    ]
+    return compared(rows)
+
+
+def draw(rows):
+    every, rows = rows, _shown(rows)
+    shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
+    names = {f: [m for m in order(rows["method"]) if family(m) == f] for f in FAMILIES}
+    names = {f: [PLAIN, *(m for m in of if m != PLAIN)] for f, of in names.items()}
+    kept = [f for f, of in names.items() if len(of) > 1]
+    room = label_room([f"{title(m)} 00.0 (3 seeds)" for f in kept for m in names[f]])
+    height = label_height(max(len(names[f]) for f in kept), 2.1)
+    figure, axes = panels(
+        (len(shown), len(kept)), (2.0, height), right=room, gap=room + 0.1, between=0.75, top=0.86
+    )
+    trained = sorted(rows["train_length"].unique())
+    counts = rows.groupby("method")["run"].nunique()
+    for (i, j), panel in np.ndenumerate(axes):
+        here = rows[rows["protocol"] == shown[i]]
+        floor = np.exp(rows.loc[rows["protocol"].isin(shown), "value"].min())
+        ends = _ends(panel, here, names[kept[j]], counts)
+        length_axis(panel, rows["length"], trained)
+        perplexity_axis(panel)
+        mark_training(panel, trained)
+        panel.set_ylim(floor / 1.05, floor * CUT)
+        panel.set_title(kept[j], pad=16)
+        panel.set_xlabel("evaluation length (tokens)" if i == len(shown) - 1 else "")
+        panel.set_ylabel(f"perplexity, {PROTOCOLS[shown[i]]}" if j == 0 else "")
+        label_ends(panel, [replace(end, y=min(end.y, floor * CUT)) for end in ends])
+    below = (
+        f"{note(rows)}, counted in labels · set for {target(rows):g}x where a factor "
+        f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
+        f"above {CUT * floor:.3g} is cut off{in_force_note(every, rows['method'])}"
+    )
+    entitle(figure, "Perplexity by method of reading further", below)
+    return figure
+
+
+def _ends(panel, rows, names: list[str], counts) -> list[End]:
+    """Methods of one colour have different lines; those of fewer seeds than the others say so."""
+    used: dict[str, int] = {}
+    out = []
+    for method in names:
+        part = rows[rows["method"] == method]
+        if part.empty:
+            continue
+        plain = method_style(method)
+        place = used.setdefault(plain.colour, 0)
+        used[plain.colour] += 1
+        style = Style(plain.colour, CONDITIONS[place % len(CONDITIONS)], plain.marker)
+        end = line(panel, part, "length", style, title(method), np.exp, band=False)
+        seeds = int(counts[method])
+        fewer = f" ({seeds} seed{'s' * (seeds > 1)})" if seeds < counts.max() else ""
+        value = "" if WIDTH.get() else f" {end.y:.3g}"  # a legend is of all panels
+        out.append(replace(end, label=f"{end.label}{value}{fewer}"))
+    return out

@@ -1,0 +1,50 @@
+"""Streaming: loss as the text grows, for dense attention, a window, sinks beside a window, and
+windows read anew.
+
+Crop reads the last L tokens anew for every few predictions, the costly upper baseline; a window
+drops the first tokens, which collect idle attention; sinks keep them. Conventions of StreamingLLM
+(arXiv 2309.17453, figure 3).
+"""
+
+from extrap.figures.drawing.axes import length_axis, mark_training, note
+from extrap.figures.drawing.ends import label_ends, label_room
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.titles import entitle
+from extrap.results.methods import compared, methods, title
+from extrap.results.series import select
+
+NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
+OF = " of extension=streaming-llm or window beside direct"
+MAKE = " extension=direct,window,streaming-llm,lm-infinite,crop"
+SHOWN = {
+    "direct": "dense",
+    "window": "window",
+    "streaming-llm": "sinks + window",
+    "lm-infinite": "LM-Infinite",
+    "crop": "read anew",
+}
+
+
+def enough(rows) -> bool:
+    return {"direct", "streaming-llm"} <= set(rows["extension"])
+
+
+def draw(rows):
+    rows = compared(select(methods(rows), **NEEDS))
+    rows = rows[rows["method"].isin(SHOWN) & ~rows["log_n"]]
+    rows = rows[rows["parent"] == sorted(rows["parent"].unique())[0]]
+    figure, ((panel,),) = panels(
+        (1, 1), (3.2, 2.5), right=label_room([*SHOWN.values(), title("direct")]), gap=0, top=0.86
+    )
+    found = [(m, rows[rows["method"] == m]) for m in SHOWN]
+    ends = [
+        line(panel, part, "length", method_style(m), SHOWN[m]) for m, part in found if len(part)
+    ]
+    length_axis(panel, rows["length"], sorted(rows["train_length"].unique()))
+    mark_training(panel, sorted(rows["train_length"].unique()))
+    panel.set_ylabel("nats per token, same last segment")
+    label_ends(panel, ends)
+    entitle(figure, "Reading on with sinks and windows", note(rows))
+    return figure

@@ -1,0 +1,108 @@
+"""Train factor against evaluation factor: loss and retrieval at the length that a method is set
+for, by method.
+
+A row is what the run was fine-tuned for (1: not at all), a column what the method is set for when
+it reads; length = that factor times the training length. Cells: means over seeds, nats per token of
+the last segment, and accuracy over all depths of records. Of the scheme with most methods.
+"""
+
+import numpy as np
+
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.titles import entitle
+from extrap.results.methods import methods, of_main_parent, order, title
+from extrap.results.series import select
+
+NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
+RETRIEVAL = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
+OF = " of fine-tuned runs"
+MAKE = " extension=pi finetune=full finetune.factor=2,4,8 extension.factor=2,4,8"
+MAPS = {"loss": ("cividis_r", "{:.2f}"), "retrieval": ("cividis", "{:.2f}")}
+
+
+def enough(rows) -> bool:
+    return methods(rows)["tuned"].notna().any()
+
+
+def draw(rows):
+    rows = of_main_parent(methods(rows))
+    rows = rows[
+        (rows["options"] == "")
+        & ~rows["log_n"]
+        & (rows["set_for"] == rows["multiple"])
+        & (rows["set_for"] > 1)
+    ]
+    found = {"loss": select(rows, **NEEDS), "retrieval": select(rows, **RETRIEVAL)}
+    found = {what: part for what, part in found.items() if len(part)}
+    tuned = rows[rows["tuned"].notna() & (rows["method"] == rows["tuned_with"])]
+    several = tuned.groupby("method")["tuned"].nunique()
+    shown = order(several.index[several >= several.max()])
+    down, across = sorted({1.0, *tuned["tuned"]}), sorted(tuned["set_for"].unique())
+    figure, axes = panels(
+        (len(found), len(shown)),
+        (0.42 * len(across), 0.3 * len(down)),
+        right=0.3,
+        gap=0.3,
+        between=0.45,
+        left=1.0,
+    )
+    for i, (what, part) in enumerate(found.items()):
+        tables = [_table(part, method, down, across) for method in shown]
+        low, high = np.nanmin(tables), np.nanmax(tables)
+        for panel, table, method in zip(axes[i], tables, shown, strict=True):
+            _map(panel, table, (low, high), *MAPS[what])
+            panel.set_title(title(method) if i == 0 else "")
+            panel.set_xticks(np.arange(len(across)) + 0.5, [f"{f:g}" for f in across])
+            panel.set_yticks(
+                np.arange(len(down)) + 0.5, [f"{f:g}" for f in down] if panel is axes[i, 0] else []
+            )
+            panel.set_xlabel("set for" if i == len(found) - 1 else "")
+        axes[i, 0].set_ylabel(f"{what}\n\ntuned for")
+    entitle(
+        figure,
+        "Train factor against evaluation factor",
+        f"{note(rows)} · at the length that the reader is set for · 1: not tuned · loss: nats per "
+        "token",
+    )
+    return figure
+
+
+def _table(rows, method: str, down, across) -> np.ndarray:
+    rows = rows[
+        (rows["method"] == method) & (rows["tuned"].isna() | (rows["tuned_with"] == method))
+    ]
+    rows = rows.assign(row=rows["tuned"].fillna(1.0))
+    means = (
+        rows.groupby(["row", "set_for", "run"])["value"]
+        .mean()
+        .groupby(level=["row", "set_for"])
+        .mean()
+    )
+    return means.unstack().reindex(index=down, columns=across).to_numpy(float)
+
+
+def _map(panel, table, limits, colours: str, form: str) -> None:
+    panel.pcolormesh(
+        np.ma.masked_invalid(table),
+        cmap=colours,
+        vmin=limits[0],
+        vmax=limits[1],
+        edgecolors="white",
+        linewidth=0.6,
+    )
+    panel.set_ylim(len(table), 0)
+    panel.grid(visible=False)
+    panel.tick_params(length=0)
+    bright = panel.collections[0].norm(table) > 0.5
+    for i, j in np.argwhere(np.isfinite(table)):
+        dark = bright[i, j] != colours.endswith("_r")
+        panel.text(
+            j + 0.5,
+            i + 0.5,
+            form.format(table[i, j]),
+            ha="center",
+            va="center",
+            fontsize=6.5,
+            color="black" if dark else "white",
+        )

@@ -1,0 +1,148 @@
+"""Influence of each position on the last output, untrained with 1 to 8 layers, and trained: which
+part of a U is inborn?
+
+|d h_last / d x_j| as a share, times the number of positions: 1 is an equal share. A point is the
+mean of a record, its key and its value; the first token and the query stand alone. Grey: models as
+they were drawn, of 1 to 8 layers; dashed beside them: what theory says of a model that looks at all
+alike and weighs attention and residual as the last position tells (results/reference/
+position_theory.py), with the rank correlation of the two; dotted black: as drawn, without the
+causal mask. arXiv 2603.10123.
+"""
+
+import math
+
+import numpy as np
+from matplotlib.lines import Line2D
+
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.axes import perplexity_axis as plain_log
+from extrap.figures.drawing.diagnostics import level, of_state
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
+from extrap.figures.drawing.titles import entitle
+from extrap.results.series import CONTROLS, select, series, where_known
+from extrap.studies.reference.position_theory import agreement, by_record, predicted, record
+
+NEEDS = {"task": "diagnostics", "metric": "influence"}
+OF = " of whole records"
+LEAST = 0.01
+"""Of an equal share. An untrained gate that forgets goes to 1e-20: it would flatten all else."""
+ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
+
+THEORY = {"linestyle": (0, (3, 2)), "linewidth": 0.7}
+UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
+
+
+def draw(rows):
+    agreed = agreement(rows)
+    rows = select(rows, **NEEDS)
+    rows = where_known(rows)
+    trained = of_state(rows, "trained")
+    data = sorted(set(trained["data"]), key=lambda name: (name in CONTROLS, name))
+    schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
+    columns = min(ACROSS, len(schemes))
+    figure, axes = panels(
+        (math.ceil(len(schemes) / columns), columns), (2.1, 1.8), right=1.8, gap=0.25, between=0.45
+    )
+    depths = sorted(
+        {p for p in rows["protocol"] if p.endswith("_layers")}, key=lambda p: int(p.split("_")[1])
+    )
+    for k, (i, j) in enumerate(np.ndindex(axes.shape)):
+        if k >= len(schemes):
+            axes[i, j].remove()
+            continue
+        panel, (scheme, extension) = axes[i, j], schemes[k]
+        here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
+        inborn = here[here["protocol"].isin((*depths, "untrained_unmasked"))]
+        _inborn(panel, inborn[inborn["run"] == inborn["run"].min()], depths)
+        if (scheme, extension) in agreed.index:
+            numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
+            panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
+                       fontsize=6, color=GREYS[3])  # fmt: skip
+        for s in series(of_state(here, "trained")):
+            style = {"color": style_of(s).colour, "linewidth": 1.3, "label": s.label}
+            line = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
+            _line(panel, s.rows, linestyle=line, **style)
+        plain_log(panel)
+        level(panel, 1, "equal share")
+        name = scheme if extension == "direct" else f"{scheme} + {extension}"
+        panel.set_title(name, color=scheme_style(scheme).text)
+        panel.set_xlabel("position / length" if k + columns >= len(schemes) else "")
+        panel.set_ylabel("influence (equal share = 1)" if j == 0 else "")
+    low, high = min(p.get_ylim()[0] for p in figure.axes), max(p.get_ylim()[1] for p in figure.axes)
+    for panel in figure.axes:
+        panel.set_ylim(max(low, LEAST), high)
+        panel.tick_params(labelleft=panel in axes[:, 0])
+    _key(figure, axes[0, -1], depths, data)
+    entitle(
+        figure,
+        "Influence of each position on the last output",
+        f"{note(rows)}{_within(rows)} · means over inputs; trained: over seeds, grey where below "
+        "the gate; untrained: one run · numbers: rank correlation of greys and theory, by layers",
+    )
+    return figure
+
+
+def _inborn(panel, rows, depths: list[str]) -> None:
+    """One run's models as they were drawn: by depth, each beside its theory, and without a mask."""
+    for protocol, ink in zip(depths, GREYS, strict=False):
+        here = rows[rows["protocol"] == protocol]
+        _line(panel, here, color=ink, linewidth=0.9, label=protocol)
+        _theory(panel, here, ink)
+    _line(panel, rows[rows["protocol"] == "untrained_unmasked"], label="unmasked", **UNMASKED)
+
+
+def _within(rows) -> str:
+    """What is read, where it is not the training length."""
+    n = int(rows["length"].iloc[0])
+    return "" if n in set(rows["train_length"]) else f", read at {n} tokens"
+
+
+def _line(panel, rows, **stroke) -> None:
+    if len(rows):
+        n = int(rows["length"].iloc[0])
+        curve = by_record(rows.groupby("at")["value"].mean(), n)
+        panel.plot(curve.index / (n - 1), curve * n, **stroke)
+
+
+def _theory(panel, rows, ink: str) -> None:
+    if len(rows):
+        curve, n = rows.groupby("at")["value"].mean(), int(rows["length"].iloc[0])
+        layers = int(rows["protocol"].iloc[0].split("_")[1])
+        expected = by_record(predicted(curve, n, layers), n)
+        panel.plot(expected.index / (n - 1), n * expected, label="theory", color=ink, **THEORY)
+
+
+def enough(rows) -> bool:
+    """Whether both tokens of records are there; with one of them keys and values are mixed up."""
+    some = where_known(rows).drop_duplicates(["length", "at"])
+    for length, part in some.groupby("length"):
+        inside = part[(part["at"] > 0) & (part["at"] < length - 1)]
+        _, count = np.unique(record(inside["at"], int(length)), return_counts=True)
+        if (count == 1).sum() > 1:
+            return False
+    return len(some) > 0
+
+
+def _key(figure, panel, depths, data) -> None:
+    """One legend right of the panels: greys are depths, line styles are training data."""
+    grey = [
+        {"color": ink, "label": p.replace("_", " ")} for p, ink in zip(depths, GREYS, strict=False)
+    ]
+    unmasked = [
+        {"color": GREYS[3], "label": "theory"} | THEORY,
+        UNMASKED | {"label": "untrained, no mask"},
+    ]
+    trained = [
+        {"color": "#222222", "linestyle": line, "label": f"trained: {name}"}
+        for name, line in zip(data, CONDITIONS, strict=False)
+    ]
+    entries = [Line2D([], [], **{"linewidth": 1.0} | entry) for entry in grey + unmasked + trained]
+    panel.legend(
+        handles=entries,
+        loc="upper left",
+        bbox_to_anchor=(1.03, 1.0),
+        frameon=False,
+        fontsize=6.5,
+        handlelength=2.2,
+    )

@@ -1,0 +1,95 @@
+"""What theory says about influence over positions, and whether measured curves agree.
+
+A causal decoder before any training averages what it sees and passes its residual on. With weight a
+of attention beside the residual, N = (1 - a) I + a M, M the Cesaro matrix of rows 1 / (i + 1), and
+the influence of position j on the last output of H layers is the last row of N^H:
+
+    (N^H)_(n-1, j) = sum_k C(H, k) a^k (1 - a)^(H - k) (M^k)_(n-1, j)
+    n (M^k)_(n-1, x n) -> (-ln x)^(k - 1) / (k - 1)!       for n -> infinity, 0 < x <= 1, k >= 1
+
+so that it diverges like a power of a logarithm at the start, has (1 - a)^H alone at the last
+position, and falls in between. Source: arXiv 2603.10123. That such a curve has one minimum, which
+lies inside: arXiv 2605.09213.
+"""
+
+from math import comb, factorial
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+from scipy.stats import spearmanr
+
+from extrap.results.series import select, told_apart, where_known
+
+
+def influence(n: int, layers: int, a: float) -> np.ndarray:
+    """(n,) the last row of N^H, which sums to 1."""
+    row = np.zeros(n)
+    row[-1] = 1
+    seen = np.arange(1, n + 1)
+    for _ in range(layers):
+        # row @ M: what a position i gives, it gives alike to all it sees
+        row = (1 - a) * row + a * np.cumsum((row / seen)[::-1])[::-1]
+    return row
+
+
+def density(x: np.ndarray, layers: int, a: float) -> np.ndarray:
+    """The limit of n times the influence at x n, 0 < x < 1; the last position aside."""
+    falling = -np.log(x)
+    return sum(
+        comb(layers, k) * a**k * (1 - a) ** (layers - k) * falling ** (k - 1) / factorial(k - 1)
+        for k in range(1, layers + 1)
+    )
+
+
+def weight(share: float, n: int, layers: int) -> float:
+    """a for which the last position has this share of the influence: how much attention weighs
+    beside the residual of a model, which its initialisation decides.
+    """
+    low, high = influence(n, layers, 1.0)[-1], 1.0
+    share = min(max(share, low), high)
+    return brentq(lambda a: influence(n, layers, a)[-1] - share, 0.0, 1.0)
+
+
+def predicted(curve: pd.Series, n: int, layers: int) -> pd.Series:
+    """What theory says at the positions of a measured curve (shares by position, the last one among
+    them), a taken from its last one.
+    """
+    a = weight(float(curve.loc[n - 1]), n, layers)
+    return pd.Series(influence(n, layers, a)[curve.index.to_numpy().astype(int)], curve.index)
+
+
+def record(at, length: int) -> np.ndarray:
+    """The number of the record that a position is of: 0 the first token, the last the query."""
+    return np.where(np.asarray(at) == length - 1, length, (np.asarray(at) + 1) // 2)
+
+
+def by_record(curve: pd.Series, length: int) -> pd.Series:
+    """A curve by position, that of a record at the middle of its key and its value, whose influence
+    differs.
+    """
+    of = record(curve.index, length)
+    values = curve.groupby(of).mean()
+    values.index = curve.index.to_series().groupby(of).mean()
+    return values
+
+
+def agreement(rows: pd.DataFrame) -> pd.DataFrame:
+    """Spearman's rank correlation of measured influence with theory, of models as they were drawn.
+
+    One line per scheme (and extension), one column per number of layers; the mean over seeds, at
+    the training length, of whole records. Nothing where no such rows are.
+    """
+    rows = select(rows, task="diagnostics", metric="influence")
+    rows = where_known(rows)
+    depth = rows["protocol"].str.extract(r"^untrained_(\d+)_layers$")[0]
+    rows = rows[depth.notna()].assign(layers=depth.dropna().astype(int))
+    rows["scheme"] = told_apart(rows, "scheme", ["scheme", "data", "extension"])
+    found = []
+    for key, part in rows.groupby(["scheme", "extension", "run", "layers"]):
+        n = int(part["length"].iloc[0])
+        curve = part.groupby("at")["value"].mean()
+        both = [by_record(c, n) for c in (curve, predicted(curve, n, int(key[-1])))]
+        found.append([*key, spearmanr(*both).statistic])
+    table = pd.DataFrame(found, columns=["scheme", "extension", "run", "layers", "rho"])
+    return table.pivot_table(index=["scheme", "extension"], columns="layers", values="rho")

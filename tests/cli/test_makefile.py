@@ -1,0 +1,64 @@
+"""`make study`: the commands that it runs, in order, for every committed study."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+import yaml
+
+from extrap.results.places import having
+
+ROOT = Path(__file__).parents[2]
+RESULTS, CONF = ROOT / "results", ROOT / "conf" / "experiment"
+WHOLE = sorted(path.parent.name for path in RESULTS.glob("*/rows"))
+
+pytestmark = [
+    pytest.mark.subprocess,
+    pytest.mark.skipif(which("make") is None, reason="make is not installed"),
+]
+
+
+@pytest.fixture
+def made(tmp_path):
+    """study -> the command lines of `make study`, run by programs that do nothing."""
+    for name in ("extrap", "extrap-plot", "extrap-table", "extrap-findings", "extrap-report"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+
+    def run(study: str) -> list[str]:
+        words = ["make", "-s", "study", f"STUDY={study}", f"BIN={tmp_path}", "STAMP=Makefile"]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+        done = subprocess.run(
+            words, cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment, check=True
+        )
+        return re.findall(rf"^\+ {tmp_path}/(.*)$", done.stderr, re.MULTILINE)
+
+    return run
+
+
+def test_experiments_come_in_order_and_parts_after_the_whole(made):
+    lines = made("extension")
+    assert [line.split("=")[1] for line in lines if "experiment=" in line] == [
+        "extension",
+        "extension-options",
+        "extension-tuned",
+        "extension-biases",
+        "extension-density",
+    ]
+    assert "extrap-plot extension-density density" in lines
+    assert lines[-1] == "extrap-findings extension-density"
+
+
+def test_every_committed_study_is_made(made):
+    names = {folder.name for folder in having(RESULTS, "rows/*.csv")}
+    committed = {
+        path.relative_to(CONF).with_suffix("").as_posix()
+        for path in CONF.rglob("*.yaml")
+        if yaml.safe_load(path.read_text())["study"] in names
+    }
+    lines = [line for study in WHOLE for line in made(study)]
+    assert {line.split("=")[1] for line in lines if "experiment=" in line} == committed
+    assert {line.split()[1] for line in lines if line.startswith("extrap-table")} == names

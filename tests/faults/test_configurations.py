@@ -1,0 +1,333 @@
+"""Files of configuration from strangers: none runs code, writes elsewhere, reads the environment or
+sends anything, whatever header, group, default or reference it uses.
+
+A file that appears (the canary) shows that planted code ran.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import app as cli
+from extrap.cli import schema as config
+from extrap.cli.program import prepare
+from extrap.utils.paths import conf_dir
+from tests.support.jobs import TINY
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+PACKAGE = {"PYTHONPATH": str(Path(conf_dir()).parent)}
+GLOBAL = "# @package _global_\n"
+MAKE = "{_target_: os.mkdir, path: CANARY}"
+EVIL = "scheme: {evil: {'()': sympy.sympify, a: '__import__(\"os\").mkdir(\"CANARY\")'}}\n"
+CREATE = "${oc.create:{_target_:os.mkdir,path:CANARY}}"
+ONLY = "only extrap and the command line may set it"
+NOTHING_ELSE = "a file may refer to options of the configuration and to nothing else"
+"""Remedies of the two refusals."""
+
+
+def hydra(node: str, more: str = EVIL) -> dict[str, str]:
+    """An experiment with a node `hydra`."""
+    return {"experiment/x": f"{GLOBAL}{more}hydra: {node}\n"}
+
+
+def header(package: str, text: str) -> dict[str, str]:
+    return {"experiment/x": f"# @package {package}\n{text}\n"}
+
+
+def default(entry: str, **others: str) -> dict[str, str]:
+    """An experiment with an entry in its defaults list."""
+    files = {name.replace("__", "/"): text for name, text in others.items()}
+    return {"experiment/x": f"{GLOBAL}defaults:\n  - {entry}\n", **files}
+
+
+HYDRA = {
+    "factory of a logger": hydra("{job_logging: {handlers: {x: '${scheme.evil}'}}}"),
+    "factory written out": hydra("{job_logging: {handlers: {x: {'()': os.mkdir, path: CANARY}}}}"),
+    "factory, created": hydra(f"{{job_logging: {{handlers: {{x: '{CREATE}'}}}}}}"),
+    "factory, Hydra's log": hydra("{hydra_logging: {handlers: {x: '${scheme.evil}'}}}"),
+    "all of logging": hydra("{job_logging: '${scheme.evil}'}"),
+    "all of Hydra": hydra("${scheme}", f"scheme: {{callbacks: {{x: {MAKE}}}}}\n"),
+    "sweeper": hydra("{sweeper: '${scheme.evil}'}"),
+    "launcher": hydra(f"{{launcher: {MAKE}}}"),
+    "launcher by reference": hydra("{launcher: '${scheme}'}", f"scheme: {MAKE}\n"),
+    "jobs side by side": hydra("{launcher: {n_jobs: '${scheme.evil}'}}"),
+    "grid of Hydra": hydra("{mode: MULTIRUN, sweeper: {params: {seed: '${scheme.evil}'}}}"),
+    "plugins in a grid of Hydra": hydra("{sweeper: {params: {plugins: '[subprocess]'}}}"),
+    "logger in a grid of Hydra": hydra("{sweeper: {params: {logger.mode: online}}}"),
+    "callbacks": hydra(f"{{callbacks: {{x: {MAKE}}}}}"),
+    "folder": hydra("{run: {dir: CANARY}}"),
+    "folder behind a link": hydra("{run: {dir: link}, output_subdir: .hydra}"),
+    "working folder": hydra("{job: {chdir: true}, run: {dir: link}}"),
+    "folder of a sweep": hydra("{mode: MULTIRUN, sweep: {dir: CANARY}}"),
+    "environment": hydra("{job: {env_set: {LD_PRELOAD: CANARY}}}"),
+    "folders of files": hydra("{searchpath: ['pkg://os']}"),
+    "typed for the user": hydra("{overrides: {task: ['plugins=[subprocess]']}}"),
+    "shell of a cluster": hydra("{launcher: {setup: [mkdir CANARY]}}"),
+    "folder of a cluster": hydra("{launcher: {submitit_folder: CANARY}}"),
+    "of no value": hydra("null"),
+    "of a missing value": hydra("???"),
+    "header hydra": header("hydra", f"callbacks: {{x: {MAKE}}}"),
+    "header below hydra": header("hydra.callbacks.x", "_target_: os.mkdir\npath: CANARY"),
+    "header in brackets": header("hydra[callbacks]", f"x: {MAKE}"),
+    "header in brackets alone": header("[hydra]", f"callbacks: {{x: {MAKE}}}"),
+    "default at hydra": default("/mine@hydra.callbacks: a", mine__a=f"x: {MAKE}"),
+    "default in default": default(
+        "/mine@_global_: a", mine__a="defaults:\n  - b@hydra.callbacks\n", mine__b=f"x: {MAKE}"
+    ),
+    "header of a default": default("/mine: a", mine__a=f"# @package hydra\ncallbacks: {MAKE}"),
+    "choice of theirs": default(
+        "override /hydra/launcher: mine", hydra__launcher__mine=f"# mine\n{MAKE}"
+    ),
+    "our file at hydra": default("/scheme@hydra.callbacks.x: rope"),
+    "our launcher as a callback": default("/hydra/launcher@hydra.callbacks.x: local"),
+    "our logger at hydra": default("/logger@hydra.launcher: wandb"),
+}
+
+COMMAND_LINE_ONLY = {
+    "code": {"experiment/x": f"{GLOBAL}plugins: [os]\nscheme: {MAKE}\n"},
+    "online": {"experiment/x": f"{GLOBAL}logger: {{mode: online}}\n"},
+    "account": {"experiment/x": f"{GLOBAL}logger: {{entity: theirs}}\n"},
+    "logger by reference": {
+        "experiment/x": f"{GLOBAL}logger: '${{scheme.x}}'\nscheme: {{x: {{mode: online}}}}\n"
+    },
+    "logger of another group": default("/mine@logger: a", mine__a="mode: online"),
+    "header logger": header("logger", "mode: online"),
+    "code by a header": header("_global_", "plugins: '${scheme}'"),
+}
+
+REFERENCES = {
+    "environment": "label: ${oc.env:NOTHING,okay}",
+    "environment, spaced": "study: '${ oc.env : NOTHING, okay }'",
+    "environment in a path": "data: {corpus: {path: '${oc.env:NOTHING,okay}'}}",
+    "environment inside": "label: '${scheme.${oc.env:NOTHING,base}}'",
+    "environment in an argument": "label: '${hydra:${oc.env:NOTHING,job.name}}'",
+    "environment in brackets": "label: '${scheme[${oc.env:NOTHING,base}]}'",
+    "after a backslash": "label: '\\\\\\\\${oc.env:NOTHING,okay}'",
+    "a resolver that is put together": "study: oc.env\nlabel: '${${study}:NOTHING,okay}'",
+    "a node that is made": f"scheme: '{CREATE}'",
+    "a value that is decoded": "scheme: '${oc.decode:\"{a: 1}\"}'",
+    "a default": "defaults: [{override /scheme: '${oc.env:NOTHING,alibi}'}]",
+    "a grid": "sweep: {grid: {label: ['${oc.env:NOTHING,okay}']}}",
+}
+
+GRIDS = {
+    "logger.mode: [online]": "logger.mode: no file sets this option",
+    "logger.entity: theirs": "logger.entity: no file sets this option",
+    "plugins: [[os]]": "plugins: no file sets this option",
+    "hydra.run.dir: [CANARY]": "hydra.run.dir: no file sets this option",
+    "hydra/launcher: slurm": "hydra/launcher: no file sets this option",
+    "hydra/launcher@x: slurm": "hydra/launcher@x: no file sets this option",
+    "sweep.grid: [1]": "sweep.grid: no file sets this option",
+    "'[logger].mode': online": "[logger].mode: not an option",
+    "'+logger.mode': online": "+logger.mode: not an option",
+    "'seed=1 logger.mode': online": "seed=1 logger.mode: not an option",
+    "~scheme: 1": "~scheme: not an option",
+    "seed: {'()': os.mkdir}": "seed: expected a list of values or",
+    "seed: [{a: b}]": "seed: {'a': 'b'} is no plain value",
+    "seed: []": "seed: has no values",
+    "label: ['${study}']": "label: ${study}: a grid holds values",
+    "scheme: {glob: '*', exclude: rope}": "scheme: expected a list of values or",
+}
+
+WHOLE = {
+    "scheme": f"scheme: {MAKE}",
+    "nested": f"data: {{corpus: {MAKE}}}",
+    "trainer": f"trainer: {{plugins: {MAKE}}}",
+    "root": "trainer: {default_root_dir: CANARY}",
+    "study": "study: ../canary",
+    "label": "label: CANARY",
+    "grid that is a reference": EVIL + "sweep: {grid: '${scheme.evil}'}",
+    "grid that is a text": "sweep: {grid: 'scheme=rope,alibi'}",
+    "unknown in sweep": "sweep: {launcher: {_target_: os.mkdir}}",
+    "jobs that are none": "sweep: {jobs: many}",
+    "references to references": "m:\n- &a0 [x, x]\n"
+    + "\n".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 60)),
+    "a reference to itself": "label: &a [*a]",
+    "nested deep": "label: " + "[" * 9000 + "]" * 9000,
+    "larger than a configuration": "# " + "x" * 2**20,
+    "a list of choices": "defaults: [{override /scheme: [rope]}]",
+    "a path for a choice": "defaults: [{override /scheme: rope.yaml}]",
+    "a log of Hydra's": "defaults: [{override /hydra/job_logging: default}]",
+    "another log of Hydra's": "defaults: [{override /hydra/hydra_logging: hydra_debug}]",
+}
+
+
+@pytest.fixture
+def canary(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "outside" / "canary"
+    path.parent.mkdir()
+    (tmp_path / "link").symlink_to(path.parent)
+    yield path
+    assert list(path.parent.iterdir()) == [], "planted code was run, or written through a link"
+
+
+def plant(files: dict[str, str], canary: Path | str = "") -> None:
+    for name, text in files.items():
+        path = Path("theirs", f"{name}.yaml")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("CANARY", str(canary)))
+
+
+def experiment(name: str, text: str, canary: Path | str = "") -> None:
+    plant({f"experiment/{name}": f"{GLOBAL}{text}\n"}, canary)
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, capsys, *words: str) -> list[str]:
+    """Returns what the program says of its words and the files in `theirs`; it leaves nothing."""
+    monkeypatch.setattr(sys, "argv", ["extrap", "--config-dir", "theirs", *words, *TINY])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    config.register()
+    before = {path.name for path in Path().iterdir()}
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(cli.Program(prepare))
+    assert {path.name for path in Path().iterdir()} <= before | {"runs"}
+    return capsys.readouterr().err.splitlines()
+
+
+def started(*words: str) -> "subprocess.CompletedProcess[str]":
+    """A process of its own, as a user starts it."""
+    return subprocess.run(
+        [sys.executable, "-m", "extrap", "--config-dir", "theirs", *words],
+        env=os.environ | PACKAGE,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("files", HYDRA.values(), ids=HYDRA)
+def test_no_file_sets_anything_of_hydra(canary: Path, files, monkeypatch, capsys) -> None:
+    plant(files, canary)
+    [said] = refused(monkeypatch, capsys, "experiment=x")
+    file, _, rest = said.removeprefix("extrap: ").partition(": ")
+    if "hydra.searchpath" in rest:  # Hydra itself looks at this one, with the same end
+        assert file == "In 'experiment/x'"
+    elif "oc.create" in said:
+        assert NOTHING_ELSE in rest
+    else:
+        assert rest == f"sets hydra; {ONLY}"
+        assert Path(file).is_file()
+
+
+REAL = [
+    "factory of a logger",
+    "factory, created",
+    "sweeper",
+    "callbacks",
+    "working folder",
+    "header below hydra",
+    "choice of theirs",
+]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_process_refuses_what_hydra_would_run(canary: Path, name: str) -> None:
+    plant(HYDRA[name], canary)
+    done = started("experiment=x")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("extrap: ") and "theirs" in done.stderr
+
+
+@pytest.mark.parametrize("files", COMMAND_LINE_ONLY.values(), ids=COMMAND_LINE_ONLY)
+def test_code_of_others_and_an_account_are_typed(canary, files, monkeypatch, capsys) -> None:
+    plant(files, canary)
+    [said] = refused(monkeypatch, capsys, "experiment=x")
+    assert said.endswith(ONLY) and "theirs" in said
+
+
+@pytest.mark.parametrize("text", REFERENCES.values(), ids=REFERENCES)
+def test_a_file_refers_to_its_configuration_alone(canary, text, monkeypatch, capsys) -> None:
+    experiment("x", text, canary)
+    [said] = refused(monkeypatch, capsys, "experiment=x")
+    assert "theirs/experiment/x.yaml: " in said and NOTHING_ELSE in said
+
+
+def test_references_of_a_file_are_checked_before_its_values_are_printed(canary: Path) -> None:
+    experiment("x", "label: ${oc.env:HOME}")
+    for words in (["--cfg", "job", "--resolve"], ["--info", "defaults"], ["-m", "seed=0,1"]):
+        done = started("experiment=x", *words)
+        assert os.environ["HOME"] not in done.stdout + done.stderr
+        assert done.returncode == 2 and NOTHING_ELSE in done.stderr
+
+
+@pytest.mark.parametrize(("grid", "line"), GRIDS.items(), ids=GRIDS)
+def test_what_a_grid_says_is_not_typed(canary: Path, grid, line, monkeypatch, capsys) -> None:
+    experiment("x", f"sweep: {{grid: {{data: [text, retrieval], {grid}}}}}", canary)
+    [said] = refused(monkeypatch, capsys, "experiment=x")
+    assert said.startswith(f"extrap: sweep.grid: {line}") or "nothing else" in said
+
+
+@pytest.mark.parametrize("text", WHOLE.values(), ids=WHOLE)
+def test_a_file_runs_nothing_and_writes_nowhere_else(canary, text, monkeypatch, capsys) -> None:
+    experiment("x", text, canary)
+    said = refused(monkeypatch, capsys, "experiment=x")
+    assert len(said) == 1 and said[0].startswith("extrap: "), said
+    assert not said[0].startswith("extrap: Multiple values"), "the file was never read"
+
+
+def test_files_that_only_jobs_of_a_sweep_read_are_checked_too(canary, monkeypatch, capsys) -> None:
+    experiment("fine", "seed: 1")
+    plant({"experiment/callbacks": HYDRA["callbacks"]["experiment/x"]}, canary)
+    experiment("secret", REFERENCES["environment"])
+    experiment("large", WHOLE["references to references"])
+    said = refused(monkeypatch, capsys, "-m", "experiment=fine,callbacks,secret,large")
+    assert [line.partition(".yaml: ")[2] for line in said[:2]] == [
+        f"sets hydra; {ONLY}",
+        f"label=${{oc.env:NOTHING,okay}}: {NOTHING_ELSE}; give the value on the command line",
+    ]
+    assert "large.yaml: more than 100,000 values" in said[2]
+
+
+@pytest.mark.parametrize("flag", ["path", "name"])
+def test_the_program_starts_from_its_own_configuration(flag, monkeypatch, capsys) -> None:
+    Path("theirs").mkdir()
+    [line] = refused(monkeypatch, capsys, f"--config-{flag}", "theirs")
+    assert line == (
+        f"extrap: --config-{flag}=theirs: extrap starts from its own config.yaml; put choices and "
+        "experiments in a folder and give --config-dir"
+    )
+
+
+@pytest.mark.parametrize(
+    "word", ["hydra.job_logging.handlers={x: '${scheme}'}", "hydra.launcher.n_jobs=${scheme.base}"]
+)
+def test_a_typed_option_of_hydra_is_no_reference_into_files(word, monkeypatch, capsys) -> None:
+    Path("theirs").mkdir()
+    [line] = refused(monkeypatch, capsys, word)
+    assert line.endswith("takes no reference to options outside hydra; give the value itself")
+
+
+def test_hydras_habits_stay() -> None:
+    """A file may choose a launcher of extrap, refer to its options and the time; the command line
+    may do the rest.
+    """
+    experiment(
+        "x",
+        "defaults: [{override /hydra/launcher: local}, {override /scheme: alibi}]\n"
+        "study: '${scheme._target_}'\nlabel: 'at-${now:%Y}-${hydra:job.name}'\n"
+        "sweep: {jobs: 2, grid: [{seed: [0, 1]}, {scheme: {glob: 'ro*', exclude: [rope]}}]}",
+    )
+    plant({"scheme/mine": "_target_: extrap.schemes.rope.RoPE\nbase: 5.0\n"})
+    shown = started("experiment=x", "scheme=mine", "+task.kv.more=1", "~task.nll", "--cfg", "job")
+    assert shown.returncode == 0, shown.stderr
+    assert "base: 5.0" in shown.stdout and "more: 1" in shown.stdout and "jobs: 2" in shown.stdout
+    words = ["hydra.launcher.n_jobs=3", "hydra.sweep.dir=runs/${now:%Y}", "hydra.verbose=true"]
+    node = started("experiment=x", *words, "++logger.mode=online", "--cfg", "all")
+    assert node.returncode == 0, node.stderr
+    assert "n_jobs: 3" in node.stdout and "mode: online" in node.stdout
+    assert "job_logging" in started("--info", "config", "hydra/job_logging=default").stdout
+
+
+def test_a_file_chooses_a_launcher_of_ours() -> None:
+    pytest.importorskip("hydra_plugins.hydra_submitit_launcher")
+    experiment("x", "defaults: [{override /hydra/launcher: slurm}]")
+    for words, launcher in (([], "SlurmLauncher"), (["hydra/launcher=local"], "LocalLauncher")):
+        done = started("experiment=x", *words, "--cfg", "hydra", "-p", "hydra.launcher")
+        assert f".{launcher}\n" in done.stdout, done.stderr

@@ -1,0 +1,65 @@
+"""W&B takes no settings from a working folder that may come from a stranger."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from extrap.utils.paths import conf_dir
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
+PACKAGE = {"PYTHONPATH": str(Path(conf_dir()).parent)}
+
+WANDB = """
+import sys
+from extrap.runs.dashboard import WandB, library
+from extrap.runs.dashboard.page import Page
+
+board = WandB()
+board.start(Page("s", "rope-1", "direct", "rope", "mixture", 0, 64, ("kv",)))
+found = board.run.settings
+print(found.base_url, found.entity, found.x_stats_open_metrics_endpoints, found.git_root)
+board.finish()
+print(library.wandb().setup().settings.base_url)
+"""
+
+
+def test_settings_of_wandb_in_the_working_folder_are_not_believed(tmp_path: Path) -> None:
+    """`./wandb/settings` chooses a server, makes requests and puts files outside; `.git/config`
+    names programs; `.wandb` may be a link.
+    """
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    settings = (
+        "[default]\nbase_url = http://attacker.example\nentity = attacker\n"
+        'x_stats_open_metrics_endpoints = {"a": "http://attacker.example"}\n'
+        f"x_sync_dir_suffix = /../../..{outside}/canary\n"
+    )
+    Path("wandb").mkdir()
+    Path("wandb/settings").write_text(settings)
+    Path(".wandb").symlink_to(outside)
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\nmkdir {outside}/canary\n")
+    program.chmod(0o755)
+    Path(".git/objects").mkdir(parents=True)
+    Path(".git/refs").mkdir()
+    Path(".git/HEAD").write_text("ref: refs/heads/main\n")
+    Path(".git/config").write_text(f"[core]\nfsmonitor = {program}\nworktree = {os.getcwd()}\n")
+    home = Path("home/.config/wandb/settings")
+    home.parent.mkdir(parents=True)
+    home.write_text("[default]\nbase_url = http://mine.example\n")
+    done = subprocess.run(
+        [sys.executable, "-c", WANDB],
+        env=os.environ | PACKAGE | {"HOME": os.path.abspath("home")},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["http://mine.example None None None", "http://mine.example"]
+    assert [path.name.startswith("offline-run") for path in Path("wandb").glob("off*")] == [True]
+    assert list(outside.iterdir()) == []

@@ -1,0 +1,39 @@
+"""A scheme class that would train NoPE under its own name is refused when Python creates it."""
+
+import pytest
+from torch import Tensor
+
+from extrap.model.scheme import HOOKS, Scheme
+from extrap.utils.words import one_edit_apart
+
+
+@pytest.mark.parametrize("name", ["bais", "bia", "biass", "distance_bais", "rotat", "embd", "mixx"])
+def test_a_misspelt_hook(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"^Mine\.{name}: one edit away from the hook"):
+        type("Mine", (Scheme,), {name: lambda self, *args: None})
+
+
+@pytest.mark.parametrize("name", ["_bais", "slopes", "biases_of", *HOOKS])
+def test_other_names(name: str) -> None:
+    type("Mine", (Scheme,), {name: lambda self, *args: None})
+
+
+def test_a_card_that_promises_a_hook() -> None:
+    card = "Mine.\n\n    Kind: relative\n    Used by: -\n    "
+    with pytest.raises(TypeError, match=r"^Mine: Kind: relative, and overrides no hook"):
+        type("Mine", (Scheme,), {"__doc__": card, "slopes": lambda self: None})
+    type("Mine", (Scheme,), {"__doc__": card.replace("relative", "none")})
+
+    class Tilt(Scheme):
+        def distance_bias(self, d: Tensor, layer: int) -> Tensor:
+            return -0.05 * d
+
+    type("Steeper", (Tilt,), {"__doc__": card})  # its parent acts
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "near"),
+    [("bias", "bias", False), ("bais", "bias", True), ("sibas", "bias", False), ("", "b", True)],
+)
+def test_one_edit(a: str, b: str, near: bool) -> None:
+    assert one_edit_apart(a, b) == one_edit_apart(b, a) == near
