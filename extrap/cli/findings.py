@@ -30,11 +30,12 @@ from extrap.utils.errors import UserError
 
 HEADER = ("verdict", "effect", "low", "high", "bound", "seeds", "below", "statement")
 TABLE = ("statement", "source", "verdict", "effect", "bound", "seeds (runs below the gate)")
+ORDER = ("fails", *(verdict for verdict in VERDICTS if verdict != "fails"))
 README, ALL = "README.md", "FINDINGS.md"
 INTRODUCTION = """# Findings
 
 Every statement that was declared of a study before its rows existed, unless its note says
-otherwise, with the verdict of the rows. Sorted by study and verdict; written by `make tables`.
+otherwise, with the verdict of the rows. Sorted by study, what fails first; written by `make tables`.
 
 A statement **holds** where all of the 95 % interval lies on the declared side of the bound,
 **fails** where all of it lies on the other side, and is **undecided** otherwise. MDE, the minimum
@@ -118,9 +119,8 @@ def written(results: Path) -> dict[Path, str]:
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
         new = numbers.filled(old, results if folder == results.parent else folder, rows, finding)
         own = parts if folder == results else {}
-        if folder.name in found:
-            up = "/".join([".."] * len(folder.relative_to(results).parts))
-            own = {"declared": _declared(f"{up}/{ALL}#{folder.name}", found[folder.name])}
+        if folder not in (results, results.parent):
+            own = {"declared": _declared(results, folder, found)}
         for name in own:
             if f"<!-- /{name} -->" in new:
                 new = numbers.between(new, name, own[name])
@@ -193,7 +193,7 @@ def _part(study: str, found: list[Finding]) -> str:
     out = [f"## {study}\n\n{summary(found)}\n"]
     if any(one.verdict != "not measured" for one in found):
         lines = []
-        for one in sorted(found, key=lambda one: VERDICTS.index(one.verdict)):
+        for one in sorted(found, key=lambda one: ORDER.index(one.verdict)):
             interval = "" if np.isnan(one.low) else f" [{_number(one.low)}, {_number(one.high)}]"
             extra = "; ".join(filter(None, (_reason(one), one.statement.note)))
             lines.append((
@@ -211,11 +211,15 @@ def _markdown(lines: list[tuple[str, ...]]) -> str:
     return "\n".join([rows[0], "| " + " | ".join(["---"] * len(lines[0])) + " |", *rows[1:]])
 
 
-def _declared(link: str, found: list[Finding]) -> str:
-    """What a page says of its declared statements: counts, and those that failed."""
-    failed = [one.statement.says for one in found if one.verdict == "fails"]
-    said = f"{summary(found)[:-1]} ([all]({link}))."
-    return said + (" Failed:\n" + "\n".join(f"- {one}" for one in failed) if failed else "")
+def _declared(results: Path, folder: Path, found: dict[str, list[Finding]]) -> str:
+    """What a page says of the declared statements of its study, and of parts without a page."""
+    up = "/".join([".."] * len(folder.relative_to(results).parts))
+    own = [folder, *(one for one in having(results, FILE) if one.parent == folder)]
+    return "**Declared.** " + " ".join(
+        f"[{one.name}]({up}/{ALL}#{one.name}): {summary(found[one.name])}"
+        for one in own
+        if one.name in found and (one == folder or not (one / README).is_file())
+    )
 
 
 def _board(results: Path, rows) -> str:
