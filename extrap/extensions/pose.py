@@ -69,7 +69,8 @@ class PoSE(SchemeExtension):
         L = scheme.shape.length
         if _draws_its_own(scheme):
             raise ValueError("in training it draws positions of its own and ignores those of PoSE")
-        skipping = with_parts(
+        longest = round(self.method.factor * L)
+        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, longest))
             Scheme(scheme.shape), Skipwise(scheme.shape, round(self.method.factor * L))
         )
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
