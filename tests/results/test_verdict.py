@@ -8,8 +8,9 @@ from scipy.stats import norm, spearmanr, t
 
 from extrap.results.findings.statement import FILE, read
 from extrap.results.findings.verdict import findings
-from extrap.results.rows import SCHEMA, frame
+from extrap.results.rows import SCHEMA, frame, write
 from extrap.results.stats.crossed import over_both
+from extrap.utils.errors import UserError
 
 SEEDS = (0.30, 0.42, 0.39)
 """What RoPE finds at 4x, by seed."""
@@ -301,3 +302,16 @@ def test_runs_of_two_settings_are_not_averaged_over_seeds_of_their_own(tmp_path)
     other = row("rope", 9, 4, 0.9, run="rope-1111-s9")
     found = judged(tmp_path, [*ROPE, other], rows=AT_4X, above=0)
     assert found.verdict == "not measured" and "rope-1111-s9" in found.reason
+
+
+def test_a_statement_reads_another_study_only_where_it_names_it(tmp_path):
+    """RoPE of this study finds .3 to .42, of the other .8."""
+    beside = [row("rope", seed, 4, 0.8, study="other") for seed in range(3)]
+    write(tmp_path / "other" / "rows" / "a.csv", beside)
+    mine = tmp_path / "s"
+    mine.mkdir()
+    terms = [{"study": "other"}, {"times": -1}]
+    found = judged(mine, ROPE, rows=AT_4X, terms=terms, above=0)
+    assert found.effect == pytest.approx(0.8 - np.mean(SEEDS)) and found.verdict == "holds"
+    with pytest.raises(UserError, match="nowhere"):
+        judged(mine, ROPE, rows=AT_4X | {"study": "../nowhere"}, above=0)
