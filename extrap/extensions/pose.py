@@ -71,8 +71,6 @@ class PoSE(SchemeExtension):
             raise ValueError("in training it draws positions of its own and ignores those of PoSE")
         longest = round(self.method.factor * L)
         skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, longest))
-            Scheme(scheme.shape), Skipwise(scheme.shape, round(self.method.factor * L))
-        )
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
         tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
         if tuned is not None and read is not None and not torch.equal(tuned, read):
