@@ -35,7 +35,8 @@ README, ALL = "README.md", "FINDINGS.md"
 INTRODUCTION = """# Findings
 
 Every statement that was declared of a study before its rows existed, unless its note says
-otherwise, with the verdict of the rows. Sorted by study, what fails first; written by `make tables`.
+otherwise, with the verdict of the rows. Sorted by study, what fails first; `make tables` writes
+this page.
 
 A statement **holds** where all of the 95 % interval lies on the declared side of the bound,
 **fails** where all of it lies on the other side, and is **undecided** otherwise. MDE, the minimum

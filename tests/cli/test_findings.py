@@ -58,6 +58,23 @@ def test_pages_without_generated_parts_are_left_alone(tmp_path):
     assert (results / "FINDINGS.md").read_text().startswith("# Findings")
 
 
+def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
+    results = tmp_path / "results"
+    for study in ("s", "s/part", "s/other"):
+        (results / study / "rows").mkdir(parents=True)
+        entry = "id: a, says: b, source: c, rows: {task: nll}, above: 1"
+        (results / study / "findings.yaml").write_text(f"statements: [{{{entry}}}]")
+    page = "<!-- declared -->\n<!-- /declared -->"
+    (results / "README.md").write_text("mine")
+    for study in ("s", "s/other"):
+        (results / study / "README.md").write_text(page)
+    findings.main(["--write", "--results", str(results)])
+    whole, other = ((results / one / "README.md").read_text() for one in ("s", "s/other"))
+    assert "[part](../FINDINGS.md#part): 1 statements: 1 not measured." in whole
+    assert "[s](../FINDINGS.md#s)" in whole and "[other]" not in whole
+    assert "[other](../../FINDINGS.md#other)" in other and "[part]" not in other
+
+
 def test_a_folder_without_a_page_is_one_line(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         findings.main(["--write", "--results", str(tmp_path)])

@@ -304,12 +304,15 @@ def test_runs_of_two_settings_are_not_averaged_over_seeds_of_their_own(tmp_path)
     assert found.verdict == "not measured" and "rope-1111-s9" in found.reason
 
 
-def test_a_statement_reads_another_study_only_where_it_names_it(tmp_path):
+@pytest.mark.parametrize("place", ["s", "whole/s"])
+def test_a_statement_reads_another_study_only_where_it_names_it(tmp_path, place):
     """RoPE of this study finds .3 to .42, of the other .8."""
     beside = [row("rope", seed, 4, 0.8, study="other") for seed in range(3)]
     write(tmp_path / "other" / "rows" / "a.csv", beside)
-    mine = tmp_path / "s"
-    mine.mkdir()
+    mine = tmp_path / place
+    mine.mkdir(parents=True)
+    if mine.parent != tmp_path:
+        (mine.parent / "rows").mkdir()
     terms = [{"study": "other"}, {"times": -1}]
     found = judged(mine, ROPE, rows=AT_4X, terms=terms, above=0)
     assert found.effect == pytest.approx(0.8 - np.mean(SEEDS)) and found.verdict == "holds"
