@@ -77,8 +77,9 @@ class LostInTheMiddle(Task):
         if self.path is None:
             if (ids := most(self.characters)) < max(self.pairs):
                 raise UserError(
-                    f"{self.option('pairs')}: with {self.option('characters')} there are ids for "
-                    f"{ids} records; give more"
+                    self.option("pairs"),
+                    problem=f"{self.option('characters')} makes ids for only {ids} records",
+                    remedy="give more characters, or fewer pairs",
                 )
             fewest, longest = min(self.pairs), self.characters
         else:
@@ -87,13 +88,16 @@ class LostInTheMiddle(Task):
             longest = max(len(value.encode()) for e in examples for value in e.values)
         if self.generate and self.generate < (least := len(OPENING) + longest):
             raise UserError(
-                f"{self.option('generate')}: cuts values off; the opening and the longest value "
-                f"are {least} bytes: give so many or more, or 0 to leave substring and format out"
+                self.option("generate"),
+                problem=f"the opening and the longest value are {least} bytes",
+                remedy=f"give at least {least}, or 0 to leave substring and format out",
             )
         if self.indices is not None and max(self.indices) >= fewest:
             raise UserError(
-                f"{option}.indices={list(self.indices)}: from 0 to {fewest - 1}, for {fewest} "
-                "records; null takes depths"
+                f"{option}.indices",
+                list(self.indices),
+                f"expected indices from 0 to {fewest - 1}, for {fewest} records",
+                "give smaller ones, or null to use depths",
             )
 
     def _examples(self) -> list[list[Example]]:

@@ -80,16 +80,20 @@ class Files(Source):
                 return text.encode()
             except UnicodeEncodeError:
                 raise UserError(
-                    f"data.corpus.path={place}: half of a character (\\ud800 to \\udfff) in it; "
-                    "write the whole one"
+                    "data.corpus.path",
+                    place,
+                    "the text holds half of a character (\\ud800 to \\udfff)",
+                    "write the whole character",
                 ) from None
         why = "no text of that name"
         if self.column in columns:
             why = "null is no text" if text is None else f"{text!s:.40} is no text"
         others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
         raise UserError(
-            f"data.corpus.column={self.column}: {why} in {place}; its columns of text: "
-            f"{others or 'none'}"
+            "data.corpus.column",
+            self.column,
+            f"{why} in {place}",
+            f"its columns of text: {others or 'none'}",
         )
 
     def _files(self) -> tuple[Path, list[Path]]:
@@ -102,8 +106,10 @@ class Files(Source):
             or len(os.fsencode(path)) > 4095
         ):
             raise UserError(
-                f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a "
-                "shorter one, or a pattern"
+                "data.corpus.path",
+                f"{self.path:.60}...",
+                "the name is longer than a file system allows",
+                "give a shorter name, or a pattern",
             )
         if path.is_file():
             root, found = path.parent, [path]
@@ -161,8 +167,10 @@ def _check_inside(root: Path, named: dict[str, Path]) -> None:
     for name in sorted(named):
         if not (there := named[name].resolve()).is_relative_to(inside):
             raise UserError(
-                f"data.corpus.path={root}: {name} is a link to {there}, outside; remove it, or "
-                "read it all the same with data.corpus.links=true"
+                "data.corpus.path",
+                root,
+                f"{name} is a link to {there}, outside the folder",
+                "remove it, or set data.corpus.links=true to read it",
             )
 
 

@@ -84,8 +84,9 @@ class Hub(Source):
                         yield text.encode()
         except (ValueError, OSError) as error:
             raise UserError(
-                f"{self.option}: {line(error)}; set config, split, column or revision of "
-                "data.corpus"
+                self.option,
+                problem=line(error),
+                remedy="correct config, split, column or revision of data.corpus",
             ) from None
 
     def _commit(self) -> str | None:
@@ -102,8 +103,12 @@ class Hub(Source):
             )
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
             raise UserError(
-                f"{self.option}: the hub does not give it ({line(error)}); without network use "
-                "data/corpus=torch (embedded) or data/corpus=files data.corpus.path=..."
+                self.option,
+                problem=f"the hub does not serve this data set ({line(error)})",
+                remedy=(
+                    "without network use data/corpus=torch (embedded) or data/corpus=files "
+                    "data.corpus.path=..."
+                ),
             ) from None
 
 

@@ -100,7 +100,9 @@ def unreadable(place: object, kind: str, error: Exception) -> UserError:
     advice = "choose files with a pattern such as 'folder/**/*.txt'"
     if kind == "json":
         advice = "give a JSON object with a column of text a line, or one list of them"
-    return UserError(f"data.corpus.path={place}: not readable as {kind} ({line(error)}); {advice}")
+    return UserError(
+        "data.corpus.path", place, f"extrap cannot read this as {kind} ({line(error)})", advice
+    )
 
 
 def line(error: Exception) -> str:
