@@ -166,17 +166,23 @@ class LostInTheMiddle(Task):
         """As `_curve`, but of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        answers = [_ids(e.value, vocabulary) for e in examples]
         last, correct = len(examples[0].values) - 1, []
         for index in sorted({round(d * last) for d in self.depths}):
-            opened = [
-                np.concatenate(
-                    [self._prompt(e, index, query, vocabulary)[0], _ids(OPENING, vocabulary)]
-                )
-                for e in examples
-            ]
-            correct.append(exact(model, opened, answers, self.batch_tokens))
+            prompts = [self._prompt(e, index, query, vocabulary)[0] for e in examples]
+            correct.append(self._exact(model, prompts, examples, vocabulary))
         return np.stack(correct, 1)
+
+    def _exact(
+        self,
+        model: Model,
+        prompts: Sequence[np.ndarray],
+        examples: Sequence[Example],
+        vocabulary: Vocabulary,
+    ) -> np.ndarray:
+        """Returns (trials,): True where greedy decoding gives the value behind the opening."""
+        opened = [np.concatenate([p, _ids(OPENING, vocabulary)]) for p in prompts]
+        answers = [_ids(e.value, vocabulary) for e in examples]
+        return exact(model, opened, answers, self.batch_tokens)
 
     def _curve(
         self,
@@ -201,8 +207,7 @@ class LostInTheMiddle(Task):
                 *(self._prompt(e, index, query, vocabulary) for e in examples), strict=True
             )
             answers = [_ids(e.value, vocabulary) for e in examples]
-            opened = [np.concatenate([p, _ids(OPENING, vocabulary)]) for p in prompts]
-            scores = {"accuracy": exact(model, opened, answers, self.batch_tokens)}
+            scores = {"accuracy": self._exact(model, prompts, examples, vocabulary)}
             if self.generate:
                 scores |= self._decoded(model, prompts, examples, vocabulary)
             places = {
@@ -240,14 +245,13 @@ class LostInTheMiddle(Task):
         """In any case; an id that is no text ends a word."""
         decoded = greedy(model, prompts, self.generate, self.batch_tokens)
         texts = [vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
-        wanted = [[value.casefold() for value in example.values] for example in examples]
+        said = [
+            [value.casefold() in text for value in example.values]
+            for text, example in zip(texts, examples, strict=True)
+        ]
         return {
-            "substring": np.array(
-                [values[0] in text for text, values in zip(texts, wanted, strict=True)]
-            ),
-            "format": np.array(
-                [any(v in text for v in values) for text, values in zip(texts, wanted, strict=True)]
-            ),
+            "substring": np.array([values[0] for values in said]),
+            "format": np.array([any(values) for values in said]),
         }
 
 

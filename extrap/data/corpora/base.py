@@ -154,7 +154,8 @@ class Source(ABC):
         sha256 = index.read_text(errors="replace") if index and index.is_file() else ""
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            sha256 = tokens.write(cache, self._split(), encoder)
+            split = ((split_of(name, self.validation), text) for name, text in self.documents())
+            sha256 = tokens.write(cache, split, encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
                 raise UserError(
                     cache / sha256,
@@ -178,9 +179,6 @@ class Source(ABC):
                     ),
                 )
         return corpus
-
-    def _split(self) -> Iterator[tuple[str, bytes]]:
-        return ((split_of(name, self.validation), text) for name, text in self.documents())
 
     def _fingerprint(self, encoder: Encoder) -> str | None:
         if (state := self.state()) is None:
