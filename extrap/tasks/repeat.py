@@ -59,6 +59,7 @@ class Repeat(TextLoss):
         return max(self.lengths(train_length)), "the longest"
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
         longest = max(self.lengths(train_length))
         if not 1 <= self.period * train_length < longest:
             raise UserError(
@@ -70,7 +71,6 @@ class Repeat(TextLoss):
                 ),
                 remedy="give a period in that range",
             )
-        super().check(corpus, vocabulary, train_length)
 
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
