@@ -90,9 +90,13 @@ class Haystack(Retrieval):
         if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
             most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
             raise UserError(
-                f"{self.option('needles')}: {shortest} tokens hold at most {most} needles and "
-                f"their queries, each with one of data.vocabulary.keys={vocabulary.keys} and "
-                f"values={vocabulary.values}; give fewer"
+                self.option("needles"),
+                problem=(
+                    f"{shortest} tokens, data.vocabulary.keys={vocabulary.keys} and "
+                    f"values={vocabulary.values} allow at most {most} needles with a query "
+                    "each"
+                ),
+                remedy="give fewer",
             )
 
     def check_form(self, form: Measure, vocabulary: Vocabulary, lengths: list[int]) -> None:

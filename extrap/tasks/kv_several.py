@@ -77,8 +77,11 @@ class KVSeveral(Retrieval):
     def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
         if self.queries > lengths[0] // 4:
             raise UserError(
-                f"{self.option('queries')}: {lengths[0]} tokens hold at most {lengths[0] // 4} "
-                "records and a query for each"
+                self.option("queries"),
+                problem=(
+                    f"{lengths[0]} tokens hold at most {lengths[0] // 4} records with a query each"
+                ),
+                remedy="give fewer",
             )
         check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
 

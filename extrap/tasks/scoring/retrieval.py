@@ -188,6 +188,7 @@ def check_depths(option: str, depths: Sequence[float]) -> None:
         depth_contrasts(depths)
     except ValueError:
         raise UserError(
-            f"{option}: must hold 0, 1 and one in between from 0.25 to 0.75, which the summaries "
-            "compare"
+            option,
+            problem="the summaries compare depths 0, 1 and one from 0.25 to 0.75",
+            remedy="add the one that is missing",
         ) from None
