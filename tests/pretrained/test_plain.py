@@ -73,16 +73,10 @@ def test_a_model_of_another_family_is_measured(elsewhere):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (
-            ["extension=yarn"],
-            "extension=yarn: model_type=olmo2: read through transformers, which gives",
-        ),
+        (["extension=yarn"], "extension=yarn: "),
         (["extension=crop"], "with model=checkpoint work direct"),
-        (INSIDE, "task=diagnostics: looks inside a model, and this one is read through transf"),
-        (
-            ["finetune=lora", "data=text"],
-            "finetune: model_type=olmo2 is read through transformers, logits alone",
-        ),
+        (INSIDE, "task=diagnostics: "),
+        (["finetune=lora", "data=text"], "finetune: model_type=olmo2"),
     ],
 )
 def test_what_would_act_on_positions_is_refused(words, expected, elsewhere):

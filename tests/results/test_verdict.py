@@ -11,21 +11,19 @@ from extrap.results.findings.verdict import findings
 from extrap.results.rows import SCHEMA, frame, write
 from extrap.results.stats.crossed import over_both
 from extrap.utils.errors import UserError
+from tests.support.plausible import around, identity
+from tests.support.plausible import row as plain
 
 SEEDS = (0.30, 0.42, 0.39)
 """What RoPE finds at 4x, by seed."""
 
 
 def row(scheme: str, seed: int, multiple: float, value: float | None, **more) -> dict:
-    plain = {
-        "run": f"{scheme}-0000-s{seed}", "study": "s", "scheme": scheme, "data": "mixture",
-        "extension": "direct", "factor": 1.0, "seed": seed, "train_length": 64, "task": "kv",
-        "protocol": "records", "length": int(64 * multiple), "depth": 0.5, "metric": "accuracy",
-        "value": value, "low": None if value is None else value - 0.1,
-        "high": None if value is None else value + 0.1, "status": "ok", "params": 170_000,
-        "corpus": "c", "config": "x", "axis": "",
-    }  # fmt: skip
-    return dict.fromkeys(SCHEMA) | {"commit": ""} | plain | more
+    run = identity(scheme, seed, settings="0000", study="s", factor=1.0, commit="")
+    run |= {"config": "x", "corpus": "c", "params": 170_000}
+    bounds = {} if value is None else around(value, 0.1)
+    found = plain("kv", "records", int(64 * multiple), "accuracy", depth=0.5, **bounds)
+    return dict.fromkeys(SCHEMA) | {"axis": ""} | run | found | more
 
 
 def judged(tmp_path, table: list[dict], **fields):
