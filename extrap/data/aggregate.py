@@ -57,8 +57,13 @@ class AggregateForm(SceneForm):
         super().check(option, vocabulary, length)
         if self.labels + self.modulus > vocabulary.values:
             raise UserError(
-                f"{option}.labels={self.labels}: labels and {option}.modulus={self.modulus} counts "
-                f"need a value id each, but data.vocabulary.values={vocabulary.values}; give fewer"
+                f"{option}.labels",
+                self.labels,
+                (
+                    f"each label and each of {option}.modulus={self.modulus} counts needs a "
+                    f"value id, but data.vocabulary.values={vocabulary.values}"
+                ),
+                "give fewer labels",
             )
 
     def scene(self, context: Context, records: int) -> Scene:

@@ -71,16 +71,20 @@ class Algorithmic(Part):
             if getattr(vocabulary, kind) < least:
                 name = kind.removesuffix("s")
                 raise UserError(
-                    f"data.vocabulary.{kind}={getattr(vocabulary, kind)}: {option} needs {least} "
-                    f"{name} ids for its marks and symbols; raise it"
+                    f"data.vocabulary.{kind}",
+                    getattr(vocabulary, kind),
+                    f"{option} needs {least} {name} ids for its marks and symbols",
+                    "raise it",
                 )
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.check_marks(option, vocabulary)
         if self.width(self.longest) > length:
             raise UserError(
-                f"{option}.longest={self.longest}: a string of so many symbols and its answer are "
-                f"{self.width(self.longest)} tokens; give fewer, or raise data.length={length}"
+                f"{option}.longest",
+                self.longest,
+                (f"the longest string and its answer are {self.width(self.longest)} tokens"),
+                f"give fewer symbols, or raise data.length={length}",
             )
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

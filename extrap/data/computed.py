@@ -134,8 +134,10 @@ class HintedAddition(Addition):
         super().check(option, vocabulary, length)
         if self.longest > (most := self.most(vocabulary)):
             raise UserError(
-                f"{option}.longest={self.longest}: data.vocabulary.keys={vocabulary.keys} leave "
-                f"hints for {most} digits; raise it, or give fewer"
+                f"{option}.longest",
+                self.longest,
+                f"data.vocabulary.keys={vocabulary.keys} has hints for {most} digits",
+                "give fewer, or raise data.vocabulary.keys",
             )
 
     def most(self, vocabulary: Vocabulary) -> int:

@@ -92,8 +92,12 @@ class Template:
         width = min(map(len, encoded))
         if wording is ENGLISH and any(len(word) != width for word in encoded):
             raise UserError(
-                "task.multidoc: the tokenizer writes its relations, such as 'The color of', in "
-                "different numbers of tokens; leave the task out"
+                "task.multidoc",
+                problem=(
+                    "the tokenizer writes the relations, such as 'The color of', in "
+                    "different numbers of tokens"
+                ),
+                remedy="leave the task out",
             )
         words = np.stack([word[:width] for word in encoded])
         stop, ask = (int(ids(mark)[0]) for mark in (wording.stop, wording.ask))

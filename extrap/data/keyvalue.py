@@ -48,8 +48,10 @@ def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
     """Raises UserError if `records` of a sequence of `length` tokens cannot have a key each."""
     if records > vocabulary.keys:
         raise UserError(
-            f"data.vocabulary.keys={vocabulary.keys}: {records} records in {length} tokens need a "
-            f"key each; raise data.vocabulary.keys to {records} or more, or use shorter lengths"
+            "data.vocabulary.keys",
+            vocabulary.keys,
+            f"{records} records in {length} tokens need a key each",
+            (f"raise data.vocabulary.keys to {records} or more, or use shorter lengths"),
         )
 
 
@@ -275,8 +277,10 @@ class Padded(PairForm):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.pairs > (most := self.layout.most(length)):
             raise UserError(
-                f"{option}.pairs={self.pairs}: a context of {length} tokens holds at most "
-                f"{most} records; give fewer, or no shorter lengths"
+                f"{option}.pairs",
+                self.pairs,
+                f"a context of {length} tokens holds at most {most} records",
+                "give fewer, or leave the shorter lengths out",
             )
         super().check(option, vocabulary, length)
 

@@ -95,29 +95,41 @@ class Mixture:
         for name in self.more or {}:
             if name in ("text", "retrieval") or not NAME.fullmatch(str(name)):
                 raise UserError(
-                    f"data.more.{name}: a part is named by letters, digits, - and _, and neither "
-                    "text nor retrieval, which are parts of their own; give it another name"
+                    f"data.more.{name}",
+                    problem=(
+                        "the name of a part holds only letters, digits, - and _, and text and "
+                        "retrieval are taken"
+                    ),
+                    remedy="give it another name",
                 )
         for path, part in self._paths.items():
             if not 0 <= part.size <= MOST:
                 raise UserError(
-                    f"{path}.size={part.size}: give a whole number of windows a step up to "
-                    f"{MOST}, 0 to leave it out"
+                    f"{path}.size",
+                    part.size,
+                    f"expected a whole number of windows per step, at most {MOST}",
+                    "set it to 0 to leave the part out",
                 )
             if not 0 < part.weight < math.inf:
                 raise UserError(
-                    f"{path}.weight={part.weight}: give a number above 0; {path}.size=0 leaves it "
-                    "out"
+                    f"{path}.weight",
+                    part.weight,
+                    "expected a number above 0",
+                    f"set {path}.size=0 to leave the part out",
                 )
         if not self.parts:
             raise UserError(
-                "data.text.size=0 data.retrieval.size=0: nothing to train on; give one of them a "
-                "size"
+                "data.text.size",
+                0,
+                "with data.retrieval.size=0 too, there is nothing to train on",
+                "set one of the two sizes above 0",
             )
         if self.length < (least := 2 * (FEWEST + 1)):
             raise UserError(
-                f"data.length={self.length}: give at least {least} tokens, room for BOS, {FEWEST} "
-                "records and a query"
+                "data.length",
+                self.length,
+                f"BOS, {FEWEST} records and a query need {least} tokens",
+                f"give at least {least}",
             )
         for path, part in self._paths.items():
             if part.size:

@@ -42,9 +42,14 @@ def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) ->
     most = min((length - 1) // 4, vocabulary.keys, vocabulary.values)
     if pairs > most:
         raise UserError(
-            f"{option}.pairs={pairs}: at most {most}; {length} tokens hold {(length - 1) // 4} "
-            f"records and a question each, with one of data.vocabulary.keys={vocabulary.keys} and "
-            f"values={vocabulary.values}"
+            f"{option}.pairs",
+            pairs,
+            (
+                f"{length} tokens, data.vocabulary.keys={vocabulary.keys} and "
+                f"values={vocabulary.values} allow at most {most} records with a "
+                "question each"
+            ),
+            "give fewer",
         )
 
 

@@ -58,14 +58,19 @@ class MultiDocument(Graded):
         most = Template.of(vocabulary, self.facts).most(length)
         if most < FEWEST:
             raise UserError(
-                f"{option}.facts={self.facts}: a sequence of {length} tokens holds {max(0, most)} "
-                "documents; raise data.length"
+                f"{option}.facts",
+                self.facts,
+                f"a sequence of {length} tokens holds {max(0, most)} documents",
+                "raise data.length",
             )
         if most > vocabulary.keys:
             raise UserError(
-                f"{option}: {most} documents in {length} tokens need a subject each; raise "
-                f"data.vocabulary.keys={vocabulary.keys} to {most} or more, or use shorter "
-                "lengths"
+                option,
+                problem=f"{most} documents in {length} tokens need a subject each",
+                remedy=(
+                    f"raise data.vocabulary.keys={vocabulary.keys} to {most} or more, or "
+                    "use shorter lengths"
+                ),
             )
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

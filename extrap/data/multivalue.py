@@ -55,15 +55,22 @@ class MultiValue(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.values > min(most(length), vocabulary.values):
             raise UserError(
-                f"{option}.values={self.values}: a sequence of {length} tokens holds "
-                f"{most(length)} records and there are "
-                f"data.vocabulary.values={vocabulary.values} "
-                "values; give a smaller number"
+                f"{option}.values",
+                self.values,
+                (
+                    f"a sequence of {length} tokens holds {most(length)} records, and "
+                    f"data.vocabulary.values={vocabulary.values}"
+                ),
+                "give fewer",
             )
         if most(length) > vocabulary.keys:
             raise UserError(
-                f"{option}: {most(length)} keys in {length} tokens, but "
-                f"data.vocabulary.keys={vocabulary.keys}; raise it"
+                option,
+                problem=(
+                    f"{length} tokens hold {most(length)} keys, but "
+                    f"data.vocabulary.keys={vocabulary.keys}"
+                ),
+                remedy="raise data.vocabulary.keys",
             )
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

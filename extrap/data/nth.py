@@ -71,13 +71,20 @@ class NthForm(SceneForm):
         super().check(option, vocabulary, length)
         if self.layout.between and (self.count == "end" or not getattr(vocabulary, "ordinals", 0)):
             raise UserError(
-                f"{option}.count={self.count}: the tokenizer has no word of one token for it; "
-                f"count=[start] asks for the first, the second, ... where it has those"
+                f"{option}.count",
+                self.count,
+                "the tokenizer has no word of one token for one of these counts",
+                "try count=[start], which counts by first, second, ...",
             )
         if self.copies > min(self.records(length), vocabulary.values):
             raise UserError(
-                f"{option}.copies={self.copies}: {length} tokens hold {self.records(length)} "
-                f"records, and there are data.vocabulary.values={vocabulary.values}; give fewer"
+                f"{option}.copies",
+                self.copies,
+                (
+                    f"{length} tokens hold {self.records(length)} records, and "
+                    f"data.vocabulary.values={vocabulary.values}"
+                ),
+                "give fewer",
             )
 
     def scene(self, context: Context, records: int) -> Scene:

@@ -67,8 +67,9 @@ class Query(Graded):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if most_asked_first(length) < FEWEST:
             raise UserError(
-                f"{option}: data.length={length} is too short; give at least {2 * FEWEST + 4} "
-                f"tokens, or {option}.size=0"
+                option,
+                problem=f"data.length={length} is too short",
+                remedy=f"give at least {2 * FEWEST + 4} tokens, or {option}.size=0",
             )
         check_keys(vocabulary, most_asked_first(length), length)
 
@@ -115,8 +116,9 @@ class QueryForm(Form):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.records(length) < 2:
             raise UserError(
-                f"{option}: {length} tokens hold no two records next to two queries; give at "
-                "least 8 tokens"
+                option,
+                problem=f"{length} tokens are too short for two records and two queries",
+                remedy="give at least 8 tokens",
             )
         check_keys(vocabulary, self.records(length), length)
 

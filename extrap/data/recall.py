@@ -55,8 +55,10 @@ class RecallForm(SceneForm):
         super().check(option, vocabulary, length)
         if self.span > self.records(length):
             raise UserError(
-                f"{option}.span={self.span}: {length} tokens hold {self.records(length)} items; "
-                "give fewer"
+                f"{option}.span",
+                self.span,
+                f"{length} tokens hold {self.records(length)} items",
+                "give fewer",
             )
 
     def wanted(self, records: int, demand: Demand) -> np.ndarray:

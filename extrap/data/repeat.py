@@ -31,8 +31,10 @@ class RepeatedText(Part):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if not 1 <= self.shortest <= length // 2:
             raise UserError(
-                f"{option}.shortest={self.shortest}: from 1 to {length // 2}, half of "
-                f"data.length={length}"
+                f"{option}.shortest",
+                self.shortest,
+                f"expected 1 to {length // 2}, half of data.length={length}",
+                "give a period in that range",
             )
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

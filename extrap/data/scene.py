@@ -70,13 +70,19 @@ class SceneForm(Form):
         if n < self.fewest:
             least = self.fewest * self.width + self.asking + self.saying
             raise UserError(
-                f"{option}: {length} tokens hold {n} records and a question, {self.fewest} are the "
-                f"least; give lengths of {least} tokens or more"
+                option,
+                problem=(
+                    f"{length} tokens hold {n} records and a question, but {self.fewest} "
+                    "records are needed"
+                ),
+                remedy=f"give lengths of {least} tokens or more",
             )
         if self.keys(n) > vocabulary.keys:
             raise UserError(
-                f"data.vocabulary.keys={vocabulary.keys}: {option} needs {self.keys(n)} key ids "
-                f"for {n} records in {length} tokens; raise it, or use shorter lengths"
+                "data.vocabulary.keys",
+                vocabulary.keys,
+                (f"{option} needs {self.keys(n)} key ids for {n} records in {length} tokens"),
+                "raise it, or use shorter lengths",
             )
 
     def question(self, context: Context, depth: float) -> OneQuestion:

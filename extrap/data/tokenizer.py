@@ -94,7 +94,9 @@ class Pieces:
                 return work()
         except Exception as error:  # the library raises nothing narrower
             raise UserError(
-                f"{self._option}: the tokenizer fails on this text ({_why(error)}); use another one"
+                self._option,
+                problem=f"the tokenizer fails on this text ({_why(error)})",
+                remedy="use another tokenizer",
             ) from None
 
     def word(self, i: int) -> str:
@@ -133,7 +135,9 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
         from tokenizers import Tokenizer
     except ImportError:
         raise UserError(
-            f"{option}: needs the package tokenizers; pip install 'extrap[tokenizers]'"
+            option,
+            problem="this option needs the package tokenizers",
+            remedy="run pip install 'extrap[tokenizers]'",
         ) from None
     path = _found(tokenizer)
     try:
@@ -141,9 +145,15 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
         with _withheld():
             made = Pieces(source, Tokenizer.from_str(source), option)
     except Exception as error:  # the library raises nothing narrower
-        raise UserError(f"{option}: no tokenizer.json of Hugging Face ({_why(error)})") from None
+        raise UserError(
+            option,
+            problem=f"this is not a tokenizer.json of Hugging Face ({_why(error)})",
+            remedy="give the tokenizer.json of a model",
+        ) from None
     if not made.ids > 1:
-        raise UserError(f"{option}: has no tokens")
+        raise UserError(
+            option, problem="the tokenizer has fewer than two tokens", remedy="give another one"
+        )
     return made
 
 
@@ -154,8 +164,10 @@ def _found(tokenizer: str) -> Path:
         return path
     if path.suffix == ".json" or not NAME.fullmatch(tokenizer):
         raise UserError(
-            f"{OPTION}={tokenizer}: no such file; give a tokenizer.json, a folder that holds one, "
-            "or a name on the hub"
+            OPTION,
+            tokenizer,
+            "there is no such file",
+            "give a tokenizer.json, a folder that holds one, or a name on the hub",
         )
     import huggingface_hub
 
@@ -168,8 +180,10 @@ def _found(tokenizer: str) -> Path:
         return Path(huggingface_hub.hf_hub_download(tokenizer, "tokenizer.json"))
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         raise UserError(
-            f"{OPTION}={tokenizer}: the hub does not give it ({_why(error)}); without network give "
-            "a tokenizer.json, or use data/vocabulary=bytes"
+            OPTION,
+            tokenizer,
+            f"the hub does not serve this tokenizer ({_why(error)})",
+            "without network give a tokenizer.json, or use data/vocabulary=bytes",
         ) from None
 
 

@@ -53,23 +53,39 @@ class WideForm(Form):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if not 1 <= self.width <= WIDEST:
-            raise UserError(f"{option}.width={self.width}: from 1 to {WIDEST} tokens")
+            raise UserError(
+                f"{option}.width",
+                self.width,
+                f"expected 1 to {WIDEST} tokens",
+                "give a width in that range",
+            )
         if not 2 <= self.pool <= vocabulary.keys or self.pool**self.width > MOST:
             raise UserError(
-                f"{option}.pool={self.pool}: from 2 to "
-                f"{min(vocabulary.keys, int(MOST ** (1 / self.width)))} key ids; there are "
-                f"data.vocabulary.keys={vocabulary.keys}, and pool^width may be {MOST} at most"
+                f"{option}.pool",
+                self.pool,
+                (
+                    f"expected 2 to {min(vocabulary.keys, int(MOST ** (1 / self.width)))} "
+                    f"key ids, as data.vocabulary.keys={vocabulary.keys} and pool^width is "
+                    f"at most {MOST}"
+                ),
+                "give a pool in that range",
             )
         if self.records(length) < 2:
             raise UserError(
-                f"{option}.width={self.width}: {length} tokens hold no two records and a query; "
-                f"give {6 * self.width} or more"
+                f"{option}.width",
+                self.width,
+                f"{length} tokens are too short for two records and a query",
+                f"give {6 * self.width} tokens or more",
             )
         if self.records(length) > self.pool**self.width:
             raise UserError(
-                f"{option}.pool={self.pool}: makes {self.pool**self.width} keys of {self.width} "
-                f"tokens; {length} tokens hold {self.records(length)} records; raise it, or use "
-                "shorter lengths"
+                f"{option}.pool",
+                self.pool,
+                (
+                    f"the pool makes {self.pool**self.width} keys of {self.width} tokens, "
+                    f"but {length} tokens hold {self.records(length)} records"
+                ),
+                "raise the pool, or use shorter lengths",
             )
 
     def question(self, context: Context, depth: float) -> OneQuestion:

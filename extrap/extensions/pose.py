@@ -17,9 +17,6 @@ from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used
 
-FARTHEST = 2**53
-"""The farthest coordinate: whole numbers are exact in float64 up to it."""
-
 
 class Skipwise(Scheme):
     """Coordinates of two chunks in training, below `most` in all. Draws from torch's CPU generator.
@@ -70,11 +67,10 @@ class PoSE(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
         L = scheme.shape.length
-        if (most := self.method.factor * L) > FARTHEST:
-            raise ValueError(f"method.factor={self.method.factor:g}: {FARTHEST / L:g} at most here")
         if _draws_its_own(scheme):
             raise ValueError("in training it draws positions of its own and ignores those of PoSE")
-        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, round(most)))
+        longest = round(self.method.factor * L)
+        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, longest))
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
         tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
         if tuned is not None and read is not None and not torch.equal(tuned, read):

@@ -20,6 +20,11 @@ def place(results: Path, study: str) -> Path:
     return next((part for part in parts if (part / "rows").is_dir()), own)
 
 
+def root(folder: Path) -> Path:
+    """Returns the results folder that the folder of a study, or of a part, lies in."""
+    return folder.parent.parent if (folder.parent / "rows").is_dir() else folder.parent
+
+
 def having(results: Path, file: str) -> Iterator[Path]:
     """Yields the folders of studies that hold such a file, by a glob such as `rows/*.csv`."""
     up = len(Path(file).parts) - 1

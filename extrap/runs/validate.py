@@ -53,7 +53,7 @@ def check(job: Job) -> None:
 
 def check_own(job: Job) -> None:
     """Raises UserError for options in which jobs of one kind differ."""
-    _ = job.linear, [training.optim for training in job.trainings]
+    _ = [training.optim for training in job.trainings]
     _names(job)
 
 
@@ -127,12 +127,12 @@ def _looks_ahead(model: GPT) -> bool:
     return any(isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules())
 
 
-def _scores_the_last_alone(job: "Job", extension: str) -> None:
+def _scores_the_last_alone(job: Job, extension: str) -> None:
     """Raises NotApplicable for a task, or a tuning, on tokens inside a text."""
     why = f"tokens inside a text, and under extension={extension} they depend on later ones"
     if inner := [name for name, task in job.tasks.items() if task.inner]:
         raise NotApplicable(f"task={inner[0]}: scores {why}; leave the task out")
-    if job.tuned is not None:
+    if job.config["finetune"]:
         raise NotApplicable(f"finetune={job.choices['finetune']}: trains on {why}; leave it out")
 
 

@@ -17,7 +17,7 @@ from annotated_types import MinLen
 
 from extrap.data.aggregate import KINDS, AggregateForm, Few, Kind
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, Retrieval
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Different, Multiples
 
 
@@ -53,10 +53,10 @@ class Aggregation(Retrieval):
         """Returns none: chance is a row of every length."""
         return {}
 
-    def measure(self, cells: Recorder, form: AggregateForm, asked: Asked) -> np.ndarray:
-        questions = asked.questions(form)
-        scores = asked.score(questions)
+    def measure(self, cells: Recorder, form: AggregateForm, exam: Exam) -> np.ndarray:
+        questions = exam.questions(form)
+        scores = exam.score(questions)
         cells.answers(scores, {"drawn": questions.places["drawn"]})
-        cells.value("chance", form.most_frequent(asked.length))
+        cells.value("chance", form.most_frequent(exam.length))
         cells.value("guess", form.uncounted(questions))
         return scores["accuracy"][:, None]

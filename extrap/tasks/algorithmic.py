@@ -69,22 +69,35 @@ class LengthGeneralisation(Task):
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         if min(self.multiples) > 1:
             raise UserError(
-                f"{self.option('multiples')}: one of them must be at most 1, the trained lengths"
+                self.option("multiples"),
+                problem="the trained lengths need one multiple of at most 1",
+                remedy="add one",
             )
         if len(set(self.symbols)) < len(self.symbols) or self.symbols[0] < 1:
             raise UserError(
-                f"{self.option('multiples')}: of longest={self.longest} are {self.symbols} "
-                "symbols, some twice or 0"
+                self.option("multiples"),
+                problem=(
+                    f"with longest={self.longest} these are {self.symbols} symbols, which "
+                    "must differ and be above 0"
+                ),
+                remedy="leave some out",
             )
         if not set(self.ask) <= set(TASKS):
-            raise UserError(f"{self.option('ask')}: one or more of {', '.join(TASKS)}")
+            raise UserError(
+                self.option("ask"),
+                problem="unknown protocol",
+                remedy=f"choose from {', '.join(TASKS)}",
+            )
         for name in self.ask:
             TASKS[name].check_marks("task.algorithmic", vocabulary)
             if self.symbols[-1] > (most := TASKS[name].most(vocabulary)):
                 raise UserError(
-                    f"{self.option('multiples')}: {name} of {self.symbols[-1]} symbols needs more "
-                    f"key ids, data.vocabulary.keys={vocabulary.keys} are enough for {most}; raise "
-                    "it, or use shorter lengths"
+                    self.option("multiples"),
+                    problem=(
+                        f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of "
+                        f"{name}, but the longest string has {self.symbols[-1]}"
+                    ),
+                    remedy="raise it, or give smaller multiples",
                 )
 
     def run(

@@ -50,12 +50,18 @@ def checked(result: Any, task: str) -> Result:
     for anything but a Result and for the first row that the results schema cannot hold.
     """
     if not isinstance(result, Result):
-        raise UserError(f"task.{task}: run returned {type(result).__name__}; return Result(rows)")
+        raise UserError(
+            f"task.{task}",
+            problem=f"run returned {type(result).__name__}",
+            remedy="return Result(rows)",
+        )
     try:
         rows = [{"status": "ok"} | row for row in result.rows]
         check_measured(rows)
     except (TypeError, ValueError) as error:
-        raise UserError(f"task.{task}: {error}; correct the rows that run returns") from None
+        raise UserError(
+            f"task.{task}", problem=error, remedy="correct the rows that run returns"
+        ) from None
     return Result(rows, result.items)
 
 
@@ -179,18 +185,25 @@ class AtLengths(Task):
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if min(self.multiples) < self.least:
             raise UserError(
-                f"{self.option('multiples')}: every multiple of the training length must be a "
-                f"number of at least {self.least:g}; leave smaller ones out"
+                self.option("multiples"),
+                problem=(
+                    "every multiple of the training length must be a number of at least "
+                    f"{self.least:g}"
+                ),
+                remedy="leave smaller ones out",
             )
         if len({*self.lengths(train_length)}) < len(self.multiples):
             raise UserError(
-                f"{self.option('multiples')}: two multiples of train_length={train_length} are the "
-                "same length; leave one out"
+                self.option("multiples"),
+                problem=f"two multiples of train_length={train_length} are the same length",
+                remedy="leave one out",
             )
         inside = self.within and max(self.multiples) <= 1
         if self.needs_one and 1 not in self.multiples and not inside:
             raise UserError(
-                f"{self.option('multiples')}: must hold 1, where it shows whether {self.needs_one}"
+                self.option("multiples"),
+                problem=f"the multiples must include 1, which shows whether {self.needs_one}",
+                remedy="add 1",
             )
 
     def gate_length(self, train_length: int) -> int:

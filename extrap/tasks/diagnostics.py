@@ -90,14 +90,21 @@ class Diagnostics(AtLengths, Diagnostic):
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest <= FIRST:
             raise UserError(
-                f"{self.option('multiples')}: {shortest} tokens; attention is read from the rows "
-                f"after the first {FIRST}; give greater multiples"
+                self.option("multiples"),
+                problem=(
+                    f"the shortest length is {shortest} tokens, but attention is measured "
+                    f"after the first {FIRST}"
+                ),
+                remedy="give greater multiples",
             )
         if "records" in self.contents and most(longest) >= vocabulary.keys:
             raise UserError(
-                f"{self.option('multiples')}: {longest} tokens hold {most(longest)} records and a "
-                f"dummy needs one more key, but data.vocabulary.keys={vocabulary.keys}; give "
-                "smaller multiples, or train with more keys"
+                self.option("multiples"),
+                problem=(
+                    f"{longest} tokens hold {most(longest)} records and the dummy needs one "
+                    f"more key, but data.vocabulary.keys={vocabulary.keys}"
+                ),
+                remedy="give smaller multiples, or train with more keys",
             )
         corpus.check("validation", longest + 1)
 

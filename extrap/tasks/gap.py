@@ -57,12 +57,18 @@ class Gap(TextLoss, Diagnostic):
         n = self.half(train_length)
         if n < 1:
             raise UserError(
-                f"{self.option('share')}: no token of a training length of {train_length}"
+                self.option("share"),
+                problem=f"this share of {train_length} training tokens is no token",
+                remedy="give a larger share",
             )
         if self.lengths(train_length)[0] <= n:
             raise UserError(
-                f"{self.option('multiples')}: a second half begins after the first, so above "
-                f"task.gap.share={self.share:g}"
+                self.option("multiples"),
+                problem=(
+                    "the second half begins after the first, so multiples must be above "
+                    f"task.gap.share={self.share:g}"
+                ),
+                remedy="leave smaller ones out",
             )
         super().check(corpus, vocabulary, train_length)
 

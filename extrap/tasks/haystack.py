@@ -36,11 +36,11 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.answers import SEED, best_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, Retrieval, check_depths, curve
+from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
-Measure = Callable[[Recorder, Asked], np.ndarray]
+Measure = Callable[[Recorder, Exam], np.ndarray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +90,13 @@ class Haystack(Retrieval):
         if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
             most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
             raise UserError(
-                f"{self.option('needles')}: {shortest} tokens hold at most {most} needles and "
-                f"their queries, each with one of data.vocabulary.keys={vocabulary.keys} and "
-                f"values={vocabulary.values}; give fewer"
+                self.option("needles"),
+                problem=(
+                    f"{shortest} tokens, data.vocabulary.keys={vocabulary.keys} and "
+                    f"values={vocabulary.values} allow at most {most} needles with a query "
+                    "each"
+                ),
+                remedy="give fewer",
             )
 
     def check_form(self, form: Measure, vocabulary: Vocabulary, lengths: list[int]) -> None:
@@ -117,22 +121,22 @@ class Haystack(Retrieval):
         by_luck = 1 / vocabulary.values
         return {"": by_luck, "multivalue": self.needles / vocabulary.values}
 
-    def measure(self, cells: Recorder, form: Measure, asked: Asked) -> np.ndarray:
-        return form(cells, asked)
+    def measure(self, cells: Recorder, form: Measure, exam: Exam) -> np.ndarray:
+        return form(cells, exam)
 
-    def _moved(self, pairs: int, cells: Recorder, asked: Asked) -> np.ndarray:
+    def _moved(self, pairs: int, cells: Recorder, exam: Exam) -> np.ndarray:
         """Returns which answers are right, (trials, depths)."""
-        layout, turns = asked.vocabulary.layout, asked.vocabulary.turns
+        layout, turns = exam.vocabulary.layout, exam.vocabulary.turns
         form = in_turns(Padded(pairs, layout=layout), turns)
-        cells.value("guess", form.guess(asked.vocabulary, asked.length))
-        questions = partial(asked.questions, form)
-        return curve(cells, self.depths, questions, asked.score, distances=True)
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
+        questions = partial(exam.questions, form)
+        return curve(cells, self.depths, questions, exam.score, distances=True)
 
-    def _several(self, form: Callable[..., Needles], cells: Recorder, asked: Asked) -> np.ndarray:
+    def _several(self, form: Callable[..., Needles], cells: Recorder, exam: Exam) -> np.ndarray:
         trials = form(
-            asked.vocabulary, asked.stream, SEED, asked.length, self.needles, range(self.trials)
+            exam.vocabulary, exam.stream, SEED, exam.length, self.needles, range(self.trials)
         )
-        scores = self._recalled(asked, trials)
+        scores = self._recalled(exam, trials)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
             cell.answers({metric: hits[:, i] for metric, hits in scores.items()}, {"distance": at})
@@ -140,17 +144,17 @@ class Haystack(Retrieval):
         cells.share("recall", scores["recall"])
         cells.drawn(trials.tokens, trials.answers)
         queries = trials.asked.shape[1]  # of several values every record is right
-        values = asked.vocabulary.values
+        values = exam.vocabulary.values
         cells.value("guess", guess_in_turn(self.needles, queries, values) if queries else 1.0)
         return scores["recall"]
 
-    def _recalled(self, asked: Asked, trials: Needles) -> dict[str, np.ndarray]:
+    def _recalled(self, exam: Exam, trials: Needles) -> dict[str, np.ndarray]:
         """Returns {metric: (n, m) bool}: which needles are found, in the order of their places."""
         queries, likely = max(1, trials.asked.shape[1]), []
-        most, step = self.needles if queries == 1 else 1, asked.vocabulary.layout.width
-        for every in asked.read(trials.tokens, step * (queries - 1) + 1):
+        most, step = self.needles if queries == 1 else 1, exam.vocabulary.layout.width
+        for every in exam.read(trials.tokens, step * (queries - 1) + 1):
             logits = every[:, ::step]
-            of_values = best_of(logits, asked.vocabulary.value_ids, most)
+            of_values = best_of(logits, exam.vocabulary.value_ids, most)
             likely.append(torch.stack([logits.topk(most, -1).indices, of_values]).cpu().numpy())
         full, restricted = np.concatenate(likely, 1)  # (n, queries, tokens that are named)
         if queries > 1:
@@ -164,19 +168,19 @@ class Haystack(Retrieval):
             {"format": (full == trials.answers[:, None]).any(2)} if queries > 1 else {}
         )
 
-    def _passkey(self, cells: Recorder, asked: Asked) -> np.ndarray:
-        vocabulary, length = asked.vocabulary, asked.length
+    def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
+        vocabulary, length = exam.vocabulary, exam.length
         layout, turns = vocabulary.layout, vocabulary.turns
         form = in_turns(Padded(1, layout=layout), turns)
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
         at = passkey_distances(nearest, farthest, self.distances)
-        asked = replace(asked, stream=noise(vocabulary, length), trials=self.passkey_trials)
+        exam = replace(exam, stream=noise(vocabulary, length), trials=self.passkey_trials)
         correct = []
         for distance in at:
             depth = (farthest - distance) / (farthest - nearest)
-            questions = asked.questions(form, depth)
-            hits = asked.score(questions)["accuracy"]
+            questions = exam.questions(form, depth)
+            hits = exam.score(questions)["accuracy"]
             cell = cells.at(depth=depth, axis="distance", at=distance)
             cell.answers({"accuracy": hits}, {"distance": questions.distance})
             correct.append(hits)

@@ -13,7 +13,7 @@ import numpy as np
 
 from extrap.data.keyvalue import Records
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, Retrieval
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples
 
 
@@ -38,11 +38,11 @@ class KVSerial(Retrieval):
     def cost(self, form: Records, length: int) -> int:
         return form.records(length) * super().cost(form, length)
 
-    def measure(self, cells: Recorder, form: Records, asked: Asked) -> np.ndarray:
-        records, correct = form.records(asked.length), []
+    def measure(self, cells: Recorder, form: Records, exam: Exam) -> np.ndarray:
+        records, correct = form.records(exam.length), []
         for index in range(records):
-            questions = asked.questions(form, index / max(1, records - 1))
-            scores = asked.score(questions)
+            questions = exam.questions(form, index / max(1, records - 1))
+            scores = exam.score(questions)
             cell = cells.at(axis="index", at=index)
             for metric, hits in scores.items():
                 cell.proportion(metric, hits)
@@ -50,5 +50,5 @@ class KVSerial(Retrieval):
             correct.append(scores["accuracy"])
             if index == 0:
                 cells.drawn(questions.tokens, questions.answers)
-        cells.value("guess", form.guess(asked.vocabulary, asked.length))
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
         return np.stack(correct, 1)

@@ -20,7 +20,7 @@ from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.answers import SEED
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, Retrieval
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples
 from extrap.utils.errors import UserError
 
@@ -77,22 +77,23 @@ class KVSeveral(Retrieval):
     def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
         if self.queries > lengths[0] // 4:
             raise UserError(
-                f"{self.option('queries')}: {lengths[0]} tokens hold at most {lengths[0] // 4} "
-                "records and a query for each"
+                self.option("queries"),
+                problem=(
+                    f"{lengths[0]} tokens hold at most {lengths[0] // 4} records with a query each"
+                ),
+                remedy="give fewer",
             )
         check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
 
-    def measure(self, cells: Recorder, form: int, asked: Asked) -> np.ndarray:
+    def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         items, last = range(self.trials), 2 * self.queries - 1
-        tokens, answers = contexts(
-            asked.vocabulary, asked.stream, asked.length, self.queries, items
-        )
-        named = [logits[:, ::2].argmax(-1).cpu().numpy() for logits in asked.read(tokens, last)]
+        tokens, answers = contexts(exam.vocabulary, exam.stream, exam.length, self.queries, items)
+        named = [logits[:, ::2].argmax(-1).cpu().numpy() for logits in exam.read(tokens, last)]
         correct = np.concatenate(named) == answers
         self._report(cells, correct)
         cells.drawn(tokens, answers)
-        records = asked.length // 2 - self.queries
-        cells.value("guess", guess_in_turn(records, self.queries, asked.vocabulary.values))
+        records = exam.length // 2 - self.queries
+        cells.value("guess", guess_in_turn(records, self.queries, exam.vocabulary.values))
         return correct
 
     def _report(self, cells: Recorder, correct: np.ndarray) -> None:

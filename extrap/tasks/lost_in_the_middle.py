@@ -77,8 +77,9 @@ class LostInTheMiddle(Task):
         if self.path is None:
             if (ids := most(self.characters)) < max(self.pairs):
                 raise UserError(
-                    f"{self.option('pairs')}: with {self.option('characters')} there are ids for "
-                    f"{ids} records; give more"
+                    self.option("pairs"),
+                    problem=f"{self.option('characters')} makes ids for only {ids} records",
+                    remedy="give more characters, or fewer pairs",
                 )
             fewest, longest = min(self.pairs), self.characters
         else:
@@ -87,13 +88,16 @@ class LostInTheMiddle(Task):
             longest = max(len(value.encode()) for e in examples for value in e.values)
         if self.generate and self.generate < (least := len(OPENING) + longest):
             raise UserError(
-                f"{self.option('generate')}: cuts values off; the opening and the longest value "
-                f"are {least} bytes: give so many or more, or 0 to leave substring and format out"
+                self.option("generate"),
+                problem=f"the opening and the longest value are {least} bytes",
+                remedy=f"give at least {least}, or 0 to leave substring and format out",
             )
         if self.indices is not None and max(self.indices) >= fewest:
             raise UserError(
-                f"{option}.indices={list(self.indices)}: from 0 to {fewest - 1}, for {fewest} "
-                "records; null takes depths"
+                f"{option}.indices",
+                list(self.indices),
+                f"expected indices from 0 to {fewest - 1}, for {fewest} records",
+                "give smaller ones, or null to use depths",
             )
 
     def _examples(self) -> list[list[Example]]:
@@ -162,17 +166,23 @@ class LostInTheMiddle(Task):
         """As `_curve`, but of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        answers = [_ids(e.value, vocabulary) for e in examples]
         last, correct = len(examples[0].values) - 1, []
         for index in sorted({round(d * last) for d in self.depths}):
-            opened = [
-                np.concatenate(
-                    [self._prompt(e, index, query, vocabulary)[0], _ids(OPENING, vocabulary)]
-                )
-                for e in examples
-            ]
-            correct.append(exact(model, opened, answers, self.batch_tokens))
+            prompts = [self._prompt(e, index, query, vocabulary)[0] for e in examples]
+            correct.append(self._exact(model, prompts, examples, vocabulary))
         return np.stack(correct, 1)
+
+    def _exact(
+        self,
+        model: Model,
+        prompts: Sequence[np.ndarray],
+        examples: Sequence[Example],
+        vocabulary: Vocabulary,
+    ) -> np.ndarray:
+        """Returns (trials,): True where greedy decoding gives the value behind the opening."""
+        opened = [np.concatenate([p, _ids(OPENING, vocabulary)]) for p in prompts]
+        answers = [_ids(e.value, vocabulary) for e in examples]
+        return exact(model, opened, answers, self.batch_tokens)
 
     def _curve(
         self,
@@ -197,8 +207,7 @@ class LostInTheMiddle(Task):
                 *(self._prompt(e, index, query, vocabulary) for e in examples), strict=True
             )
             answers = [_ids(e.value, vocabulary) for e in examples]
-            opened = [np.concatenate([p, _ids(OPENING, vocabulary)]) for p in prompts]
-            scores = {"accuracy": exact(model, opened, answers, self.batch_tokens)}
+            scores = {"accuracy": self._exact(model, prompts, examples, vocabulary)}
             if self.generate:
                 scores |= self._decoded(model, prompts, examples, vocabulary)
             places = {
@@ -236,14 +245,13 @@ class LostInTheMiddle(Task):
         """In any case; an id that is no text ends a word."""
         decoded = greedy(model, prompts, self.generate, self.batch_tokens)
         texts = [vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
-        wanted = [[value.casefold() for value in example.values] for example in examples]
+        said = [
+            [value.casefold() in text for value in example.values]
+            for text, example in zip(texts, examples, strict=True)
+        ]
         return {
-            "substring": np.array(
-                [values[0] in text for text, values in zip(texts, wanted, strict=True)]
-            ),
-            "format": np.array(
-                [any(v in text for v in values) for text, values in zip(texts, wanted, strict=True)]
-            ),
+            "substring": np.array([values[0] for values in said]),
+            "format": np.array([any(values) for values in said]),
         }
 
 

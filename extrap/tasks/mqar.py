@@ -20,7 +20,7 @@ from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.answers import SEED
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, Retrieval
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Different
 
 
@@ -56,11 +56,11 @@ class MultiQueryRecall(Retrieval):
     def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
         check_pairs("task.mqar", vocabulary, form, lengths[0])
 
-    def measure(self, cells: Recorder, form: int, asked: Asked) -> np.ndarray:
-        rng = np.random.default_rng((SEED, CODE, asked.length, form))
-        context = Context(rng, asked.vocabulary, asked.stream, asked.length)
+    def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
+        rng = np.random.default_rng((SEED, CODE, exam.length, form))
+        context = Context(rng, exam.vocabulary, exam.stream, exam.length)
         made = draw_associations(context, self.trials, form, self.power)
-        right = self._right(asked, made.tokens, made.asked)
+        right = self._right(exam, made.tokens, made.asked)
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(made.tokens, made.asked)
@@ -68,10 +68,10 @@ class MultiQueryRecall(Retrieval):
         return right
 
     @staticmethod
-    def _right(asked: Asked, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def _right(exam: Exam, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Returns whether the value is the most likely token after each key, (trials, pairs)."""
         first = int(places.min())
-        likely = asked.read(tokens, tokens.shape[1] - first)
+        likely = exam.read(tokens, tokens.shape[1] - first)
         named = np.concatenate([logits.argmax(-1).cpu().numpy() for logits in likely])
         answers = np.take_along_axis(tokens, places + 1, 1)
         return np.take_along_axis(named, places - first, 1) == answers

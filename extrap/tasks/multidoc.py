@@ -72,23 +72,27 @@ class MultiDoc(AtLengths):
         check_depths(self.option("depths"), self.depths)
         if self.top and max(self.top) >= vocabulary.keys:
             raise UserError(
-                f"{self.option('top')}: numbers of documents below "
-                f"data.vocabulary.keys={vocabulary.keys}; give smaller ones"
+                self.option("top"),
+                problem=f"expected numbers below data.vocabulary.keys={vocabulary.keys}",
+                remedy="give smaller ones",
             )
         template, extra = Template.of(vocabulary, self.facts), vocabulary.turns.extra
         ns = self.lengths(train_length)
         if template.most(ns[0] - extra) < 2:
             needed = 1 + 2 * template.width + template.question_width + extra
             raise UserError(
-                f"{self.option('facts')}: two documents and a question need {needed} tokens; "
-                "train with a longer length, or leave the smallest multiple out"
+                self.option("facts"),
+                problem=f"two documents and a question need {needed} tokens",
+                remedy="train with a longer length, or leave the smallest multiple out",
             )
         if (most := template.most(ns[-1] - extra)) > vocabulary.keys:
             raise UserError(
-                f"{self.option('multiples')}: {ns[-1]} tokens hold {most} "
-                "documents, each with a subject of its own, but "
-                f"data.vocabulary.keys={vocabulary.keys}; give smaller multiples, or train with "
-                "more keys"
+                self.option("multiples"),
+                problem=(
+                    f"{ns[-1]} tokens hold {most} documents with a subject each, but "
+                    f"data.vocabulary.keys={vocabulary.keys}"
+                ),
+                remedy="give smaller multiples, or train with more keys",
             )
         corpus.check("validation", ns[-1])
 

@@ -51,7 +51,9 @@ class NLLPosition(WindowLoss):
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if min(self.multiples) >= 1 and self.lengths(train_length)[0] <= train_length:
             raise UserError(
-                f"{self.option('multiples')}: must be above 1, past the training length"
+                self.option("multiples"),
+                problem="every multiple must be above 1, past the training length",
+                remedy="leave the others out",
             )
         super().check(corpus, vocabulary, train_length)
 

@@ -18,7 +18,7 @@ from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
 from extrap.data.trials.base import DEPTHS
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, Retrieval, check_depths
+from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths
 from extrap.utils.bounds import Count, Depths, Multiples
 
 
@@ -62,24 +62,24 @@ class ListRecall(Retrieval):
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 
-    def measure(self, cells: Recorder, form: RecallForm, asked: Asked) -> np.ndarray:
-        questions, records = asked.questions(form), form.records(asked.length)
+    def measure(self, cells: Recorder, form: RecallForm, exam: Exam) -> np.ndarray:
+        questions, records = exam.questions(form), form.records(exam.length)
         wanted = form.wanted(records, form.demands[0])
         items = questions.values[:, wanted, 0]
-        found = self._recalled(asked, questions.tokens, items)
+        found = self._recalled(exam, questions.tokens, items)
         self._report(cells, found)
         cells.drawn(questions.tokens, items)
         cells.value("guess", len(wanted) / records)
-        cells.value("chance", len(wanted) / (asked.vocabulary.keys - MARKS))
+        cells.value("chance", len(wanted) / (exam.vocabulary.keys - MARKS))
         return found["recall"]
 
     @staticmethod
-    def _recalled(asked: Asked, tokens: np.ndarray, items: np.ndarray) -> dict[str, np.ndarray]:
+    def _recalled(exam: Exam, tokens: np.ndarray, items: np.ndarray) -> dict[str, np.ndarray]:
         """Returns {metric: (trials, m) bool}: whether each item (trials, m) is among the m most
         likely tokens.
         """
-        m, ids, named = items.shape[1], asked.vocabulary.key_ids, []
-        for logits in (each[:, -1] for each in asked.read(tokens, 1)):
+        m, ids, named = items.shape[1], exam.vocabulary.key_ids, []
+        for logits in (each[:, -1] for each in exam.read(tokens, 1)):
             of_keys = logits[:, ids.start : ids.stop].topk(m).indices + ids.start
             named.append(torch.stack([logits.topk(m).indices, of_keys]).cpu().numpy())
         full, restricted = np.concatenate(named, 1)

@@ -59,14 +59,18 @@ class Repeat(TextLoss):
         return max(self.lengths(train_length)), "the longest"
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
         longest = max(self.lengths(train_length))
         if not 1 <= self.period * train_length < longest:
             raise UserError(
-                f"{self.option('period')}: a text of at least one token that is repeated within "
-                f"the longest length, so from {1 / train_length:g} to below "
-                f"{longest / train_length:g}, the greatest of task.repeat.multiples"
+                self.option("period"),
+                problem=(
+                    "the repeated text has at least one token and ends within the longest "
+                    f"length: expected from {1 / train_length:g} to below "
+                    f"{longest / train_length:g}, the greatest of task.repeat.multiples"
+                ),
+                remedy="give a period in that range",
             )
-        super().check(corpus, vocabulary, train_length)
 
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress

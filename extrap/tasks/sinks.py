@@ -26,7 +26,7 @@ from extrap.data.trials.base import DEPTHS, Form, Questions
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Asked, check_depths, curve
+from extrap.tasks.scoring.retrieval import Exam, check_depths, curve
 from extrap.utils.bounds import Count, Depths, Different, Multiples
 
 Ask = Literal["records", "padded", "alias"]
@@ -83,14 +83,14 @@ class SinkAblation(AtLengths, Diagnostic):
         each = self.trials * len(self.depths) * len(readings)
         recorder, counter = Recorder(), Counter(progress, each * len(self.ask) * sum(ns))
         for n in ns:
-            asked = Asked(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
+            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
             for name in self.ask:
                 found: dict[str, np.ndarray] = {}
                 for reading in readings:
                     protocol = f"{name}{reading}"
                     with recorder.at(protocol=protocol, length=n).within_range() as cells:
-                        scores = partial(_scores, asked, model, reading)
-                        questions = partial(asked.questions, FORMS[name])
+                        scores = partial(_scores, exam, model, reading)
+                        questions = partial(exam.questions, FORMS[name])
                         found[reading] = curve(cells, self.depths, questions, scores)
                         cells.value("guess", FORMS[name].guess(vocabulary, n))
                         if reading:
@@ -107,18 +107,16 @@ class SinkAblation(AtLengths, Diagnostic):
         return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
 
 
-def _scores(
-    asked: Asked, model: Inside, reading: str, questions: Questions
-) -> dict[str, np.ndarray]:
+def _scores(exam: Exam, model: Inside, reading: str, questions: Questions) -> dict[str, np.ndarray]:
     """Returns the scores of the model; `-first` and `-other` hide one token from it."""
     if not reading:
-        return asked.score(questions)
+        return exam.score(questions)
     slot = 0 if reading == "-first" else other_slot(questions)
 
     def hiding(tokens: Tensor, last: int) -> Tensor:
         return model.without(tokens, slot, last)
 
-    return asked.score(questions, hiding)
+    return exam.score(questions, hiding)
 
 
 def other_slot(questions: Questions) -> int:

@@ -42,9 +42,12 @@ class VariableTracking(Grid):
         most = list(self.forms().values())[self.hops.index(max(self.hops))]
         if most.records(shortest) < most.fewest_tested:
             raise UserError(
-                f"{self.option('hops')}: {shortest} tokens hold {most.records(shortest)} records, "
-                f"and two chains of {most.hops} hops are {most.fewest_tested}; give fewer hops or "
-                "longer lengths"
+                self.option("hops"),
+                problem=(
+                    f"{shortest} tokens hold {most.records(shortest)} records, but two "
+                    f"chains of {most.hops} hops need {most.fewest_tested}"
+                ),
+                remedy="give fewer hops or longer lengths",
             )
 
     def forms(self) -> dict[str, TraceForm]:

@@ -137,9 +137,9 @@ NTK = "extension._target_=extrap.extensions.ntk.NTK"
 def test_numbers_that_agree_to_six_digits_are_told_apart(elsewhere):
     stems = [
         job("extension=yarn", f"extension.factor={factor}").extension_stem
-        for factor in ("3.3333333", "3.33333", "1e6", "1000001")
+        for factor in ("3.3333333", "3.33333", "1e6", "999999.5")
     ]
-    assert stems == [f"yarn,factor={s}" for s in ("3.3333333", "3.33333", "1e+06", "1000001")]
+    assert stems == [f"yarn,factor={s}" for s in ("3.3333333", "3.33333", "1e+06", "999999.5")]
 
 
 def test_a_value_that_the_method_cannot_take_is_a_mistake_and_no_pair(elsewhere):
@@ -152,6 +152,6 @@ def test_a_value_that_the_method_cannot_take_is_a_mistake_and_no_pair(elsewhere)
 
 
 def test_options_are_checked_before_the_pair(elsewhere):
-    with pytest.raises(UserError, match=r"extension.factor=0.5: at least 1"):
+    with pytest.raises(UserError, match=r"extension.factor=0.5: from 1 to"):
         validate.check(job("scheme=rope", "extension=ntk", "extension.factor=0.5"))
     validate.check(job("scheme=rope", "extension=ntk"))

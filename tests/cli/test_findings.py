@@ -1,4 +1,4 @@
-"""`extrap findings`: verdicts in the terminal, in JSON and in results/README.md."""
+"""`extrap-findings`: verdicts in the terminal, in JSON and in results/FINDINGS.md."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,6 @@ import pytest
 from extrap.cli import findings
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-
-
-@pytest.mark.turns
-def test_the_table_of_findings_is_that_of_the_rows():
-    """Written by `make tables`."""
-    assert findings.written(RESULTS) == (RESULTS / "README.md").read_text()
 
 
 def test_the_terminal_and_json_say_the_same(capsys):
@@ -37,9 +31,51 @@ def test_a_mistake_is_one_line_that_lists_the_studies(words, said, capsys):
     assert told.count("\n") == 1
 
 
-def test_a_readme_without_a_place_for_tables_is_left_alone(tmp_path, capsys):
-    (tmp_path / "README.md").write_text("mine")
+def test_a_twin_is_counted_once():
+    found = findings.judged(RESULTS, "reference")
+    assert "55 statements, 1 of them counted with its twin: " in findings.summary(found)
+    counts = findings.summary(found).split(": ")[1]
+    assert sum(int(word) for word in counts.rstrip(".").split() if word.isdigit()) == 54
+
+
+def test_every_twin_has_the_effect_of_the_statement_that_is_counted():
+    for study in findings.declared(RESULTS):
+        found = {one.statement.id: one for one in findings.judged(RESULTS, study)}
+        for one in found.values():
+            if one.statement.twin:
+                assert one.effect == pytest.approx(found[one.statement.twin].effect)
+
+
+def test_pages_without_generated_parts_are_left_alone(tmp_path):
+    results = tmp_path / "results"
+    (results / "s").mkdir(parents=True)
+    for folder in (tmp_path, results, results / "s"):
+        (folder / "README.md").write_text("mine <!-- leaderboard -->")
+    (results / "README.md").write_text("mine")
+    findings.main(["--write", "--results", str(results)])
+    assert (tmp_path / "README.md").read_text() == "mine <!-- leaderboard -->"
+    assert (results / "README.md").read_text() == "mine"
+    assert (results / "FINDINGS.md").read_text().startswith("# Findings")
+
+
+def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
+    results = tmp_path / "results"
+    for study in ("s", "s/part", "s/other"):
+        (results / study / "rows").mkdir(parents=True)
+        entry = "id: a, says: b, source: c, rows: {task: nll}, above: 1"
+        (results / study / "findings.yaml").write_text(f"statements: [{{{entry}}}]")
+    page = "<!-- declared -->\n<!-- /declared -->"
+    (results / "README.md").write_text("mine")
+    for study in ("s", "s/other"):
+        (results / study / "README.md").write_text(page)
+    findings.main(["--write", "--results", str(results)])
+    whole, other = ((results / one / "README.md").read_text() for one in ("s", "s/other"))
+    assert "[part](../FINDINGS.md#part): 1 statements: 1 not measured." in whole
+    assert "[s](../FINDINGS.md#s)" in whole and "[other]" not in whole
+    assert "[other](../../FINDINGS.md#other)" in other and "[part]" not in other
+
+
+def test_a_folder_without_a_page_is_one_line(tmp_path, capsys):
     with pytest.raises(SystemExit, match="2"):
         findings.main(["--write", "--results", str(tmp_path)])
-    assert (tmp_path / "README.md").read_text() == "mine"
-    assert "<!-- findings -->" in capsys.readouterr().err
+    assert "README.md: missing; write it" in capsys.readouterr().err

@@ -28,7 +28,8 @@ def made(tmp_path):
     (tmp_path / "extrap").chmod(0o755)
 
     def run(study: str) -> list[str]:
-        words = ["make", "-s", "study", f"STUDY={study}", f"BIN={tmp_path}", "STAMP=Makefile"]
+        stamp = ["STAMP=Makefile", "-o", "Makefile"]  # never made, however old its date
+        words = ["make", "-s", "study", f"STUDY={study}", f"BIN={tmp_path}", *stamp]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
         done = subprocess.run(
             words, cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment, check=True

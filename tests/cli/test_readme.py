@@ -153,7 +153,7 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_command_that_repeats_rows_makes_committed_ones() -> None:
     """The bits themselves take minutes; that the line names rows that are here takes none."""
-    text = (ROOT / "results" / "README.md").read_text()
+    text = (ROOT / "results" / "REPEAT.md").read_text()
     (line,) = re.findall(r"^extrap (study=zoo .*)$", text, re.MULTILINE)
     this = job(*shlex.split(line), tiny=())
     assert measured(this)

@@ -70,7 +70,7 @@ def test_nothing_is_queued_through_a_link(slurm: Program, tmp_path: Path) -> Non
     (slurm.work / "runs").mkdir()
     (slurm.work / "runs/.sweep").symlink_to(tmp_path / "outside")
     done = slurm("-m", "name=a,b", SLURM)
-    assert done.returncode == 2 and "runs/.sweep: a link, and nothing is written" in done.stderr
+    assert done.returncode == 2 and "runs/.sweep: a link" in done.stderr
     assert list((tmp_path / "outside").iterdir()) == []
 
 

@@ -117,7 +117,9 @@ def test_hints_are_neighbours_that_begin_anywhere_and_are_the_same_in_both_numbe
 
 
 def test_what_a_string_needs_of_the_vocabulary_is_one_line():
-    with pytest.raises(UserError, match=r"^x\.longest=20: data\.vocabulary\.keys=30 leave hints f"):
+    with pytest.raises(
+        UserError, match=r"^x\.longest=20: data\.vocabulary\.keys=30 has hints for 14"
+    ):
         TASKS["addition-hints"].check("x", Vocabulary(keys=30), 128)
     with pytest.raises(UserError, match=r"^data\.vocabulary\.values=8: x needs 10 value ids"):
         TASKS["addition"].check("x", Vocabulary(keys=64, values=8), 64)
@@ -130,7 +132,10 @@ def test_bad_options_are_told():
         Copy(longest=0)
     with pytest.raises(
         UserError,
-        match=r"^data\.more\.copy\.longest=20: .* 43 tokens; give fewer, or raise data\.length=42$",
+        match=(
+            r"^data\.more\.copy\.longest=20: .* 43 tokens; give fewer symbols, "
+            r"or raise data\.length=42$"
+        ),
     ):
         Copy().check("data.more.copy", V, 42)
     with pytest.raises(

@@ -271,27 +271,39 @@ def write(path, content):
         (lambda d: d, "data.corpus.path={}: empty"),
         (
             lambda d: write(d / "short.txt", b"too short to split"),
-            "data.corpus.path={}: no text for ",
+            "data.corpus.path={}: no document is in the ",
         ),
         (
             lambda d: write(d / "image.txt", b"\xff\xd8\xff"),
-            "data.corpus.path={}: not readable as text",
+            "data.corpus.path={}: extrap cannot read this as text",
         ),
-        (lambda d: write(d / "t.jsonl", b'{"a": '), "data.corpus.path={}:1: not readable as json"),
-        (lambda d: write(d / "t.parquet", b"none"), "data.corpus.path={}: not readable as parquet"),
-        (lambda d: write(d / "t.gz", b"none"), "data.corpus.path={}: not readable as text"),
+        (
+            lambda d: write(d / "t.jsonl", b'{"a": '),
+            "data.corpus.path={}:1: extrap cannot read this as json",
+        ),
+        (
+            lambda d: write(d / "t.parquet", b"none"),
+            "data.corpus.path={}: extrap cannot read this as parquet",
+        ),
+        (
+            lambda d: write(d / "t.gz", b"none"),
+            "data.corpus.path={}: extrap cannot read this as text",
+        ),
         (
             lambda d: write(d / "t.jsonl.gz", gzip.compress(b'{"text": "a"}')[:-9]),
-            "data.corpus.path={}:1: not readable as json (Compressed file ended",
+            "data.corpus.path={}:1: extrap cannot read this as json (Compressed file ended",
         ),
         (
             lambda d: write(d / "t.TXT.GZ", gzip.compress(bytes(2**28 + 1))),
             "data.corpus.path={}: unpacks to more than 200 times its size",
         ),
-        (lambda d: write(d / "t.bz2", bz2.compress(b"text")), "data.corpus.path={}: not readable"),
+        (
+            lambda d: write(d / "t.bz2", bz2.compress(b"text")),
+            "data.corpus.path={}: extrap cannot read",
+        ),
         (
             lambda d: write(d / "t.jsonl", b'{"text": "\\ud800"}'),
-            "data.corpus.path={}:1: half of a character",
+            "data.corpus.path={}:1: the text holds half of a character",
         ),
         (
             lambda d: write(d / "t.jsonl", b'{"text": "a"}\n\n{"text": null, "b": "c"}'),
@@ -320,7 +332,7 @@ def test_what_cannot_be_read_is_told_in_one_line(tmp_path, cache, capfd, make, l
 def test_the_file_that_is_not_text_is_named(folder, cache):
     (folder / "b" / "37.txt").write_bytes(b"\xff\xff")
     with pytest.raises(
-        UserError, match=f"^data.corpus.path={folder}/b/37.txt: not readable as text"
+        UserError, match=f"^data.corpus.path={folder}/b/37.txt: extrap cannot read this as text"
     ):
         Files(path=str(folder)).open(cache)
 
@@ -331,8 +343,8 @@ def test_a_split_shorter_than_a_window_is_told(folder, cache):
     with pytest.raises(
         UserError,
         match=(
-            rf"^data.corpus.path={folder}: \d+ validation tokens, fewer than one window of "
-            r"1000000; give more"
+            rf"^data.corpus.path={folder}: the text has \d+ validation tokens, but one "
+            r"window has 1000000; give more"
         ),
     ):
         corpus.check("validation", 10**6)

@@ -82,7 +82,8 @@ def test_without_network_the_embedded_choices_are_named(no_network, tmp_path):
     with pytest.raises(UserError) as error:
         Hub(name="me/set").open(tmp_path)
     assert str(error.value) == (
-        "data.corpus.name=me/set: the hub does not give it (Name or service not known); "
+        "data.corpus.name=me/set: the hub does not serve this data set "
+        "(Name or service not known); "
         "without network use data/corpus=torch (embedded) or data/corpus=files data.corpus.path=..."
     )
 
@@ -107,9 +108,8 @@ def test_what_the_set_does_not_have_is_told_in_one_line(hub, tmp_path, monkeypat
         monkeypatch.setattr(datasets, "load_dataset", load)
     with pytest.raises(UserError) as error:
         Hub(name="me/set", **options).open(tmp_path)
-    assert (
-        str(error.value)
-        == f"data.corpus.name=me/set: {said}; set config, split, column or revision of data.corpus"
+    assert str(error.value) == (
+        f"data.corpus.name=me/set: {said}; correct config, split, column or revision of data.corpus"
     )
 
 

@@ -151,11 +151,11 @@ def test_a_batch_moves_whole():
 @pytest.mark.parametrize(
     ("options", "line"),
     [
-        ({"length": 5}, "data.length=5: give at least 6 tokens"),
+        ({"length": 5}, "data.length=5: BOS, "),
         ({"length": 600}, "data.vocabulary.keys=256: 299 records in 600 tokens need a key each"),
         (
             {"text": {"size": 0}, "retrieval": {"size": 0}},
-            "data.text.size=0 data.retrieval.size=0: nothing to train on",
+            "data.text.size=0: with data.retrieval.size=0 too",
         ),
         ({"text": {"size": -1}}, "data.text.size=-1"),
         ({"retrieval": {"weight": 0.0}}, "data.retrieval.weight=0.0"),
@@ -172,12 +172,12 @@ def test_bad_options_are_told_in_one_line(options, line):
 def test_text_shorter_than_a_window_is_told_in_one_line():
     with pytest.raises(
         UserError,
-        match=r"^data.corpus.path=given: 30 train tokens, fewer than one window of 64; .*$",
+        match=r"^data.corpus.path=given: the text has 30 train tokens, but one window has 64; .*$",
     ):
         Batches(mixture(), corpus(TEXT[:30]), 0, STEPS)
 
 
 @pytest.mark.parametrize("name", ["text", "retrieval", "a/b", "a.b", ""])
 def test_a_part_has_a_name_of_its_own(name: str) -> None:
-    with pytest.raises(UserError, match=rf"^data\.more\.{re.escape(name)}: a part is named by"):
+    with pytest.raises(UserError, match=rf"^data\.more\.{re.escape(name)}: the name of a part"):
         mixture(more={name: Text(size=2)})

@@ -99,8 +99,8 @@ def test_the_first_records_are_the_question_and_the_first_distractors():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", r": no example in it"),
-        ("\n \n", r": no example in it"),
+        ("", r": the file holds no example"),
+        ("\n \n", r": the file holds no example"),
         (f"{line()}\n{{", r":2: no JSON"),
         (b"\xff\xfe", r":1: no JSON"),
         ("[" * 100_000, r":1: no JSON"),
@@ -122,8 +122,8 @@ def test_the_first_records_are_the_question_and_the_first_distractors():
             f"{line()}\n{line(ordered_kv_records=RECORDS[:2])}",
             r":2: 2 records, but 3 in the first example",
         ),
-        (gzip.compress(line().encode() * 50, mtime=0)[:-20], r": cannot be read"),
-        (b"\x1f\x8bnothing", r": cannot be read"),
+        (gzip.compress(line().encode() * 50, mtime=0)[:-20], r": extrap cannot read this file"),
+        (b"\x1f\x8bnothing", r": extrap cannot read this file"),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path, text, message):
@@ -135,7 +135,7 @@ def test_a_bad_file_is_one_line(tmp_path, text, message):
 
 @pytest.mark.parametrize("name", ["missing.jsonl", "", "nul\0"])
 def test_a_file_that_is_not_there_is_one_line(tmp_path, name):
-    with pytest.raises(UserError, match=r"^task\.x\.path=.*cannot be read") as error:
+    with pytest.raises(UserError, match=r"^task\.x\.path=.*extrap cannot read this file") as error:
         read("task.x.path", f"{tmp_path}/{name}", 10)
     assert "\n" not in str(error.value)
 

@@ -46,5 +46,5 @@ def test_it_is_a_part_of_a_mixture_and_moves_no_other():
 
 @pytest.mark.parametrize("shortest", [0, 33])
 def test_a_text_must_fit_twice(shortest):
-    with pytest.raises(UserError, match=rf"data.more.repeat.shortest={shortest}: from 1 to 32"):
+    with pytest.raises(UserError, match=rf"data.more.repeat.shortest={shortest}: expected 1 to 32"):
         mixture(more={"repeat": RepeatedText(shortest=shortest)})

@@ -115,7 +115,7 @@ def test_chains_of_training_have_all_numbers_of_hops():
     ("form", "length", "message"),
     [
         (NthForm(5), 12, r"^task\.x\.copies=5: 12 tokens hold 4 records"),
-        (NthForm(5), 6, r"^task\.x: 6 tokens hold 1 records and a question, 2 are the least"),
+        (NthForm(5), 6, r"^task\.x: 6 tokens hold 1 records and a question, but 2 records"),
         (TraceForm(2), 256, r"^data\.vocabulary\.keys=64: task\.x needs 84 key ids for 84 records"),
         (NthForm(5), 256, r"^data\.vocabulary\.keys=64: task\.x needs 79 key ids for 126 records"),
     ],

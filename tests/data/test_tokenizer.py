@@ -186,8 +186,9 @@ def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(UserError) as error:
         _ = Tokenized(tokenizer="somebody/model").encoder
     assert str(error.value) == (
-        "data.vocabulary.tokenizer=somebody/model: the hub does not give it (Name or service not "
-        "known); without network give a tokenizer.json, or use data/vocabulary=bytes"
+        "data.vocabulary.tokenizer=somebody/model: the hub does not serve this tokenizer "
+        "(Name or service not known); without network give a tokenizer.json, "
+        "or use data/vocabulary=bytes"
     )
 
 

@@ -59,8 +59,6 @@ def test_a_method_that_is_another_one_past_the_length_is_refused():
         PoSE(DynamicNTK(2.0))
     with pytest.raises(ValueError, match="turns pairs otherwise past L"):
         PoSE(LongRoPE(8.0)).extend(RoPE(SHAPE))
-    with pytest.raises(ValueError, match="at most here"):
-        PoSE(Interpolation(1e300)).extend(RoPE(SHAPE))
 
 
 def test_a_scheme_that_draws_its_own_positions_is_refused():

@@ -13,10 +13,11 @@ from pathlib import Path
 
 Files = dict[str, bytes | Callable[[Path], object]]
 Case = tuple[Files, list[str]] | tuple[Files, list[str], str]
-PATH = "data.corpus.path"
+PATH, COLUMN = "data.corpus.path", "data.corpus.column"
 
 TEXT = b"".join(b"line %d of some text, %d words long\n" % (i, i * 7919 % 1000) for i in range(400))
 LINES = [json.dumps({"text": f"row {i} " * 40, "n": i}).encode() for i in range(40)]
+TABLE = b"\n".join(LINES)
 
 
 def corpus(path: str, *more: str) -> list[str]:
@@ -35,6 +36,10 @@ def parquet(**columns: list) -> bytes:
 
     pq.write_table(pa.table(columns), out := io.BytesIO())
     return out.getvalue()
+
+
+def patched(content: bytes, at: int, new: bytes) -> bytes:
+    return content[:at] + new + content[at + len(new) :]
 
 
 def link(target: str) -> Callable[[Path], object]:
@@ -67,6 +72,7 @@ def sparse(path: Path) -> None:
 
 
 DEEP = b"[" * 5000 + b"]" * 5000
+DEEP_OBJECT = b'{"a":' * 3000 + b"1" + b"}" * 3000
 
 CORPORA: dict[str, Case] = {
     "no such file": ({}, corpus("none.txt")),
@@ -97,70 +103,33 @@ CORPORA: dict[str, Case] = {
     "documents too short": ({"a.txt": TEXT}, corpus("a.txt", "data.corpus.document_tokens=100")),
     "gz that is not": one("a.txt.gz", TEXT),
     "gz cut off": one("a.txt.gz", gzip.compress(os.urandom(3000))[:-900]),
-    "gz with flipped bytes": (
-        {"a.txt.gz": gzip.compress(TEXT)[:60] + b"\xaa" * 40 + gzip.compress(TEXT)[100:]},
-        corpus("a.txt.gz"),
-    ),
+    "gz with flipped bytes": one("a.txt.gz", patched(gzip.compress(TEXT), 60, b"\xaa" * 40)),
     "jsonl that is not": one("a.jsonl", b"not JSON\nat all\n"),
     "jsonl cut off": one("a.jsonl", b"\n".join(LINES)[:-9]),
-    "jsonl of numbers": one("a.jsonl", b"1\n2\n3\n", option="data.corpus.column"),
+    "jsonl of numbers": one("a.jsonl", b"1\n2\n3\n", option=COLUMN),
     "jsonl of lists": one("a.jsonl", b'["a"]\n["b"]\n'),
     "jsonl of zeros": one("a.jsonl", bytes(999)),
     "jsonl in another encoding": one("a.jsonl", b'{"text": "\xff\xfe"}\n'),
     "jsonl nested deep": one("a.jsonl", b'{"text": "a", "x": ' + DEEP + b"}\n"),
-    "jsonl nested deep at its end": (
-        {"a.jsonl": b"\n".join([*LINES, b'{"a":' * 3000 + b"1" + b"}" * 3000])},
-        corpus("a.jsonl"),
-    ),
+    "jsonl nested deep at its end": one("a.jsonl", TABLE + b"\n" + DEEP_OBJECT),
     "json nested deep over lines": one("a.json", b"[\n" * 3000),
     "jsonl.gz nested deep": one("a.jsonl.gz", gzip.compress(DEEP)),
-    "jsonl.gz cut off": (
-        {"a.jsonl.gz": gzip.compress(b"\n".join(LINES))[:-30]},
-        corpus("a.jsonl.gz"),
-    ),
+    "jsonl.gz cut off": one("a.jsonl.gz", gzip.compress(TABLE)[:-30]),
     "a line without end": one("a.jsonl", huge),
     "a line of quotes that close nothing": one("a.jsonl", b'\\"' * 2**21),
-    "an honest line cut off": (
-        {"a.jsonl": b'{"text": "' + b'he said \\"no\\" ' * 2**18},
-        corpus("a.jsonl"),
-    ),
+    "an honest line cut off": one("a.jsonl", b'{"text": "' + b'he said \\"no\\" ' * 2**18),
     "a file of eight terabytes without one": one("a.txt", sparse),
-    "no column of that name": (
-        {"a.jsonl": b"\n".join(LINES)},
-        corpus("a.jsonl", "data.corpus.column=body"),
-        "data.corpus.column",
-    ),
-    "a column of numbers": (
-        {"a.jsonl": b"\n".join(LINES)},
-        corpus("a.jsonl", "data.corpus.column=n"),
-        "data.corpus.column",
-    ),
-    "a text missing in one row": (
-        {"a.jsonl": b"\n".join([*LINES, b'{"n": 41}'])},
-        corpus("a.jsonl"),
-        "data.corpus.column",
-    ),
+    "no column of that name": one("a.jsonl", TABLE, f"{COLUMN}=body", option=COLUMN),
+    "a column of numbers": one("a.jsonl", TABLE, f"{COLUMN}=n", option=COLUMN),
+    "a text missing in one row": one("a.jsonl", TABLE + b'\n{"n": 41}', option=COLUMN),
     "parquet that is not": one("a.parquet", b"PAR1" + bytes(99) + b"PAR1"),
     "parquet cut off": one("a.parquet", parquet(text=["abc" * 50] * 99)[:-40]),
-    "parquet with flipped bytes": (
-        {
-            "a.parquet": parquet(text=["abc" * 50] * 99)[:8]
-            + b"\xff" * 60
-            + parquet(text=["abc" * 50] * 99)[68:]
-        },
-        corpus("a.parquet"),
+    "parquet with flipped bytes": one(
+        "a.parquet", patched(parquet(text=["abc" * 50] * 99), 8, b"\xff" * 60)
     ),
-    "parquet of numbers": (
-        {"a.parquet": parquet(n=[1, 2])},
-        corpus("a.parquet"),
-        "data.corpus.column",
-    ),
+    "parquet of numbers": one("a.parquet", parquet(n=[1, 2]), option=COLUMN),
     "parquet without rows": one("a.parquet", parquet(text=[])),
-    "parquet of lists": (
-        {"a.parquet": parquet(text=[["a"], ["b"]])},
-        corpus("a.parquet"),
-        "data.corpus.column",
-    ),
+    "parquet of lists": one("a.parquet", parquet(text=[["a"], ["b"]]), option=COLUMN),
 }
 
 READ_ONLY_TO_ROOT: dict[str, Case] = {

@@ -13,32 +13,15 @@ from typing import Any
 import torch
 
 from extrap.results import rows
+from tests.support.plausible import row as plain
 
 Change = Callable[[bytes], bytes]
 
 
 def row(**more: object) -> dict[str, object]:
-    same = {
-        "run": "rope-1-s0",
-        "study": "s",
-        "scheme": "rope",
-        "data": "mixture",
-        "extension": "direct",
-        "seed": 0,
-        "train_length": 64,
-    }
-    return (
-        same
-        | {
-            "task": "nll",
-            "metric": "nll",
-            "length": 64,
-            "value": 2.5,
-            "status": "ok",
-            "config": "c0ffee",
-        }
-        | more
-    )
+    run = {"run": "rope-1-s0", "study": "s", "scheme": "rope", "data": "mixture", "seed": 0}
+    run |= {"extension": "direct", "train_length": 64, "config": "c0ffee"}
+    return plain("nll", "", 64, "nll", 2.5) | run | more
 
 
 def sheet() -> bytes:
@@ -117,11 +100,8 @@ def saved(content: Any) -> bytes:
 
 def flipped(content: bytes) -> bytes:
     middle = len(content) // 2
-    return (
-        content[:middle]
-        + bytes(b ^ 0xFF for b in content[middle : middle + 64])
-        + content[middle + 64 :]
-    )
+    new = bytes(b ^ 0xFF for b in content[middle : middle + 64])
+    return content[:middle] + new + content[middle + 64 :]
 
 
 def without(weights: dict, name: str) -> dict:

@@ -220,7 +220,7 @@ def test_corpora_are_text(canary: Path, tmp_path: Path, monkeypatch: pytest.Monk
         folder / "c.parquet",
     )
     (folder / "d.txt").write_text("\n".join(words))
-    with pytest.raises(UserError, match=r"c\.parquet: not readable as parquet"):
+    with pytest.raises(UserError, match=r"c\.parquet: extrap cannot read this as parquet"):
         list(Files(path=str(folder / "c.parquet")).documents())
     for source in ("a.jsonl", "b.parquet", "d.txt", "text"):
         found = b"".join(text for _, text in Files(path=str(folder / source)).documents())

@@ -7,6 +7,7 @@ Each case is prepared in a folder with a small study `s` of two runs; messages.t
 import io
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -41,8 +42,8 @@ from tests.support import jobs
 from tests.support.plausible import run_rows
 
 Prepare = Callable[[Path], object]
-Case = tuple[Callable, list[str], Prepare]
-
+PARTS = (clean, compare, findings, plot, records, report, schemes, status, table)
+COMMANDS = {part.__name__.rpartition(".")[2]: part.main for part in PARTS}
 FILE, FOLDER = "a file where a folder should be", "a folder where a file should be"
 
 
@@ -104,85 +105,60 @@ def nothing(folder: Path) -> None:
 
 STATEMENT = "{id: a, says: b, source: c, rows: {task: nll}, above: 1"
 
-MISTAKES: dict[str, Case] = {
-    "plot: results is a file": (plot.main, ["s"], occupied("results")),
-    "plot: the study is a file": (plot.main, ["s"], occupied("results/s")),
-    "plot: rows are a file": (plot.main, ["s"], occupied("results/s/rows")),
-    "plot: figures are a file": (plot.main, ["s", "loss_length"], occupied("results/s/figures")),
-    "plot: a figure is a folder": (
-        plot.main,
-        ["s", "loss_length"],
-        folder_at("results/s/figures/loss_length.svg"),
-    ),
-    "plot: paper is a file": (
-        plot.main,
-        ["s", "loss_length", "--width", "3in"],
-        occupied("results/s/figures/paper"),
-    ),
-    "plot: analytic is a file": (
-        plot.main,
-        ["--analytic", "rope_base"],
-        occupied("results/analytic"),
-    ),
-    "plot: a study of five thousand letters": (plot.main, ["s" * 5000], nothing),
-    "plot: a study above": (plot.main, ["../s"], nothing),
-    "plot: a study on two lines": (plot.main, ["s\nt"], nothing),
-    "plot: no series": (plot.main, ["s", "--series", ""], nothing),
-    "plot: a width that is none": (plot.main, ["s", "--width", "nanin"], nothing),
-    "plot: a width in digits of another script": (plot.main, ["s", "--width", "\u0663in"], nothing),
+ESCAPE = STATEMENT.replace("says: b", 'says: "') + '\\e[2J"'
+
+
+def stated(more: str = "", statement: str = STATEMENT, common: str = "") -> Prepare:
+    return declared(f"{common}statements: [{statement}{more}}}]")
+
+
+# fmt: off
+MISTAKES: dict[str, tuple[str, Prepare]] = {
+    "plot: results is a file": ("s", occupied("results")),
+    "plot: the study is a file": ("s", occupied("results/s")),
+    "plot: rows are a file": ("s", occupied("results/s/rows")),
+    "plot: figures are a file": ("s loss_length", occupied("results/s/figures")),
+    "plot: a figure is a folder": ("s loss_length", folder_at("results/s/figures/loss_length.svg")),
+    "plot: paper is a file": ("s loss_length --width 3in", occupied("results/s/figures/paper")),
+    "plot: analytic is a file": ("--analytic rope_base", occupied("results/analytic")),
+    "plot: a study of five thousand letters": ("s" * 5000, nothing),
+    "plot: a study above": ("../s", nothing),
+    "plot: a study on two lines": ("'s\nt'", nothing),
+    "plot: no series": ("s --series ''", nothing),
+    "plot: a width that is none": ("s --width nanin", nothing),
+    "plot: a width in digits of another script": ("s --width \u0663in", nothing),
     "table: results elsewhere is a file": (
-        table.main,
-        ["s", "--results", "results/s/rows/rope-cafe0123-s0__direct__nll.csv"],
-        nothing,
+        "s --results results/s/rows/rope-cafe0123-s0__direct__nll.csv", nothing
     ),
-    "table: results of too long a name": (table.main, ["s", "--results", "a" * 5000], nothing),
-    "report: the page is a folder": (report.main, ["s"], folder_at("results/s/report.html")),
-    "report: to a folder": (report.main, ["s", "--output", "out"], folder_at("out")),
-    "report: to a pipe": (report.main, ["s", "--output", "out"], piped("out")),
-    "report: below a file": (report.main, ["s", "--output", "out/a.html"], occupied("out")),
-    "report: to a name too long": (report.main, ["s", "--output", "a" * 300], nothing),
-    "report: through a link": (report.main, ["s"], linked("results/s/report.html")),
-    "findings: a folder": (findings.main, ["s"], folder_at("results/s/findings.yaml")),
-    "findings: a pipe": (findings.main, ["s"], piped("results/s/findings.yaml")),
-    "findings: not UTF-8": (findings.main, ["s"], declared(b"\xff\xfe")),
-    "findings: NUL": (findings.main, ["s"], declared("a: \0")),
-    "findings: deep": (findings.main, ["s"], declared("[" * 9999)),
-    "findings: a day that is none": (findings.main, ["s"], declared("declared: 2026-99-99")),
-    "findings: a number": (findings.main, ["s"], declared("3")),
-    "findings: an escape": (
-        findings.main,
-        ["s"],
-        declared(f'statements: [{STATEMENT.replace("says: b", "says: " + chr(34))}\\e[2J"}}]'),
-    ),
-    "findings: names of several kinds": (
-        findings.main,
-        ["s"],
-        declared(f"statements: [{STATEMENT}, 1: 2, foo: 3}}]"),
-    ),
-    "findings: a premise that is a list": (
-        findings.main,
-        ["s"],
-        declared(f"statements: [{STATEMENT}, learned: [1]}}]"),
-    ),
-    "findings: columns of several kinds": (
-        findings.main,
-        ["s"],
-        declared("common: {1: 2, foo: 3}\nstatements: [" + STATEMENT + "}]"),
-    ),
-    "findings: the table is a folder": (findings.main, ["--write"], folder_at("results/README.md")),
-    "status: runs is a file": (status.main, ["t"], occupied("runs")),
+    "table: results of too long a name": ("s --results " + "a" * 5000, nothing),
+    "report: the page is a folder": ("s", folder_at("results/s/report.html")),
+    "report: to a folder": ("s --output out", folder_at("out")),
+    "report: to a pipe": ("s --output out", piped("out")),
+    "report: below a file": ("s --output out/a.html", occupied("out")),
+    "report: to a name too long": ("s --output " + "a" * 300, nothing),
+    "report: through a link": ("s", linked("results/s/report.html")),
+    "records: to a pipe": ("out", piped("out")),
+    "findings: a folder": ("s", folder_at("results/s/findings.yaml")),
+    "findings: a pipe": ("s", piped("results/s/findings.yaml")),
+    "findings: not UTF-8": ("s", declared(b"\xff\xfe")),
+    "findings: NUL": ("s", declared("a: \0")),
+    "findings: deep": ("s", declared("[" * 9999)),
+    "findings: a day that is none": ("s", declared("declared: 2026-99-99")),
+    "findings: a number": ("s", declared("3")),
+    "findings: an escape": ("s", stated(statement=ESCAPE)),
+    "findings: names of several kinds": ("s", stated(", 1: 2, foo: 3")),
+    "findings: a premise that is a list": ("s", stated(", learned: [1]")),
+    "findings: columns of several kinds": ("s", stated(common="common: {1: 2, foo: 3}\n")),
+    "findings: the table is a folder": ("--write", folder_at("results/README.md")),
+    "status: runs is a file": ("t", occupied("runs")),
     "compare: items are a folder": (
-        compare.main,
-        ["s", "rope", "alibi"],
-        folder_at("results/s/items/rope-cafe0123-s0__direct__nll.csv"),
+        "s rope alibi", folder_at("results/s/items/rope-cafe0123-s0__direct__nll.csv")
     ),
-    "clean: a run that is a file": (
-        clean.main,
-        ["s", "--runs", "--yes"],
-        occupied("runs/rope-cafe0123-s0"),
-    ),
-    "clean: rows behind a link": (clean.main, ["s", "--rows", "--yes"], linked("results/s/items")),
+    "clean: a run that is a file": ("s --runs --yes", occupied("runs/rope-cafe0123-s0")),
+    "clean: rows behind a link": ("s --rows --yes", linked("results/s/items")),
 }
+# fmt: on
+"""What is done and found, behind the program that meets it: its words, and what lies in its way."""
 
 
 @pytest.fixture
@@ -205,9 +181,9 @@ def outcome(call: Callable, words: list[str]) -> object:
 def test_what_lies_in_the_way_is_one_line(
     name: str, here: Path, capsys, messages: Messages
 ) -> None:
-    call, words, prepare = MISTAKES[name]
+    words, prepare = MISTAKES[name]
     prepare(here)
-    code = outcome(call, words)
+    code = outcome(COMMANDS[name.partition(":")[0]], shlex.split(words))
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert (code, len(lines), out) == (0 if name.startswith("clean: a run") else 2, 1, ""), err
@@ -282,25 +258,16 @@ def few_letters() -> io.TextIOBase:
     return io.TextIOWrapper(io.BytesIO(), encoding="ascii")
 
 
-def asked_for_help(words: list[str]) -> None:
+def asked_for_help(_: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["extrap", *words])
+        patch.setattr(sys, "argv", ["extrap", "--help"])
         patch.setattr(sys, "path", [*sys.path])
         patch.setenv("HYDRA_FULL_ERROR", "1")
         program.main()
 
 
-PRINTING: dict[str, tuple[Callable, list[str]]] = {
-    "table": (table.main, ["s"]),
-    "table --json": (table.main, ["s", "--json"]),
-    "plot --list": (plot.main, ["--list"]),
-    "plot": (plot.main, ["s", "loss_length"]),
-    "status": (status.main, ["s"]),
-    "compare": (compare.main, ["s", "rope", "alibi"]),
-    "findings": (findings.main, ["s"]),
-    "schemes": (schemes.main, []),
-    "help": (asked_for_help, ["--help"]),
-}
+PRINTING = ["table s", "table s --json", "plot --list", "plot s loss_length", "status s"]
+PRINTING += ["compare s rope alibi", "findings s", "schemes", "--help"]
 FULL = "a temporary file, or what is printed: the disk is full"
 
 
@@ -314,11 +281,12 @@ FULL = "a temporary file, or what is printed: the disk is full"
 def test_what_is_printed_may_be_taken_by_nobody(
     name: str, make: Callable, code: int, line: str, here: Path, monkeypatch, capsys
 ) -> None:
-    declared(f"statements: [{STATEMENT.replace('says: b', 'says: ≤ ½')}}}]")(here)
+    stated(statement=STATEMENT.replace("says: b", "says: ≤ ½"))(here)
     monkeypatch.setattr(
         catalogue, "schemes", lambda folder: pd.DataFrame({"a–b": [1], "source": [2]})
     )
-    call, words = PRINTING[name]
+    program, *words = name.split()
+    call = (COMMANDS | {"--help": asked_for_help})[program]
     stream = make()
     monkeypatch.setattr(sys, "stdout", stream)
     assert outcome(call, words) == code
@@ -415,8 +383,3 @@ class Case0:
 
 class Silent:
     pass
-
-
-def test_there_are_enough() -> None:
-    tables = (MISTAKES, VALUES * 4, ENTRIES, list(PRINTING) * 4)
-    assert sum(map(len, tables)) > 100

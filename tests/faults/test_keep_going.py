@@ -12,11 +12,12 @@ from extrap.utils.errors import UserError
 from tests.support.jobs import job
 
 KV = {
-    "task.kv.depths=[0,0.5,1.5]": "expected a list of numbers from 0 to 1, each once",
-    "task.kv.multiples=[1,16]": "511 records in 1024 tokens need a key each",
-    "task.kv.pairs=32": "a context of 64 tokens holds at most 31 records",
-    "task.kv.trials=2.5": "expected a whole number",
+    "task.kv.depths=[0,0.5,1.5]": "task.kv.depths",
+    "task.kv.multiples=[1,16]": "data.vocabulary.keys",
+    "task.kv.pairs=32": "task.kv.pairs",
+    "task.kv.trials=2.5": "task.kv.trials",
 }
+"""A mistake, and the option that the message names."""
 RECORD = {
     "ordered_kv_records": [["a" * 8, "b" * 8], ["c" * 8, "d" * 8]],
     "key": "a" * 8,

@@ -109,7 +109,7 @@ def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
             ["--width", "1in"],
             "--width=1in: expected 2in to 40in; give a number with in, cm or mm, such as 3.3in",
         ),
-        (["--width", "nanin"], "--width=nanin: a width is"),
+        (["--width", "nanin"], "--width=nanin: expected 2in"),
     ],
 )
 def test_a_mistake_is_one_line(results, capsys, words, line):

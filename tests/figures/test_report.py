@@ -12,7 +12,7 @@ from matplotlib.colors import to_rgb
 from extrap import figures
 from extrap.cli import report
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.report import heatmap, page, views
+from extrap.figures.report import heatmap, page, sections, views
 from extrap.figures.report.chart import MARKS, mark
 from extrap.figures.report.text import number
 from extrap.results import rows
@@ -205,6 +205,13 @@ def test_every_marker_of_a_figure_has_a_mark():
     from extrap.figures.drawing.palette import MARKERS
 
     assert all(0 <= mark(marker) < len(MARKS) for marker in MARKERS)
+
+
+def test_the_page_names_models_that_are_larger_than_the_others(frame):
+    some = study_rows(("rope", "alibi", "nope"), (0,))
+    assert "Larger than the others" not in sections.overview(frame(some))
+    larger = [one | {"params": 222_336} if one["scheme"] == "nope" else one for one in some]
+    assert "nope (222,336 parameters)" in sections.overview(frame(larger))
 
 
 def test_findings_stand_with_their_verdicts(tmp_path):

@@ -14,6 +14,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from extrap.figures.drawing import palette
+from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import End, label_ends, spaced
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS, MARKERS, registered
@@ -199,3 +200,11 @@ def test_a_note_of_many_lines_gets_room_of_its_own(words, grows):
     shown = figure.texts[-1].get_text().count("\n") + 1
     grown = (figure.get_size_inches()[1] - before) / NOTE_LINE
     assert grown == pytest.approx(max(0, shown - 2)) and (shown > 2) == grows
+
+
+def test_a_note_names_the_schemes_with_larger_models(frame):
+    rows = frame([row for name in ("rope", "t5", "nope") for row in run_rows(name)])
+    assert "parameters" not in note(rows)
+    sizes = {"rope": 172_864, "t5": 195_520, "nope": 222_336}
+    larger = note(rows.assign(params=rows["scheme"].map(sizes).astype("Int64")))
+    assert larger.endswith(" · nope: 222,336 parameters, others 172,864 to 195,520")

@@ -198,5 +198,5 @@ def test_epsilon_is_that_of_every_norm():
 )
 def test_options_of_the_wrong_kind_are_one_line(words, expected):
     with pytest.raises(UserError) as error:
-        job(words).shape  # noqa: B018
+        job(words).source.shape  # noqa: B018
     assert str(error.value).startswith(expected)

@@ -167,7 +167,7 @@ def test_the_gate_within_the_training_length_is_the_shortest(words, filler):
     assert values(found, "gate") == {("records", L // 4): 1.0}
     assert {row["status"] for row in found.rows} == {"ok"}
     assert values(found, "accuracy")["records", L // 2, 0.5] == 0
-    with pytest.raises(UserError, match="must hold 1"):
+    with pytest.raises(UserError, match="must include 1"):
         measure(KV(multiples=(0.5, 2)), near, filler, L, words)
 
 

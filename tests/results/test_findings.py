@@ -31,7 +31,7 @@ def grid(study: str) -> str:
     found = []
     for name in experiments(study):
         options = yaml.safe_load((CONF / f"{name}.yaml").read_text())
-        sweep = options.pop("hydra", {}).get("sweeper", {}).get("params") or options.pop("sweep", 0)
+        sweep = options.pop("sweep", None)
         found.append([name, {"options": options, "sweep": sweep}])
     return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -86,9 +86,9 @@ def test_a_digest_covers_what_is_said_and_how_it_is_judged(tmp_path, change):
         ("statements: 3", "statements"),
         (GOOD.replace("id: one", "id: 3"), "id"),
         (GOOD.replace("says:", "say:"), "says"),
-        (GOOD.replace("  below: 0.5", ""), "either above or below"),
-        (GOOD + "  above: 1\n", "either above or below"),
-        (GOOD.replace("0.5", "half"), "either above or below"),
+        (GOOD.replace("  below: 0.5", ""), "above"),
+        (GOOD + "  above: 1\n", "above"),
+        (GOOD.replace("0.5", "half"), "above"),
         (GOOD.replace("task:", "tasks:"), "tasks"),
         (GOOD + "  statistic: mode\n", "statistic=mode"),
         (GOOD + "  over: scheme\n", "over"),

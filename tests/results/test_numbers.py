@@ -1,111 +1,163 @@
-"""Every number in the texts about results is in the rows, or is said to be none of theirs."""
+"""Every number in the texts about results is written from rows, or is said to be none of theirs."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 from extrap.cli import findings
 from extrap.results.findings import numbers
-from extrap.results.rows import frame
+from extrap.results.findings.verdict import table
+from extrap.results.rows import folder, frame, open_study
 from extrap.utils.errors import UserError
 from tests.results.test_verdict import row
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
-WITHOUT_ROWS = {"LOG.md": "dated numbers of runs that left no rows, as its first lines say"}
+WITHOUT_ROWS = {"LOG.md", "REPEAT.md", "FINDINGS.md"}
+"""Numbers of runs that left no rows, as their first lines say; a page that is all generated."""
 TEXTS = [ROOT / "README.md", *RESULTS.glob("*.md"), *RESULTS.glob("**/README.md")]
 CHECKED = sorted(path for path in TEXTS if path.name not in WITHOUT_ROWS)
 
 
+def folder_of(path: Path) -> Path:
+    return RESULTS if path.parent == ROOT else path.parent
+
+
 @pytest.mark.parametrize("path", CHECKED, ids=[str(path.relative_to(ROOT)) for path in CHECKED])
-def test_a_text_holds_no_number_that_is_declared_nowhere(path):
-    folder = RESULTS if path.parent == ROOT else path.parent
-    assert not numbers.undeclared(path.read_text(), folder), f"declare them in {folder}"
+def test_a_page_holds_no_measured_number_outside_its_generated_parts(path):
+    assert not numbers.unheld(path.read_text(), folder_of(path))
 
 
-def test_the_numbers_of_texts_are_those_of_the_rows():
-    """Written by `make tables`. What belongs to no study has no rows, hence nothing measured."""
-    assert not numbers.declared(RESULTS)["numbers"]
-    for path, text in findings.texts(RESULTS).items():
+def test_pages_are_those_of_the_rows():
+    """Written by `make tables`."""
+    for path, text in findings.written(RESULTS).items():
         assert text == path.read_text(), path
 
 
-ROWS = [row(scheme, seed, 4, value) for scheme, value in (("rope", 0.4), ("alibi", 0.8))
-        for seed in range(3)]  # fmt: skip
-SAID = """
-common: {task: kv, metric: accuracy}
-numbers:
-- text: "finds {}, RoPE {} ({} of it)"
-  multiple: 4
-  each: [{scheme: alibi}, {scheme: rope}, {terms: [{scheme: rope, times: -1}], take: exp}]
-not_measured:
-- {text: a rate of .001, reason: an option}
-"""
-OLD = "ALiBi finds .1,\n  RoPE 0.25 (7.0 of it) at a rate of .001."
+CHANGES = [
+    ("suite", "ALiBi .76", "ALiBi .86"),
+    ("suite", "KERPLE-log finds 1.00", "RoPE finds 1.00"),
+    ("suite", "1.12 times", "112 %"),
+    ("suite", "One seed of RoPE", "One seed of T5"),
+    ("zoo", "71 of 78", "75 of 78"),
+    ("zoo", "and seven never", "and three never"),
+    ("demo", "T5 loses keys", "ALiBi loses keys"),
+    ("demo", "stays flat while keys in the middle go", "explodes while keys in the middle stay"),
+    ("reference", "forgetting gate finds .96, KERPLE-log", "RoPE finds .96, NoPE"),
+    ("reference-scale", "in small, middle and large", "in large, middle and small"),
+    ("..", "78 schemes", "98 schemes"),
+]
 
 
-def folder(tmp_path, said=SAID):
-    (tmp_path / numbers.FILE).write_text(said)
-    return tmp_path
+@cache
+def rows_of(study: str):
+    return table(open_study(RESULTS, study))
 
 
-def test_numbers_are_filled_in_with_the_decimals_that_are_printed(tmp_path):
-    new = numbers.filled(OLD, folder(tmp_path), frame(ROWS))
-    assert new == "ALiBi finds .8,\n  RoPE .40 (.7 of it) at a rate of .001."
+@cache
+def findings_of(study: str):
+    return {one.statement.id: one for one in findings.judged(RESULTS, study)}
 
 
-def test_a_decimal_is_declared_or_said_to_be_not_measured(tmp_path):
-    where = folder(tmp_path)
-    assert numbers.undeclared(OLD, where) == []
-    found = numbers.undeclared(OLD + " T5 finds .97, and -.3 less.", where)
-    assert [one.split()[0] for one in found] == [".97", "-.3"]
-    units = numbers.undeclared("5.7x, 1.5L, .1-.2, 3.1/.9, of .0015, a rate of .0011", where)
-    assert " ".join(one.split()[0] for one in units) == "5.7 1.5 .1 .2 3.1 .9 .0015 .0011"
-    plain = "`x=.5` of arXiv 2305.19466, [a](b/.5.md) and <!-- t -->\n.3 <!-- /t --> in 40 tokens"
-    assert numbers.undeclared(plain, where) == []
+def filled(text: str, folder: Path) -> str:
+    return numbers.filled(text, folder, rows_of, lambda study, name: findings_of(study)[name])
 
 
-def test_a_sentence_speaks_for_the_numbers_that_it_leaves_open_alone(tmp_path):
-    """What stands in it written out is not read from the rows."""
-    said = "numbers:\n- {text: 'at .5 it finds {}', scheme: rope, each: [{metric: accuracy}]}"
-    found = numbers.undeclared("at .5 it finds .40", folder(tmp_path, said))
-    assert [one.split()[0] for one in found] == [".5"]
+@pytest.mark.parametrize("place, old, new", CHANGES, ids=[" ".join(one[:2]) for one in CHANGES])
+def test_a_change_of_a_digit_a_word_or_a_name_is_found(place, old, new):
+    path = ROOT / "README.md" if place == ".." else folder(RESULTS, place) / "README.md"
+    text = path.read_text()
+    assert old in text
+    changed = text.replace(old, new)
+    assert filled(changed, folder_of(path)) == text != changed
 
 
-def test_a_full_stop_behind_a_whole_number_stays(tmp_path):
-    said = "common: {task: kv, metric: accuracy, multiple: 4}\nnumbers:\n"
-    said += "- {text: 'finds {}', each: [{scheme: rope}]}"
-    assert numbers.filled("It finds 7.", folder(tmp_path, said), frame(ROWS)) == "It finds 0."
+ROWS = table(frame([
+    row(scheme, seed, 4, value) for scheme, value in (("rope", 0.34), ("alibi", 0.8))
+    for seed in range(3)
+]))  # fmt: skip
+PAGE = "<!-- found -->\n<!-- /found -->\n"
+
+
+def sentence(tmp_path: Path, says: str, *each: dict, **own) -> str:
+    entry = {"says": says, "each": list(each), "multiple": 4} | own
+    given = {"common": {"task": "kv", "metric": "accuracy"}, "found": [entry]}
+    (tmp_path / numbers.FILE).write_text(yaml.safe_dump(given))
+    lines = numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda *place: None).splitlines()
+    return lines[1].removeprefix("- ")
+
+
+ROPE, ALIBI = {"scheme": "rope"}, {"scheme": "alibi"}
 
 
 @pytest.mark.parametrize(
-    "old, new, said",
+    "says, each, written",
     [
-        ("finds {}", "found {}", "stands 0 times"),
-        (", {scheme: rope}", "", "each"),
-        ("scheme: rope", "scheme: fire", "no rows of"),
-        ("take: exp", "take: log", "take=log"),
-        ("multiple: 4", "multiples: 4", "multiples"),
+        ("RoPE {}, ALiBi {}", (ROPE, ALIBI), "RoPE .34, ALiBi .80"),
+        ("RoPE finds {:%}", (ROPE,), "RoPE finds 34 %"),
+        ("RoPE finds {:+.1f}", (ROPE,), "RoPE finds +.3"),
+        ("RoPE finds {a third}", (ROPE,), "RoPE finds a third"),
+        ("RoPE {:.1f}", (ROPE | {"take": "exp"},), "RoPE 1.4"),
+        ("RoPE has {:,.0f}", (ROPE | {"take": "params"},), "RoPE has 170,000"),
+        ("{one} of {two}", ({"count": "scheme", "above": 0.5}, {"count": "scheme"}), "one of two"),
+        ("{}", ({"terms": [ALIBI, ROPE | {"times": -1}]},), None),
+        ("ALiBi - RoPE {}", ({"terms": [ALIBI, ROPE | {"times": -1}]},), "ALiBi - RoPE .46"),
     ],
 )
-def test_a_mistake_names_the_file_and_the_sentence(tmp_path, old, new, said):
-    with pytest.raises(UserError, match=f"{numbers.FILE}.*{said}"):
-        numbers.filled(OLD, folder(tmp_path, SAID.replace(old, new)), frame(ROWS))
+def test_a_sentence_is_written_with_its_numbers(tmp_path, says, each, written):
+    if written is None:
+        with pytest.raises(UserError, match="does not name"):
+            sentence(tmp_path, says, *each)
+    else:
+        assert sentence(tmp_path, says, *each) == written
 
 
-def test_what_is_not_measured_has_a_reason(tmp_path):
-    with pytest.raises(UserError, match="reason"):
-        numbers.undeclared(OLD, folder(tmp_path, SAID.replace(", reason: an option", "")))
+@pytest.mark.parametrize(
+    "says, each, said",
+    [
+        ("RoPE finds {half}", (ROPE,), "half is 0.340"),
+        ("RoPE finds {many}", (ROPE,), "many: no format"),
+        ("{two} schemes", ({"count": "scheme", "above": 0.5},), "two is 1.000"),
+        ("T5 finds {}", (ROPE,), "does not name rope"),
+        ("RoPE {} and {}", (ROPE,), "2 places for 1"),
+        ("RoPE {} or .3", (ROPE,), "a number outside braces"),
+        ("RoPE {}", (ROPE | {"multiple": 8},), "no rows of"),
+        ("RoPE {}", (ROPE | {"multiples": 4},), "multiples"),
+        ("RoPE {}", (ROPE | {"take": "log"},), "take=log"),
+    ],
+)
+def test_a_sentence_that_does_not_fit_is_one_line_with_file_and_sentence(
+    tmp_path, says, each, said
+):
+    with pytest.raises(UserError, match=f"{numbers.FILE}.*{said}") as error:
+        sentence(tmp_path, says, *each)
+    assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["numbers: {a: 1}", "numbers: [3]", "numbers: [{text: a}]"])
-def test_an_entry_that_is_none_is_one_line(text, tmp_path):
-    with pytest.raises(UserError, match="numbers: a list, each with each and text"):
-        numbers.declared(folder(tmp_path, text))
+def test_a_verdict_is_a_word_of_a_sentence():
+    given = "<!-- found -->\n<!-- /found -->"
+    text = filled(given, folder(RESULTS, "mqar"))
+    assert "fails" in text
+    with pytest.raises(UserError, match="attention-at-any-width: fails, not holds"):
+        numbers._written(
+            "holds", {"finding": "attention-at-any-width"}, folder(RESULTS, "mqar"), rows_of,
+            lambda study, name: findings_of(study)[name], "here",
+        )  # fmt: skip
 
 
-def test_numbers_without_a_text_are_one_line(tmp_path):
-    (tmp_path / "mine").mkdir()
-    folder(tmp_path / "mine")
-    with pytest.raises(UserError, match=r"README\.md, whose numbers it declares, is missing"):
-        findings.texts(tmp_path)
+def test_what_is_measured_is_found_outside_generated_parts(tmp_path):
+    text = "T5 finds .97, 3 of 4, 85 %, half of them, two thirds; 5.7x, but 40 tokens, seed 3"
+    assert len(numbers.unheld(text, tmp_path)) == 6
+    plain = "`x=.5` of 2305.19466, [a](b/.5.md) and <!-- t -->\n.3 <!-- /t --> in 40 tokens"
+    assert numbers.unheld(plain, tmp_path) == []
+    (tmp_path / numbers.FILE).write_text("not_measured: [a rate of .001]")
+    assert numbers.unheld("at a rate of .001", tmp_path) == []
+
+
+@pytest.mark.parametrize("entry", [3, {"says": "a"}, {"each": []}])
+def test_an_entry_that_is_no_sentence_is_one_line(entry, tmp_path):
+    (tmp_path / numbers.FILE).write_text(yaml.safe_dump({"found": [entry]}))
+    with pytest.raises(UserError, match="a sentence needs says and each"):
+        numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda *place: None)

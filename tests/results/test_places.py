@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.results.places import having, place
+from extrap.results.places import having, place, root
 from extrap.results.rows import open_study, studies, write
 from extrap.runs.layout import ResultFile, of_rows
 from tests.support.plausible import run_rows
@@ -23,6 +23,7 @@ def test_a_part_is_a_study_of_its_own(results):
     assert studies(results) == ["part", "whole"]
     assert place(results, "part") == results / "whole" / "part"
     assert place(results, "whole") == results / "whole"
+    assert {root(place(results, study)) for study in ("part", "whole")} == {results}
     assert len(open_study(results, "part")) == len(open_study(results, "whole"))
     assert [folder.name for folder in having(results, "rows/*.csv")] == ["part", "whole"]
 

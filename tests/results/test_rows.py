@@ -1,5 +1,5 @@
-"""Rows: what is written reads back, the same rows are the same file, and a damaged file is named
-with its line.
+"""Rows: what is written reads back, and the same rows are the same file. Damaged files of rows are
+cases of tests/faults/cases_runs.py.
 """
 
 import hashlib
@@ -13,32 +13,11 @@ from hypothesis import strategies as st
 from extrap.results import rows
 from extrap.results.csv_table import REAL, TEXT, WHOLE
 from extrap.utils.errors import UserError
-from tests.support.plausible import run_rows
+from tests.support.plausible import around, identity, run_rows
+from tests.support.plausible import row as plain
 
-GOOD = {
-    "run": "rope-cafe0123-s0",
-    "study": "demo",
-    "scheme": "rope",
-    "data": "mixture",
-    "extension": "direct",
-    "factor": 1.0,
-    "seed": 0,
-    "train_length": 64,
-    "task": "nll",
-    "protocol": "nonoverlap",
-    "length": 64,
-    "metric": "nll",
-    "value": 2.0,
-    "low": 1.9,
-    "high": 2.1,
-    "n": 64,
-    "tokens": 4096,
-    "status": "ok",
-    "params": 1,
-    "corpus": "ab",
-    "config": "cd",
-    "commit": "ef",
-}
+GOOD = identity("rope", factor=1.0, params=1, corpus="ab", config="cd", commit="ef")
+GOOD |= plain("nll", "nonoverlap", 64, "nll", **around(2.0, 0.1), n=64, tokens=4096)
 
 text = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
 whole = st.integers(-(2**63) + 1, 2**63 - 1)
@@ -71,10 +50,8 @@ def test_rows_read_back_exactly(tmp_path_factory, written):
 
 def test_same_rows_are_the_same_file_and_its_hash_is_returned(tmp_path):
     written = run_rows("rope")
-    first, second = (
-        rows.write(tmp_path / "a.csv", written),
-        rows.write(tmp_path / "b.csv", written[::-1]),
-    )
+    first = rows.write(tmp_path / "a.csv", written)
+    second = rows.write(tmp_path / "b.csv", written[::-1])
     assert first == second == hashlib.sha256((tmp_path / "a.csv").read_bytes()).hexdigest()
     assert rows.write(tmp_path / "a.csv", written[1:]) != first
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]
@@ -83,11 +60,8 @@ def test_same_rows_are_the_same_file_and_its_hash_is_returned(tmp_path):
 def test_columns_have_their_types(tmp_path):
     rows.write(tmp_path / "rows" / "a.csv", run_rows("rope"))
     back = rows.read(tmp_path)
-    assert [str(back[name].dtype) for name in ("length", "value", "scheme")] == [
-        "Int64",
-        "float64",
-        "str",
-    ]
+    types = {"length": "Int64", "value": "float64", "scheme": "str"}
+    assert {name: str(back[name].dtype) for name in types} == types
     assert back["length"].isna().any()
     assert not back["axis"].isna().any()
 
@@ -130,46 +104,6 @@ def test_repeated_coordinates_across_files_are_told_with_both_places(tmp_path):
         rows.read(tmp_path)
 
 
-def damage(line, old, new):
-    def change(content):
-        lines = content.splitlines(keepends=True)
-        assert old in lines[line]
-        lines[line] = lines[line].replace(old, new, 1)
-        return "".join(lines).encode()
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda content: b"", r"a\.csv:1: wrong header \(run\)"),
-        (damage(0, "metric", "metrics"), r"a\.csv:1: wrong header \(metrics\)"),
-        (damage(0, "run,study", "study,run"), r"a\.csv:1: wrong header \(order of columns\)"),
-        (lambda content: content.encode()[:-40], r"a\.csv:3: \d+ fields instead of 27"),
-        (lambda content: content.encode()[:-1], r"a\.csv:3: the last line is cut off"),
-        (damage(1, ",2.0,", ",two,"), r"a\.csv:2: value: 'two' is not a number"),
-        (damage(1, ",2.0,", ",nan,"), r"a\.csv:2: value: nan"),
-        (damage(2, ",64,nll", ",6.4,nll"), r"a\.csv:3: train_length: '6.4' is not a whole number"),
-        (damage(2, ",ok,", ",okay,"), r"a\.csv:3: status: 'okay' is none of"),
-        (damage(2, "rope-", "ro\0pe-"), r"a\.csv:3: "),
-        (damage(2, "rope-", '"rope-'), r"a\.csv:3: "),
-        (damage(2, ",nonoverlap,128,", ",nonoverlap,64,"), r"a\.csv:3: the same coordinates"),
-        (
-            lambda content: content.encode().replace(b"demo", b"d\xffmo"),
-            r"a\.csv: cannot be read as text",
-        ),
-    ],
-)
-def test_a_damaged_file_is_one_line_with_its_name(tmp_path, change, words):
-    file = tmp_path / "rows" / "a.csv"
-    rows.write(file, [GOOD, GOOD | {"length": 128}])
-    file.write_bytes(change(file.read_text()))
-    with pytest.raises(UserError, match=words) as caught:
-        rows.read(tmp_path)
-    assert len(str(caught.value).splitlines()) == 1
-
-
 def test_unfinished_files_are_not_read(tmp_path):
     rows.write(tmp_path / "rows" / "a.csv", [GOOD])
     (tmp_path / "rows" / "b.csv.7.tmp").write_text("half a ro")
@@ -206,18 +140,8 @@ def test_corpora_are_not_mixed(tmp_path):
 
 
 def test_items_read_back(tmp_path):
-    items = [
-        {
-            "protocol": "records",
-            "length": 64,
-            "depth": d,
-            "metric": "accuracy",
-            "item": i,
-            "value": 1.0,
-        }
-        for d in (0, 0.5)
-        for i in range(3)
-    ]
+    same = {"protocol": "records", "length": 64, "metric": "accuracy", "value": 1.0}
+    items = [same | {"depth": d, "item": i} for d in (0, 0.5) for i in range(3)]
     digest = rows.write_items(tmp_path / "items" / "a.csv", items)
     assert digest == hashlib.sha256((tmp_path / "items" / "a.csv").read_bytes()).hexdigest()
     back = rows.read_items(tmp_path / "items" / "a.csv")

@@ -8,23 +8,22 @@ from scipy.stats import norm, spearmanr, t
 
 from extrap.results.findings.statement import FILE, read
 from extrap.results.findings.verdict import findings
-from extrap.results.rows import SCHEMA, frame
+from extrap.results.rows import SCHEMA, frame, write
 from extrap.results.stats.crossed import over_both
+from extrap.utils.errors import UserError
+from tests.support.plausible import around, identity
+from tests.support.plausible import row as plain
 
 SEEDS = (0.30, 0.42, 0.39)
 """What RoPE finds at 4x, by seed."""
 
 
 def row(scheme: str, seed: int, multiple: float, value: float | None, **more) -> dict:
-    plain = {
-        "run": f"{scheme}-0000-s{seed}", "study": "s", "scheme": scheme, "data": "mixture",
-        "extension": "direct", "factor": 1.0, "seed": seed, "train_length": 64, "task": "kv",
-        "protocol": "records", "length": int(64 * multiple), "depth": 0.5, "metric": "accuracy",
-        "value": value, "low": None if value is None else value - 0.1,
-        "high": None if value is None else value + 0.1, "status": "ok", "params": 170_000,
-        "corpus": "c", "config": "x", "axis": "",
-    }  # fmt: skip
-    return dict.fromkeys(SCHEMA) | {"commit": ""} | plain | more
+    run = identity(scheme, seed, settings="0000", study="s", factor=1.0, commit="")
+    run |= {"config": "x", "corpus": "c", "params": 170_000}
+    bounds = {} if value is None else around(value, 0.1)
+    found = plain("kv", "records", int(64 * multiple), "accuracy", depth=0.5, **bounds)
+    return dict.fromkeys(SCHEMA) | {"axis": ""} | run | found | more
 
 
 def judged(tmp_path, table: list[dict], **fields):
@@ -301,3 +300,19 @@ def test_runs_of_two_settings_are_not_averaged_over_seeds_of_their_own(tmp_path)
     other = row("rope", 9, 4, 0.9, run="rope-1111-s9")
     found = judged(tmp_path, [*ROPE, other], rows=AT_4X, above=0)
     assert found.verdict == "not measured" and "rope-1111-s9" in found.reason
+
+
+@pytest.mark.parametrize("place", ["s", "whole/s"])
+def test_a_statement_reads_another_study_only_where_it_names_it(tmp_path, place):
+    """RoPE of this study finds .3 to .42, of the other .8."""
+    beside = [row("rope", seed, 4, 0.8, study="other") for seed in range(3)]
+    write(tmp_path / "other" / "rows" / "a.csv", beside)
+    mine = tmp_path / place
+    mine.mkdir(parents=True)
+    if mine.parent != tmp_path:
+        (mine.parent / "rows").mkdir()
+    terms = [{"study": "other"}, {"times": -1}]
+    found = judged(mine, ROPE, rows=AT_4X, terms=terms, above=0)
+    assert found.effect == pytest.approx(0.8 - np.mean(SEEDS)) and found.verdict == "holds"
+    with pytest.raises(UserError, match="nowhere"):
+        judged(mine, ROPE, rows=AT_4X | {"study": "../nowhere"}, above=0)

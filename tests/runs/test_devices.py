@@ -12,7 +12,7 @@ from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.program import prepare
 from extrap.data.mixture import Batch
-from extrap.runs.study import entries, standing
+from extrap.runs.study import State, entries, standing
 from extrap.runs.train import train
 from extrap.runs.training import devices
 from extrap.runs.training.lightning_module import Lit
@@ -118,7 +118,7 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
     )
     assert done.returncode == 0, done.stderr
     [entered] = entries("two")
-    assert (standing(entered).left, standing(entered).state) == ([], "not trained")
+    assert (standing(entered).left, standing(entered).state) == ([], State.BELOW_GATE)
     assert [line.split()[0] for line in done.stderr.splitlines()].count("train:") == 1
     assert len(list(Path("wandb").glob("offline-run-*"))) == 1
     single = job(*options, "logger=none")

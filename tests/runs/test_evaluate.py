@@ -5,6 +5,7 @@ import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,6 +15,9 @@ from extrap.results import rows
 from extrap.runs import checkpoint, validate
 from extrap.runs.evaluate import evaluate, evaluated
 from extrap.runs.folder import read_json, write_json
+from extrap.runs.job import Job
+from extrap.runs.published import Published
+from extrap.runs.source import Fresh
 from extrap.runs.study import Entry
 from extrap.runs.train import train
 from extrap.utils import progress
@@ -134,17 +138,18 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("choices", "published", "other"),
+    ("source", "choices", "other"),
     [
-        ({"scheme": "rope", "extension": "direct"}, False, "scheme=alibi"),
-        ({"scheme": "alibi", "extension": "direct"}, False, "scheme=rope"),
-        ({"scheme": "alibi", "extension": "direct"}, True, "extension=yarn"),
-        ({"scheme": "alibi", "extension": "yarn"}, True, "extension=pi"),
+        (Fresh, {"scheme": "rope"}, "scheme=alibi"),
+        (Fresh, {"scheme": "alibi"}, "scheme=rope"),
+        (Published, {"extension": "direct"}, "extension=yarn"),
+        (Published, {"extension": "yarn"}, "extension=pi"),
     ],
 )
-def test_a_run_is_never_compared_with_itself(choices, published, other):
-    last = program.closing(Entry("s", "run", "direct", {"kv": ""}), choices, published)[-1]
-    assert last == f"next: extrap table s; the same with {other}, say, to compare"
+def test_a_run_is_never_compared_with_itself(source, choices, other):
+    this = SimpleNamespace(source=source, choices=choices)
+    last = program.closing(Entry("s", "run", "direct", {"kv": ""}), Job.another.fget(this))[-1]
+    assert last == f"next: extrap-table s; the same with {other}, say, to compare"
 
 
 def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():
@@ -155,7 +160,7 @@ def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():
     trained = job("scheme=rope", "train.steps=8")
     with trained.run.alone():
         trained.run.claim()
-        checkpoint.save(trained.model().state_dict(), trained.run.weights)
+        checkpoint.save(trained.source.model().state_dict(), trained.run.weights)
         write_json(trained.run.curve, {"points": []})
         trained.run.mark("trained", 8)
     for words, differs in (

@@ -180,9 +180,7 @@ def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
     parent = j.training.parent
     with pytest.raises(
         UserError,
-        match=(
-            r"stage=evaluate: rope-full-.* is not tuned yet; tune it with stage=train or stage=all"
-        ),
+        match=(r"rope-full-.* is not tuned yet; tune it with stage=train or stage=all"),
     ):
         evaluate(j)
     assert not program.done(j)

@@ -2,34 +2,23 @@
 tuning.
 """
 
-from tests.support.plausible import L, run_rows
-from tests.support.plausible_suite import IDENTITY, grid, rate
+from tests.support.plausible import L, around, identity, rate, row
+from tests.support.plausible_suite import grid
 
 
 def speed_rows(schemes=("rope", "alibi"), seeds=(0,)):
     for rank, scheme in enumerate(schemes, 1):
         for seed in seeds:
-            identity = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
             for n in (L, 4 * L) if scheme != "learned" else (L,):
                 for protocol, metric, value in (
                     ("read", "tokens_per_second", 4e6 / n / rank + seed),
                     ("train", "tokens_per_second", 1e6 / n / rank + seed),
                     ("train", "bytes_per_token", 13000.0 * rank),
                 ):
-                    where = {
-                        "task": "speed",
-                        "protocol": protocol,
-                        "length": n,
-                        "metric": metric,
-                        "value": value,
-                        "status": "ok",
-                    }
-                    bounds = (
-                        {"low": 0.9 * value, "high": 1.2 * value, "n": 7}
-                        if metric == "tokens_per_second"
-                        else {}
-                    )
-                    yield identity | where | bounds | {"tokens": 4096}
+                    found = row("speed", protocol, n, metric, value, tokens=4096)
+                    if metric == "tokens_per_second":
+                        found |= {"low": 0.9 * value, "high": 1.2 * value, "n": 7}
+                    yield identity(scheme, seed) | found
 
 
 def passkey_rows(seeds=(0, 1)):
@@ -37,53 +26,22 @@ def passkey_rows(seeds=(0, 1)):
     2 times that is not shown.
     """
     for seed in seeds:
-        plain = {name: run_rows("rope", seed)[0][name] for name in IDENTITY}
         for method, start in (("pi", 10), ("yarn", 200)):
-            yield from k_max(
-                plain | {"extension": method, "factor": 8.0, "config": method}, start + seed
-            )
+            named = {"extension": method, "factor": 8.0}
+            yield from k_max(identity("rope", seed, **named) | {"config": method}, start + seed)
             for steps, label in ((50, "rope-full-steps-50-{}-x8"), (100, "rope-full-{}-x8")):
                 name = label.format(method)
-                tuned = plain | {
-                    "scheme": name,
-                    "run": f"{name}-cafe0123-s{seed}",
-                    "extension": method,
-                    "factor": 8.0,
-                    "config": name,
-                }
+                tuned = identity(name, seed, **named) | {"config": name}
                 yield from k_max(tuned, start + 2 * steps + seed)
                 for at in (steps // 2, steps):
-                    yield tuned | {
-                        "extension": "direct",
-                        "factor": 1.0,
-                        "task": "train",
-                        "protocol": "text",
-                        "axis": "step",
-                        "at": at,
-                        "metric": "nll",
-                        "value": 2.0,
-                        "status": "ok",
-                    }
-        other = plain | {
-            "scheme": "rope-full-pi-x2",
-            "run": f"rope-full-pi-x2-cafe0123-s{seed}",
-            "extension": "pi",
-            "factor": 2.0,
-        }
-        yield from k_max(other, 99)
+                    loss = row("train", "text", None, "nll", 2.0, axis="step", at=at)
+                    yield tuned | {"extension": "direct", "factor": 1.0} | loss
+        yield from k_max(identity("rope-full-pi-x2", seed, extension="pi", factor=2.0), 99)
 
 
-def k_max(identity, value):
-    for n in (L, 8 * L):
-        where = {
-            "task": "haystack",
-            "protocol": "passkey",
-            "length": n,
-            "metric": "k_max",
-            "n": 10,
-            "status": "ok",
-        }
-        yield identity | where | {"value": value if n > L else L - 2}
+def k_max(run, value):
+    for n, furthest in ((L, L - 2), (8 * L, value)):
+        yield run | row("haystack", "passkey", n, "k_max", furthest, n=10)
 
 
 def query_rows(schemes=("alibi", "rope"), seeds=(0,)):
@@ -93,20 +51,14 @@ def query_rows(schemes=("alibi", "rope"), seeds=(0,)):
     learned = {"": ("last",), "last": ("last",), "both": ("last", "both"), "first": ("first",)}
     for scheme in schemes:
         for seed in seeds:
-            plain = {name: run_rows(scheme, seed)[0][name] for name in IDENTITY}
             for rank, (form, knows) in enumerate(learned.items()):
                 label = f"{scheme}-full-steps-1000-query-{form}-direct-x1" if form else scheme
-                identity = plain | {"scheme": label, "run": f"{label}-cafe0123-s{seed}"}
+                run = identity(label, seed)
                 for protocol in ("last", "both", "first"):
                     more = {"status": "ok" if protocol in knows else "not trained"}
-                    for row in grid(
-                        "kv-query", {protocol: 0.2 * (1 + rank)}, (1, 2, 4), scheme, seed, **more
-                    ):
-                        yield (
-                            identity
-                            | row
-                            | ({"protocol": protocol} if row["metric"] == "chance" else {})
-                        )
+                    ease = {protocol: 0.2 * (1 + rank)}
+                    for found in grid("kv-query", ease, (1, 2, 4), scheme, seed, **more):
+                        yield run | found | {"protocol": protocol}
 
 
 def chain_rows(schemes=("alibi", "rope")):
@@ -120,34 +72,28 @@ def chain_rows(schemes=("alibi", "rope")):
         "alias": {"literal": 0.1, "one-hop": 0.3, "two-hops": 0.6},
     }
     for scheme in schemes:
-        identity = {name: run_rows(scheme, 0)[0][name] for name in IDENTITY}
+        run = identity(scheme)
         for task, protocols in tasks.items():
-            for row in grid(task, protocols, (1, 2, 4), scheme, 0):
-                failed = scheme == "alibi" and row.get("protocol") == "hops-4"
-                yield identity | row | {"status": "not trained" if failed else "ok"}
+            for found in grid(task, protocols, (1, 2, 4), scheme, 0):
+                failed = scheme == "alibi" and found.get("protocol") == "hops-4"
+                yield run | found | {"status": "not trained" if failed else "ok"}
         for kind, slope in (("majority", 0.1), ("first-half", 0.15), ("count", 0.3)):
             for m in (0.5, 1, 2, 4):
-                where = {"task": "aggregate", "protocol": kind, "length": int(m * L)}
-                accuracy = {"metric": "accuracy"} | rate(0.98 - slope * max(0, m - 1) / 2)
-                yield identity | where | accuracy | {"status": "ok"}
-        for row in grid("recall", {"recall": 0.3, "span": 0.1}, (1, 2, 4), scheme, 0):
-            named = {"metric": row["metric"].replace("accuracy", "recall")}
-            yield identity | row | named | {"status": "ok"}
+                right = rate(0.98 - slope * max(0, m - 1) / 2)
+                yield run | row("aggregate", kind, int(m * L), "accuracy", **right)
+        for found in grid("recall", {"recall": 0.3, "span": 0.1}, (1, 2, 4), scheme, 0):
+            yield run | found | {"metric": found["metric"].replace("accuracy", "recall")}
         for protocol, start, fall in (("all", 1.9, 0.1), ("match", 1.5, 0.5), ("own", 2.9, 1.2)):
             for m in (0.5, 1, 2, 4):
                 loss = start - fall * m / 2 if scheme == "alibi" or m <= 1 else start + 0.2 * m
-                where = {"task": "long-loss", "protocol": protocol, "length": int(m * L)}
-                bounds = {"low": loss - 0.1, "high": loss + 0.1, "n": 64, "tokens": 900}
-                row = {"metric": "nll", "value": loss, "status": "ok"}
-                yield identity | where | bounds | row
+                nll = around(loss, 0.1) | {"n": 64, "tokens": 900}
+                yield run | row("long-loss", protocol, int(m * L), "nll", **nll)
         readings = {"padded": 0.2, "padded-first": 0.4, "padded-other": 0.2}
-        for row in grid("sinks", readings, (1, 2), scheme, 0):
-            yield identity | row | {"status": "ok"}
+        for found in grid("sinks", readings, (1, 2), scheme, 0):
+            yield run | found
         for params in (10_000, 40_000):
-            wider = {"run": f"{identity['run']}-{params}", "params": params, "status": "ok"}
+            wider = run | {"run": f"{run['run']}-{params}", "params": params}
             for pairs, m in ((2, 1), (2, 4), (8, 1), (8, 4)):
-                where = {"task": "mqar", "protocol": f"pairs-{pairs}", "length": m * L}
-                accuracy = {"metric": "accuracy"} | rate(1 - 500 * pairs * m / params)
-                yield identity | where | accuracy | wider
-            chance = {"task": "mqar", "metric": "chance", "value": 1 / 64}
-            yield identity | chance | wider
+                right = rate(1 - 500 * pairs * m / params)
+                yield wider | row("mqar", f"pairs-{pairs}", m * L, "accuracy", **right)
+            yield wider | row("mqar", "", None, "chance", 1 / 64)

@@ -4,11 +4,10 @@ look near and far.
 
 import math
 
-from tests.support.plausible import L, run_rows
+from tests.support.plausible import L, identity, row
 
 SLOTS = 11
 HEADS, LAYERS = 2, 2
-MEASURED = ("task", "protocol", "axis", "at", "metric", "value", "status")
 # scheme: how much the start stands out once trained, how much attention dilutes per doubling,
 # whether it has a bias of the distance
 SHAPES = {
@@ -19,59 +18,43 @@ SHAPES = {
 }
 
 
-def interval(value, **where):
-    return where | {
-        "value": value,
-        "low": value * 0.95,
-        "high": value * 1.05,
-        "n": 32,
-        "status": "ok",
-    }
+def interval(value):
+    return {"value": value, "low": value * 0.95, "high": value * 1.05, "n": 32}
 
 
 def state_rows(scheme, state, length):
     start, dilution, _ = SHAPES[scheme]
     learned = state == "trained"
     where = {"task": "diagnostics", "protocol": f"{state}_records", "length": length}
+
+    def found(metric, value, axis="", at=None, **more):
+        at = {"axis": axis, "at": at} if axis else {}
+        return row(**where, metric=metric, **interval(value), **at, **more)
+
     uniform = [sum(1 / (i + 1) for i in range(max(8, j), length)) / (length - 8) for j in range(16)]
     for key in range(16):
-        yield where | {
-            "metric": "mass_uniform",
-            "axis": "key",
-            "at": key,
-            "value": uniform[key],
-            "status": "ok",
-        }
+        yield row(**where, metric="mass_uniform", axis="key", at=key, value=uniform[key])
         for layer in range(LAYERS):
             stands_out = 1 + learned * 5 * layer * (key == 0)
-            yield interval(
-                uniform[key] * stands_out, **where, metric="mass", axis="key", at=key, layer=layer
-            )
+            yield found("mass", uniform[key] * stands_out, "key", key, layer=layer)
     for keys in (2, 4, 8, 16, 32, 64, 128, 256):
         if keys <= length:
             for layer in range(LAYERS):
                 value = (0.5 if learned else 0.9) + dilution * math.log2(keys) / 4 - 0.1 * layer
-                yield interval(value, **where, metric="entropy", axis="keys", at=keys, layer=layer)
+                yield found("entropy", value, "keys", keys, layer=layer)
     for layer in range(LAYERS):
-        yield interval(0.1 + 0.1 * learned * length / L, **where, metric="cosine", layer=layer)
-    yield where | {"metric": "slot_mass_uniform", "value": 2 / length, "status": "ok"}
+        yield found("cosine", 0.1 + 0.1 * learned * length / L, layer=layer)
+    yield row(**where, metric="slot_mass_uniform", value=2 / length)
     for k in range(SLOTS):
         depth, at = k / (SLOTS - 1), round(k / (SLOTS - 1) * (length // 2 - 2))
         u = 2 / length * (1 + start * learned * (1 - depth) ** 8 + 4 * depth**8)
-        yield interval(u, **where, metric="slot_mass", axis="slot", at=at)
-        yield interval(u, **where, metric="slot_mass", axis="slot", at=at, layer=0)
-        yield interval(
-            max(0.001, learned * (0.4 - 0.1 * math.sin(math.pi * depth))),
-            **where,
-            metric="calibrated",
-            axis="slot",
-            at=at,
-        )
+        yield found("slot_mass", u, "slot", at)
+        yield found("slot_mass", u, "slot", at, layer=0)
+        calibrated = max(0.001, learned * (0.4 - 0.1 * math.sin(math.pi * depth)))
+        yield found("calibrated", calibrated, "slot", at)
     for d in [0, *(2**i for i in range(int(math.log2(length)))), length - 1]:
         near = 0.5 if learned else 0.8
-        yield interval(
-            near + (1 - near) * (d + 1) / length, **where, metric="gradient", axis="distance", at=d
-        )
+        yield found("gradient", near + (1 - near) * (d + 1) / length, "distance", d)
     yield from influence_rows(where["protocol"], length, start * learned + 0.2, 1 if learned else 0)
 
 
@@ -82,15 +65,8 @@ def influence_rows(protocol, length, start, flat):
     step = 2 * max(1, length // 32)
     records = {at for first in range(1, length - 2, step) for at in (first, first + 1)}
     for at in sorted({0, *records, length - 1}):
-        where = {
-            "task": "diagnostics",
-            "protocol": protocol,
-            "length": length,
-            "metric": "influence",
-            "axis": "position",
-            "at": at,
-        }
-        yield interval(norms[at] / sum(norms), **where)
+        share = interval(norms[at] / sum(norms)) | {"axis": "position", "at": at}
+        yield row("diagnostics", protocol, length, "influence", **share)
 
 
 def bias_rows(scheme, state):
@@ -101,18 +77,8 @@ def bias_rows(scheme, state):
                     1.5 if state == "trained" and scheme == "kerple-log" else 1
                 )
                 value = -slope * (8 * math.log1p(d) if scheme == "kerple-log" else d)
-                yield {
-                    "task": "diagnostics",
-                    "protocol": state,
-                    "length": 4 * L,
-                    "axis": "distance",
-                    "at": d,
-                    "layer": layer,
-                    "head": head,
-                    "metric": "bias",
-                    "value": value,
-                    "status": "ok",
-                }
+                at = {"axis": "distance", "at": d, "layer": layer, "head": head}
+                yield row("diagnostics", state, 4 * L, "bias", value, **at)
 
 
 def diagnostics_rows(scheme):
@@ -132,12 +98,10 @@ def inside_rows(schemes=tuple(SHAPES), data=("retrieval", "retrieval-ends"), see
     for scheme in schemes:
         for name in data:
             for seed in seeds:
-                identity = run_rows(scheme, seed, data=name, settings=f"{len(name):08x}")[0]
-                identity = {key: value for key, value in identity.items() if key not in MEASURED}
-                identity["run"] = f"{scheme}-{len(name):08x}-s{seed}"
-                found = [identity | row for row in diagnostics_rows(scheme)]
-                mark = {"status": "not trained"} if scheme == "nope" else {}
-                out += [
-                    row | mark if row["protocol"] == "trained_records" else row for row in found
-                ]
+                settings = f"{len(name):08x}"
+                run = identity(scheme, seed, name, settings=settings)
+                run["run"] = f"{scheme}-{settings}-s{seed}"
+                for found in diagnostics_rows(scheme):
+                    failed = scheme == "nope" and found["protocol"] == "trained_records"
+                    out.append(run | found | ({"status": "not trained"} if failed else {}))
     return out

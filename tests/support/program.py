@@ -1,4 +1,4 @@
-"""The programs of `tests/support/programs` with extrap's Hydra settings, each in its own folder."""
+"""The programs of `programs/tiny` with extrap's Hydra settings, each in its own folder."""
 
 import os
 import shutil
@@ -78,7 +78,7 @@ class Program:
 
 def installed(name: str, folder: Path) -> Iterator[Program]:
     """Yields the program with its own copy of the source; ends its processes."""
-    shutil.copytree(Path(__file__).parent / "programs" / name, folder / "source")
+    shutil.copytree(Path(__file__).parent / "programs" / "tiny", folder / "source")
     shutil.copytree(Path(conf_dir()) / "hydra", folder / "source" / "conf" / "hydra")
     (folder / "work").mkdir()
     program = Program(name, folder / "source", folder / "work")

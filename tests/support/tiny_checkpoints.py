@@ -17,39 +17,18 @@ COMMON = {
 }
 NEOX = {key: value for key, value in COMMON.items() if key != "num_key_value_heads"}
 
+ROOM = {"original_max_position_embeddings": 16}
+HIGH = ROOM | {"high_freq_factor": 2.0}
+YARN: dict[str, Any] = {"rope_type": "yarn"} | ROOM
+LONG: dict[str, Any] = {"long_factor": [1.0, 1.5, 3.0, 4.0], "short_factor": [1.0, 1.0, 1.25, 1.5]}
 SCALED: dict[str, dict[str, Any]] = {
     "default": {"rope_type": "default"},
     "linear": {"rope_type": "linear", "factor": 3.0},
     "dynamic": {"rope_type": "dynamic", "factor": 2.0},
-    "llama3": {
-        "rope_type": "llama3",
-        "factor": 4.0,
-        "low_freq_factor": 0.5,
-        "high_freq_factor": 2.0,
-        "original_max_position_embeddings": 16,
-    },
-    "yarn": {
-        "rope_type": "yarn",
-        "factor": 4.0,
-        "beta_fast": 2.0,
-        "beta_slow": 0.25,
-        "original_max_position_embeddings": 16,
-    },
-    "yarn-plain": {
-        "rope_type": "yarn",
-        "factor": 2.0,
-        "truncate": False,
-        "mscale": 0.7,
-        "mscale_all_dim": 1.3,
-        "original_max_position_embeddings": 16,
-    },
-    "longrope": {
-        "rope_type": "longrope",
-        "factor": 4.0,
-        "original_max_position_embeddings": 16,
-        "long_factor": [1.0, 1.5, 3.0, 4.0],
-        "short_factor": [1.0, 1.0, 1.25, 1.5],
-    },
+    "llama3": {"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 0.5} | HIGH,
+    "yarn": YARN | {"factor": 4.0, "beta_fast": 2.0, "beta_slow": 0.25},
+    "yarn-plain": YARN | {"factor": 2.0, "truncate": False, "mscale": 0.7, "mscale_all_dim": 1.3},
+    "longrope": {"rope_type": "longrope", "factor": 4.0} | ROOM | LONG,
 }
 """Every kind of scaling, with numbers at which each pair of a tiny head is treated in its own way.
 """

@@ -119,8 +119,8 @@ def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
     [
         ({"ask": []}, r"task\.aggregate\.ask=\[\]: expected a list of one of majority"),
         ({"labels": 1}, r"task\.aggregate\.labels=1: expected a whole number from 2 to 32"),
-        ({"labels": 14}, r"task\.aggregate\.labels=14: labels and .*data\.vocabulary\.values=16"),
-        ({"multiples": [2]}, r"task\.aggregate\.multiples=\[2\]: must hold 1"),
+        ({"labels": 14}, r"task\.aggregate\.labels=14: each label .*data\.vocabulary\.values=16"),
+        ({"multiples": [2]}, r"task\.aggregate\.multiples=\[2\]: the multiples must include 1"),
         ({"multiples": [0.06, 1]}, r"task\.aggregate: 2 tokens hold 0 records and a question"),
         ({"trials": 0}, r"task\.aggregate\.trials=0"),
     ],

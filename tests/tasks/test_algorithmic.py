@@ -204,12 +204,15 @@ def test_items_batches_and_tables():
     [
         (
             {"multiples": [2]},
-            r"task\.algorithmic\.multiples=\[2\]: one of them must be at most 1",
+            r"task\.algorithmic\.multiples=\[2\]: .* need one multiple of at most 1",
         ),
         ({"multiples": [0, 1]}, r"task\.algorithmic\.multiples"),
         ({"multiples": [0.01, 1]}, r"task\.algorithmic\.multiples.*are \[0, 8\] symbols"),
-        ({"multiples": [1, 1.01]}, r"task\.algorithmic\.multiples.*some twice"),
-        ({"ask": ["shout"]}, r"task\.algorithmic\.ask=\['shout'\]: one or more of copy, reverse"),
+        ({"multiples": [1, 1.01]}, r"task\.algorithmic\.multiples.*must differ"),
+        (
+            {"ask": ["shout"]},
+            r"task\.algorithmic\.ask=\['shout'\]: unknown protocol; choose from copy, reverse",
+        ),
         ({"longest": 0}, r"task\.algorithmic\.longest=0"),
         ({"trials": 0}, r"task\.algorithmic\.trials=0"),
     ],

@@ -113,8 +113,11 @@ def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
             {"multiples": [1, 4]},
             r"data\.vocabulary\.keys=100: task\.alias needs 188 key ids for 62",
         ),
-        ({"multiples": [2]}, r"task\.alias\.multiples=\[2\]: must hold 1"),
-        ({"multiples": [0.1, 1]}, r"task\.alias: 3 tokens hold 0 records and a question, 2 are"),
+        ({"multiples": [2]}, r"task\.alias\.multiples=\[2\]: the multiples must include 1"),
+        (
+            {"multiples": [0.1, 1]},
+            r"task\.alias: 3 tokens hold 0 records and a question, but 2 records",
+        ),
     ],
 )
 def test_bad_input_is_one_line(options, message):

@@ -171,7 +171,11 @@ def test_a_loss_that_is_not_finite_has_no_gain():
 @pytest.mark.parametrize(
     ("options", "length", "message"),
     [
-        ({"multiples": [2, 4]}, L, r"task\.context-gain\.multiples=\[2, 4\]: must hold 1"),
+        (
+            {"multiples": [2, 4]},
+            L,
+            r"task\.context-gain\.multiples=\[2, 4\]: the multiples must include 1",
+        ),
         ({"multiples": [1, 0.5]}, L, r"task\.context-gain\.multiples=\[1, 0\.5\]: "),
         ({}, 1, r"data\.length=1: "),
         ({"stride": 0.75}, L, r"task\.context-gain\.stride=0\.75: "),

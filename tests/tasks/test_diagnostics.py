@@ -162,9 +162,12 @@ def test_a_run_that_did_not_learn_retrieval_is_marked_where_it_reads_records():
         ({"contents": ["poems"]}, r"contents=\['poems'\]: expected a list of one of records, text"),
         ({"inputs": 1}, "inputs=1: expected a whole number of at least 2"),
         ({"layers": [0]}, r"layers=\[0\]: expected a list of whole numbers of at least 1"),
-        ({"multiples": [2]}, r"multiples=\[2\]: must hold 1"),
-        ({"multiples": [0.5, 1]}, r"multiples=\[0.5, 1\]: 8 tokens; attention is read from"),
-        ({"multiples": [1, 8]}, r"a dummy needs one more key, but data.vocabulary.keys=63"),
+        ({"multiples": [2]}, r"multiples=\[2\]: the multiples must include 1"),
+        (
+            {"multiples": [0.5, 1]},
+            r"multiples=\[0.5, 1\]: the shortest length is 8 tokens, but attention",
+        ),
+        ({"multiples": [1, 8]}, r"the dummy needs one more key, but data.vocabulary.keys=63"),
     ],
 )
 def test_a_mistake_is_one_line(options, line):

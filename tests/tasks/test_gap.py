@@ -82,8 +82,8 @@ def test_the_model_is_as_it_was():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"multiples": (0.25, 1)}, "task.gap.multiples=[0.25, 1]: a second half begins after"),
-        ({"share": 0.01}, "task.gap.share=0.01: no token of a training length of 16"),
+        ({"multiples": (0.25, 1)}, "task.gap.multiples=[0.25, 1]: the second half begins after"),
+        ({"share": 0.01}, "task.gap.share=0.01: this share of 16 training tokens is no token"),
         ({"documents": 6}, "5 validation documents have 8 tokens or more, twice task.gap.share"),
         ({"multiples": (1, 1.001)}, "two multiples of train_length=16 are the same length"),
     ],

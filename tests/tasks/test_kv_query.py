@@ -187,7 +187,7 @@ def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
         ),
         ({"ask": []}, r"task\.kv-query\.ask=\[\]"),
         ({"ask": ["last", "last"]}, r"task\.kv-query\.ask.*each once"),
-        ({"multiples": [2]}, r"task\.kv-query\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [2]}, r"task\.kv-query\.multiples=\[2\]: the multiples must include 1"),
         ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 78 records in 160 tokens"),
         ({"depths": [0, 2, 0.5, 1]}, r"task\.kv-query\.depths.*from 0"),
         ({"depths": [0, 1]}, r"task\.kv-query\.depths.*0\.25 to 0\.75"),
@@ -202,5 +202,5 @@ def test_bad_input_is_one_line(options, message):
 
 
 def test_a_length_without_room_is_named():
-    with pytest.raises(UserError, match=r"task\.kv-query: 7 tokens hold no two records"):
+    with pytest.raises(UserError, match=r"task\.kv-query: 7 tokens are too short for two records"):
         task(multiples=(1,)).check(TEXT, VOCABULARY, 7)

@@ -85,7 +85,7 @@ def test_lengths_past_a_table_are_absent():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"multiples": [2]}, r"task\.kv-serial\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [2]}, r"task\.kv-serial\.multiples=\[2\]: the multiples must include 1"),
         ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 79 records"),
         ({"trials": 0}, r"task\.kv-serial\.trials=0"),
         ({"batch_tokens": 0}, r"task\.kv-serial\.batch_tokens=0"),

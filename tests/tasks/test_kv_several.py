@@ -135,7 +135,7 @@ def test_lengths_past_a_table_are_absent_and_batches_change_nothing():
     [
         ({"queries": 7}, r"task\.kv-several\.queries=7: 24 tokens hold at most 6"),
         ({"queries": 0}, r"task\.kv-several\.queries=0"),
-        ({"multiples": [2]}, r"task\.kv-several\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [2]}, r"task\.kv-several\.multiples=\[2\]: the multiples must include 1"),
         ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 92 records"),
         ({"trials": 0}, r"task\.kv-several\.trials=0"),
     ],

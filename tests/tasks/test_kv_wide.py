@@ -125,11 +125,14 @@ def test_every_training_answer_is_the_value_of_its_key(width, progress):
         ({"width": 0}, r"task\.kv-wide\.width=0: expected a whole number from 1 to 8"),
         (
             {"width": 6},
-            r"task\.kv-wide\.width=6: 30 tokens hold no two records and a query; give 36",
+            r"task\.kv-wide\.width=6: 30 tokens are too short for two records and a query; give 36",
         ),
-        ({"pool": 100}, r"task\.kv-wide\.pool=100: from 2 to 64"),
-        ({"width": 5, "pool": 60}, r"task\.kv-wide\.pool=60: from 2 to 16 .* 1048576 at most"),
-        ({"pool": 2}, r"task\.kv-wide\.pool=2: makes 4 keys of 2 tokens; 30 tokens hold 6 records"),
+        ({"pool": 100}, r"task\.kv-wide\.pool=100: expected 2 to 64"),
+        ({"width": 5, "pool": 60}, r"task\.kv-wide\.pool=60: expected 2 to 16 .* at most 1048576"),
+        (
+            {"pool": 2},
+            r"task\.kv-wide\.pool=2: .* 4 keys of 2 tokens, but 30 tokens hold 6 records",
+        ),
         ({"trials": 0}, r"task\.kv-wide\.trials=0"),
     ],
 )

@@ -269,7 +269,7 @@ def test_decoding_that_cannot_hold_a_value_is_refused(tmp_path):
         json.dumps({"ordered_kv_records": [["a", "1"], ["b", "ä" * 10]], "key": "a", "value": "1"})
     )
     with pytest.raises(
-        UserError, match=r"^task\.lost-in-the-middle\.generate=21: cuts values off; .* 22 bytes: "
+        UserError, match=r"^task\.lost-in-the-middle\.generate=21: .* value are 22 bytes; "
     ):
         task(path=str(path), generate=21).check(None, VOCABULARY, L)
 
@@ -369,17 +369,17 @@ def test_lengths_past_a_table_are_absent():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: cannot be read"),
+        ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: extrap cannot read"),
         ({"pairs": []}, r"pairs=\[\]"),
         ({"pairs": [0]}, r"pairs=\[0\]"),
         (
             {"pairs": [70], "characters": 2},
-            r"pairs=\[70\]: with .*characters=2 there are ids for 64",
+            r"pairs=\[70\]: .*characters=2 makes ids for only 64",
         ),
         ({"characters": 37}, r"characters=37"),
         ({"depths": [0, 1.5]}, r"depths=\[0, 1\.5\]: expected a list of numbers from 0"),
         ({"depths": []}, r"depths=\[\]"),
-        ({"indices": [0, 1]}, r"indices=\[0, 1\]: from 0 to 0, for 1 records"),
+        ({"indices": [0, 1]}, r"indices=\[0, 1\]: expected indices from 0 to 0, for 1 records"),
         ({"indices": []}, r"indices=\[\]"),
         ({"query": []}, r"query=\[\]"),
         ({"trials": 0}, r"trials=0"),
@@ -387,8 +387,8 @@ def test_lengths_past_a_table_are_absent():
         (
             {"generate": 7},
             (
-                r"generate=7: cuts values off; the opening and the longest value are 8 bytes: "
-                r"give so many or more, or 0"
+                r"generate=7: the opening and the longest value are 8 bytes; "
+                r"give at least 8, or 0"
             ),
         ),
         ({"seed": -1}, r"seed=-1: expected a whole number of at least 0"),

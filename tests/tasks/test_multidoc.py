@@ -163,7 +163,7 @@ def test_coordinates_are_unique():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"multiples": [2]}, r"task\.multidoc\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [2]}, r"task\.multidoc\.multiples=\[2\]: the multiples must include 1"),
         (
             {"multiples": [1, 16]},
             (

@@ -208,7 +208,10 @@ def test_batches_change_nothing_and_a_broken_loss_is_marked():
     ("options", "message"),
     [
         ({"multiples": []}, r"task\.nll-position\.multiples=\[\]"),
-        ({"multiples": [1, 8]}, r"task\.nll-position\.multiples=\[1, 8\]: must be above 1"),
+        (
+            {"multiples": [1, 8]},
+            r"task\.nll-position\.multiples=\[1, 8\]: every multiple must be above 1",
+        ),
         ({"stride": 0}, r"task\.nll-position\.stride=0: "),
         ({"bins": 0}, r"task\.nll-position\.bins=0: "),
         ({"documents": 0}, r"task\.nll-position\.documents=0: "),

@@ -123,7 +123,10 @@ def test_naming_items_at_random_is_the_guess_and_naming_keys_at_random_chance():
         ({"span": 0}, r"task\.recall\.span=0: expected a whole number of at least 1"),
         ({"demands": ["end"]}, r"task\.recall\.demands=\['end'\]: expected a list of one of"),
         ({"multiples": [1, 4]}, r"data\.vocabulary\.keys=64: task\.recall needs 128 key ids"),
-        ({"depths": [0, 1]}, r"task\.recall\.depths=\[0, 1\]: must hold 0, 1 and one in between"),
+        (
+            {"depths": [0, 1]},
+            r"task\.recall\.depths=\[0, 1\]: the summaries compare depths 0, 1 and one",
+        ),
     ],
 )
 def test_bad_input_is_one_line(options, message):

@@ -110,7 +110,7 @@ def test_layers_that_own_attention_have_no_mask():
     [
         ({"ask": ["nth"]}, r"task\.sinks\.ask=\['nth'\]: expected a list of one of"),
         ({"ask": []}, r"task\.sinks\.ask=\[\]: expected"),
-        ({"multiples": [2]}, r"task\.sinks\.multiples=\[2\]: must hold 1"),
+        ({"multiples": [2]}, r"task\.sinks\.multiples=\[2\]: the multiples must include 1"),
         ({"multiples": [0.25, 1]}, r"task\.sinks\.pairs=8: a context of 8 tokens holds at most 3"),
     ],
 )

@@ -127,7 +127,7 @@ def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hops": [5]}, r"task\.trace-written\.hops=\[5\]: 24 tokens hold 5 records, and two ch"),
+        ({"hops": [5]}, r"task\.trace-written\.hops=\[5\]: 24 tokens hold 5 records, but two ch"),
         ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.trace-written needs 84 key"),
         ({"hops": []}, r"task\.trace-written\.hops=\[\]: expected a list of whole numbers from 0"),
     ],

@@ -78,8 +78,9 @@ class Corpus:
         """Raises UserError if the split has fewer tokens than one window needs."""
         if (found := len(self.stream(split))) < at_least:
             raise UserError(
-                f"{self.option}: {found} {split} tokens, fewer than one window of {at_least}; "
-                "give more text or shorter lengths"
+                self.option,
+                problem=f"the text has {found} {split} tokens, but one window has {at_least}",
+                remedy="give more text or shorter lengths",
             )
 
 
@@ -153,10 +154,13 @@ class Source(ABC):
         sha256 = index.read_text(errors="replace") if index and index.is_file() else ""
         maps = tokens.read(cache, sha256, encoder) if sha256 else None
         if maps is None:
-            sha256 = tokens.write(cache, self._split(), encoder)
+            split = ((split_of(name, self.validation), text) for name, text in self.documents())
+            sha256 = tokens.write(cache, split, encoder)
             if (maps := tokens.read(cache, sha256, encoder)) is None:
                 raise UserError(
-                    f"{cache / sha256}: changed while it was read; let nothing else write there"
+                    cache / sha256,
+                    problem="another process changed this token map while extrap read it",
+                    remedy="let nothing else write there",
                 )
             # Text that changed while it was read has a map of its own; it must not be found under
             # either state.
@@ -167,13 +171,14 @@ class Source(ABC):
         for split in tokens.SPLITS:
             if not len(corpus.stream(split)):
                 raise UserError(
-                    f"{self.option}: no text for {split}; give more documents (a long file is cut "
-                    "into data.corpus.document_tokens)"
+                    self.option,
+                    problem=f"no document is in the {split} split",
+                    remedy=(
+                        "give more documents (data.corpus.document_tokens cuts a long file into "
+                        "several)"
+                    ),
                 )
         return corpus
-
-    def _split(self) -> Iterator[tuple[str, bytes]]:
-        return ((split_of(name, self.validation), text) for name, text in self.documents())
 
     def _fingerprint(self, encoder: Encoder) -> str | None:
         if (state := self.state()) is None:

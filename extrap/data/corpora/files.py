@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob
+from itertools import takewhile
 from pathlib import Path
 
 from extrap.data.corpora.base import Source, cut
@@ -53,10 +54,9 @@ class Files(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
-        for path in paths:
-            if _kind(path) == "text":
-                check_size(path, "data.corpus.path")
         plain = [path for path in paths if _kind(path) == "text"]
+        for path in plain:
+            check_size(path, "data.corpus.path")
         for path, text in zip(plain, texts(plain), strict=True):
             yield from self._pieces(path.relative_to(root).as_posix(), text.encode())
         for path in (path for path in paths if _kind(path) != "text"):
@@ -73,28 +73,32 @@ class Files(Source):
             yield from cut(name, text, self.document_tokens)
 
     def _text(self, place: str, row: object) -> bytes:
-        """The text of a record; one that is a text by itself is its column `text`."""
+        """Returns the text of a record; a record that is a string is its column `text`."""
         columns = row if isinstance(row, dict) else {"text": row}
         if isinstance(text := columns.get(self.column), str):
             try:
                 return text.encode()
             except UnicodeEncodeError:
                 raise UserError(
-                    f"data.corpus.path={place}: half of a character (\\ud800 to \\udfff) in it; "
-                    "write the whole one"
+                    "data.corpus.path",
+                    place,
+                    "the text holds half of a character (\\ud800 to \\udfff)",
+                    "write the whole character",
                 ) from None
         why = "no text of that name"
         if self.column in columns:
             why = "null is no text" if text is None else f"{text!s:.40} is no text"
         others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
         raise UserError(
-            f"data.corpus.column={self.column}: {why} in {place}; its columns of text: "
-            f"{others or 'none'}"
+            "data.corpus.column",
+            self.column,
+            f"{why} in {place}",
+            f"its columns of text: {others or 'none'}",
         )
 
     def _files(self) -> tuple[Path, list[Path]]:
-        """The folder that names are relative to and the files with something in them, in the order
-        of their names.
+        """Returns the folder that names are relative to, and the files that are not empty, sorted
+        by name.
         """
         path = Path(os.path.expanduser(self.path))
         if (
@@ -102,8 +106,10 @@ class Files(Source):
             or len(os.fsencode(path)) > 4095
         ):
             raise UserError(
-                f"data.corpus.path={self.path:.60}...: longer than names of files may be; give a "
-                "shorter one, or a pattern"
+                "data.corpus.path",
+                f"{self.path:.60}...",
+                "the name is longer than a file system allows",
+                "give a shorter name, or a pattern",
             )
         if path.is_file():
             root, found = path.parent, [path]
@@ -111,22 +117,13 @@ class Files(Source):
             root, found = path, list(path.rglob("*"))
         else:
             found = [Path(p) for p in glob(str(path), recursive=True)]
-            root = Path(
-                *path.parts[
-                    : next(
-                        (i for i, part in enumerate(path.parts) if _magic(part)), len(path.parts)
-                    )
-                ]
-            )
+            root = Path(*takewhile(lambda part: not set(part) & set("*?["), path.parts))
+        names = {p.relative_to(root): p for p in found if p.is_file() and p.stat().st_size}
         named = {
-            p.relative_to(root).as_posix(): p for p in found if p.is_file() and p.stat().st_size
+            name.as_posix(): p
+            for name, p in names.items()
+            if not (path.is_dir() and any(part.startswith(".") for part in name.parts))
         }
-        if path.is_dir():
-            named = {
-                name: p
-                for name, p in named.items()
-                if not any(part.startswith(".") for part in Path(name).parts)
-            }
         if not named:
             remedy = (
                 "give an existing text file, a folder of text files or a pattern such as "
@@ -142,7 +139,7 @@ class Files(Source):
 
 
 def _why(path: Path, found: list[Path]) -> str:
-    """What is there in place of a file with text."""
+    """Returns the reason why a path leads to no text."""
     if not path.exists():
         return "no such file or folder"
     if not path.is_file() and not path.is_dir():
@@ -161,16 +158,14 @@ def _check_inside(root: Path, named: dict[str, Path]) -> None:
     for name in sorted(named):
         if not (there := named[name].resolve()).is_relative_to(inside):
             raise UserError(
-                f"data.corpus.path={root}: {name} is a link to {there}, outside; remove it, or "
-                "read it all the same with data.corpus.links=true"
+                "data.corpus.path",
+                root,
+                f"{name} is a link to {there}, outside the folder",
+                "remove it, or set data.corpus.links=true to read it",
             )
 
 
-def _magic(part: str) -> bool:
-    return any(c in part for c in "*?[")
-
-
 def _kind(path: Path) -> str:
-    """What a file holds, by the end of its name."""
+    """Returns text, json or parquet, by the end of a file's name."""
     suffix = Path(path.stem).suffix if is_packed(path) else path.suffix
     return TABLES.get(suffix.lower(), "text")

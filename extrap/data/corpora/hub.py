@@ -7,7 +7,7 @@ from extrap.data.corpora.base import Source, cut
 from extrap.data.corpora.reader import line, streamed
 from extrap.utils.errors import UserError
 
-PATIENCE = 10.0  # seconds for the one question asked before anything is read
+PATIENCE = 10.0  # seconds for the request before extrap reads any row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,31 +84,32 @@ class Hub(Source):
                         yield text.encode()
         except (ValueError, OSError) as error:
             raise UserError(
-                f"{self.option}: {line(error)}; set config, split, column or revision of "
-                "data.corpus"
+                self.option,
+                problem=line(error),
+                remedy="correct config, split, column or revision of data.corpus",
             ) from None
 
     def _commit(self) -> str | None:
-        """The commit `revision` stands for now. Asked once with a time limit: `datasets` would try
+        """Returns the commit of `revision`, in one request with a time limit: `datasets` would try
         for 23 s without network.
         """
-        import huggingface_hub
+        from huggingface_hub import HfApi
 
         try:
-            return (
-                huggingface_hub.HfApi()
-                .dataset_info(self.name, revision=self.revision, timeout=PATIENCE)
-                .sha
-            )
+            return HfApi().dataset_info(self.name, revision=self.revision, timeout=PATIENCE).sha
         except Exception as error:  # which one depends on the HTTP library below huggingface_hub
             raise UserError(
-                f"{self.option}: the hub does not give it ({line(error)}); without network use "
-                "data/corpus=torch (embedded) or data/corpus=files data.corpus.path=..."
+                self.option,
+                problem=f"the hub does not serve this data set ({line(error)})",
+                remedy=(
+                    "without network use data/corpus=torch (embedded) or data/corpus=files "
+                    "data.corpus.path=..."
+                ),
             ) from None
 
 
 def _joined(rows: Iterator[bytes], between: bytes, size: int) -> Iterator[tuple[str, bytes]]:
-    """Rows as one text, in pieces of `size` tokens; only about one piece is held at a time."""
+    """Yields rows as one text, in pieces of `size` tokens, with about one piece in memory."""
     held, count = bytearray(), 0
     for row in rows:
         held += row + between

@@ -84,8 +84,8 @@ def _parsed(text: str) -> Any:
 
 
 def texts(paths: Iterable[Path]) -> Iterator[str]:
-    """The whole UTF-8 text of each file, in order, line ends as \n. Raises UserError naming a file
-    that is none.
+    """Yields the UTF-8 text of each file, in order, line ends as \n. Raises UserError, naming the
+    file, if one is no text.
     """
     for path in paths:
         try:
@@ -100,17 +100,19 @@ def unreadable(place: object, kind: str, error: Exception) -> UserError:
     advice = "choose files with a pattern such as 'folder/**/*.txt'"
     if kind == "json":
         advice = "give a JSON object with a column of text a line, or one list of them"
-    return UserError(f"data.corpus.path={place}: not readable as {kind} ({line(error)}); {advice}")
+    return UserError(
+        "data.corpus.path", place, f"extrap cannot read this as {kind} ({line(error)})", advice
+    )
 
 
 def line(error: Exception) -> str:
-    """The first line of what an exception says."""
+    """Returns the first line of an exception's text."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 
 
 def stamps(paths: Sequence[Path]) -> list | None:
-    """Path, size, times and inode of every file; None while one is so new that a further change
-    could leave them as they are.
+    """Returns path, size, times and inode of every file; None while a file is so new that another
+    change could leave them equal.
     """
     found = [(str(path.absolute()), path.stat()) for path in paths]
     if any(max(s.st_mtime, s.st_ctime) > time.time() - SETTLED for _, s in found):

@@ -39,11 +39,14 @@ ORDER = "order"
 FORMAT = 3
 """Of about.json. Maps of another are built again; 1 had no hashes of its files, 2 no order."""
 
+DAMAGED = (OSError, ValueError, LookupError, TypeError, RecursionError)
+"""Errors of reading a map that is missing or damaged."""
+
 YOUNG = 60.0
-"""Seconds that a map which nobody holds is left alone: its writer may be about to."""
+"""Seconds for which a new map without a lock stays: its writer may be about to lock it."""
 
 LEFT = 86400.0
-"""The same where it cannot be told who holds one: a map that nobody goes on writing."""
+"""The same in seconds on a file system without locks."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,8 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
     atomic.make_folder(cache)
     remove_left(cache)
     folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
-    folder.chmod(
-        0o755
-    )  # mkdtemp closes it to everyone else, who could then not read a shared cache
+    # mkdtemp closes the folder to other users, who could then not read a shared cache
+    folder.chmod(0o755)
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):  # a file system without locks
@@ -105,15 +107,11 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     with _settled(folder / ORDER) as file:
         file.write(order)
     hashes = {path.name: _digest(path) for path in sorted(folder.iterdir())}
-    about = {
-        "format": FORMAT,
-        "sha256": digest.hexdigest(),
-        "encoder": encoder.name,
-        "files": hashes,
-    }
+    sha256 = digest.hexdigest()
+    about = {"format": FORMAT, "sha256": sha256, "encoder": encoder.name, "files": hashes}
     with _settled(folder / "about.json") as file:
         file.write(json.dumps(about).encode())
-    return digest.hexdigest()
+    return sha256
 
 
 def _add(digest: Any, split: int, text: bytes) -> None:
@@ -129,9 +127,8 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
     try:
         if not re.fullmatch("[0-9a-f]{64}", sha256):
             raise ValueError("not a hash")
-        if not all(
-            path.is_file() for path in folder.iterdir()
-        ):  # a pipe or a device would be read for ever
+        # reading a pipe or a device would never end
+        if not all(path.is_file() for path in folder.iterdir()):
             raise ValueError("not files")
         about = json.loads((folder / "about.json").read_text())
         if (about["format"], about["sha256"], about["encoder"]) != (FORMAT, sha256, encoder.name):
@@ -143,7 +140,7 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
             with suppress(OSError):  # a cache that others keep
                 stamp.put(folder)
         return maps
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except DAMAGED:
         return None
 
 
@@ -239,7 +236,7 @@ def _same(ours: Path, theirs: Path) -> bool:
         about = (theirs / "about.json").read_bytes()
         hashes = {name: _digest(theirs / name) for name in json.loads(about)["files"]}
         return about == (ours / "about.json").read_bytes() and hashes == json.loads(about)["files"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except DAMAGED:
         return False
 
 
@@ -249,7 +246,8 @@ def remove_left(cache: Path) -> None:
         try:
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
             age = time.time() - newest
-            # asked of old ones alone: who asks holds it, and a writer that begins would not get it
+            # _free takes the lock for a moment, which a writer that begins would miss: only old
+            # folders are tested
             if age > LEFT or (age > YOUNG and _free(left)):
                 shutil.rmtree(left, ignore_errors=True)
         except (FileNotFoundError, NotADirectoryError):  # its writer has just finished

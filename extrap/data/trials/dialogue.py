@@ -42,8 +42,12 @@ class InTurns(Form):
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.records(length) < 1:
             raise UserError(
-                f"{option}: {length} tokens hold no record beside the {self.turns.extra} of the "
-                "chat template; give larger multiples, or model.chat=false"
+                option,
+                problem=(
+                    f"beside the {self.turns.extra} tokens of the chat template, {length} "
+                    "tokens hold no record"
+                ),
+                remedy="give larger multiples, or model.chat=false",
             )
         self.form.check(option, vocabulary, length - self.turns.extra)
 

@@ -40,13 +40,15 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
                     "every number a file of its own"
                 )
         except ValueError as error:
-            raise UserError(f"{option}={path}:{number}: {error}") from None
+            raise UserError(option, f"{path}:{number}", error) from None
         if len(examples) == at_most:
             break
     if not examples:
         raise UserError(
-            f"{option}={path}: no example in it; every line is a JSON object with "
-            f"{', '.join(FIELDS)}"
+            option,
+            path,
+            "the file holds no example",
+            f"write every line as a JSON object with {', '.join(FIELDS)}",
         )
     return examples
 
@@ -63,15 +65,17 @@ def _lines(where: str, path: Path) -> Iterator[bytes]:
                     check_unpacked(file, path, where)
                 if len(line) > LONGEST:
                     raise UserError(
-                        f"{where}: a line of more than {LONGEST // 2**20} MiB; every line is one "
-                        "example"
+                        where,
+                        problem=f"the line has more than {LONGEST // 2**20} MiB",
+                        remedy="write one example per line",
                     )
                 yield line
     except (OSError, EOFError, zlib.error, ValueError) as error:
         why = getattr(error, "strerror", None) or "damaged"
         raise UserError(
-            f"{where}: cannot be read ({why}); give a jsonl or jsonl.gz file, or null for "
-            "generated records"
+            where,
+            problem=f"extrap cannot read this file ({why})",
+            remedy="give a jsonl or jsonl.gz file, or null for generated records",
         ) from None
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 QUIET = "#666666"
+LARGER = 1.2
 
 
 def length_axis(axes, lengths, train_lengths) -> None:
@@ -73,8 +74,8 @@ def decades(axis) -> None:
 
 
 def note(rows: pd.DataFrame) -> str:
-    """Study, training length and number of seeds, for the line under a figure; the least and the
-    greatest where models differ in it.
+    """Returns the line under a figure: study, training length, number of seeds (least to greatest
+    where models differ) and the schemes with larger models.
     """
     model = ["scheme", "data", "extension", "train_length", "params"]
     counts = rows.groupby(model, dropna=False)["seed"].nunique()
@@ -86,8 +87,27 @@ def note(rows: pd.DataFrame) -> str:
     study = ", ".join(sorted(rows["study"].unique()))
     return (
         f"study {study}{of} · trained at L = {lengths} tokens · "
-        f"{several} seed{'s' * bool(seeds > 1)}"
+        f"{several} seed{'s' * bool(seeds > 1)}{_larger(rows)}"
     )
+
+
+def _larger(rows: pd.DataFrame) -> str:
+    """Names the schemes whose models have at least LARGER times the parameters of the smallest.
+
+    A layer more is about a quarter more parameters; rows hold parameters and no number of layers.
+    """
+    least = rows.groupby("scheme")["params"].min().dropna()
+    large = least[least >= LARGER * least.min()]
+    if large.empty:
+        return ""
+    names = ", ".join(large.index) if len(large) <= 3 else f"{len(large)} of {len(least)} schemes"
+    rest = least.drop(large.index)
+    return f" · {names}: {_span(large)} parameters, others {_span(rest)}"
+
+
+def _span(numbers: pd.Series) -> str:
+    least, most = numbers.min(), numbers.max()
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def spread_note(rows: pd.DataFrame, interval: str) -> str:

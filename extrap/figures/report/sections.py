@@ -29,8 +29,22 @@ def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
     ]
     counted = ", ".join(f"{n} {name if n == 1 else _plural(name)}" for n, name in counts)
     words = f"{counted}, trained at {lengths} tokens; asked: {', '.join(tasks) or 'nothing'}."
+    if unlike := _unlike(rows):
+        words += f" Larger than the others by a tenth and more: {unlike}."
     lines = [f"extrap experiment={name}" for name in experiments] or [command(rows)]
     return f"<p>{escape(words)}</p><pre><code>{escape(chr(10).join(lines))}</code></pre>"
+
+
+def _unlike(rows: pd.DataFrame) -> str:
+    """Schemes whose models have a tenth more parameters than the median scheme, with their number.
+
+    A study over sizes has many numbers for a scheme, and nothing to say here.
+    """
+    sizes = rows.dropna(subset="params").groupby("scheme")["params"].agg(["min", "max"])
+    if (sizes["min"] != sizes["max"]).any():
+        return ""
+    larger = sizes.loc[sizes["max"] > 1.1 * sizes["max"].median(), "max"]
+    return ", ".join(f"{scheme} ({int(size):,} parameters)" for scheme, size in larger.items())
 
 
 def command(rows: pd.DataFrame) -> str:

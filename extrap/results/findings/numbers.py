@@ -1,142 +1,171 @@
-"""Numbers in the text of a study's README, each declared as what it is of the rows.
+"""Sentences about results, written with the numbers that rows have today.
 
-`results/<study>/numbers.yaml` names the sentences that hold them:
+`results/<study>/numbers.yaml` holds the sentences that `extrap-findings --write` puts into the
+study's README, between `<!-- found -->` and `<!-- /found -->`, and likewise of other lists:
 
-    common: {task: kv, metric: accuracy, protocol: records, extension: direct}
-    numbers:
-    - text: "At 4x ALiBi finds {}, RoPE {}."
+    common: {task: kv, metric: accuracy, protocol: records}
+    found:
+    - says: "**RoPE is lost.** At 4 L it finds {}, ALiBi {three quarters}."
       multiple: 4
-      each: [{scheme: alibi}, {scheme: rope}]
-    not_measured:
-    - text: "a step of .001"
-      reason: an option of the command beside it
+      each: [{scheme: rope}, {scheme: alibi}, ...]
 
-A `{}` stands for one number, read by one entry of `each`: columns of rows as a statement selects
-them, or its statistic, over, terms, contrasts, across (extrap.results.findings.statement); what
-stands beside `text` holds for all of `each`. `take`: effect (the mean over seeds; left out),
-low and high of its interval, or exp, the perplexity of a loss. A number has the decimals that it is
-printed with. `extrap findings --write` writes today's numbers into the texts; a test finds decimals
-that are declared nowhere, among them those that a sentence holds beside its `{}`.
+Each pair of braces is one entry of `each`, narrowed by what stands beside `says` and by `common`:
+columns of rows and fields of a statement (extrap.results.findings.statement), and
+
+take        effect (left out), low or high of its interval, exp: a perplexity, params: parameters
+count       a column: how many of its values have a mean (`take: low, high`: a least, a greatest
+            number) above or below a bound, or any rows at all
+finding     the id of a statement: its effect, or its verdict where the braces hold one
+study       another study than that of the folder
+
+`{}` writes two decimals, `{:%}` per cent, any other format as Python has it; words in braces
+(`WORDS`) stay where the number lies within a tenth of them or .05, a count where it is that, else
+writing them is a mistake. A sentence names every scheme and extension that its entries select. The
+rest of a page holds no measured number: `unheld` finds decimals, per cents, shares and fractions.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from extrap.results.findings.statement import FIELDS, statement
-from extrap.results.findings.verdict import judge, table
+from extrap.results.findings.statement import FIELDS, parsed, statement
+from extrap.results.findings.statistics import selected
+from extrap.results.findings.verdict import VERDICTS, Finding, judge
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import read_yaml
 
 FILE = "numbers.yaml"
-NUMBER = r"[+-]?(?:\d*\.\d+|\d+)"
-DECIMAL = re.compile(r"(?<![\w.])[+-]?\d*\.\d+")
-TAKES = ("effect", "low", "high", "exp")
-NEEDED = {"numbers": {"text", "each"}, "not_measured": {"text", "reason"}}
-SKIPPED = (
-    r"```.*?```",
-    r"`[^`]*`",
-    r"\]\([^)]*\)",
-    r"https?://\S+",
-    r"arXiv[ :]\d{4}\.\d{5}|\b\d{4}\.\d{5}\b",
-    r"<!-- (\w+) -->.*?<!-- /\1 -->",
+TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
+COUNTED = {"low": "min", "high": "max"}
+OWN = {"take", "count", "study", "finding"}
+WORDS = {
+    "none": 0, "a tenth": 0.1, "a quarter": 0.25, "a third": 1 / 3, "half": 0.5,
+    "two thirds": 2 / 3, "three quarters": 0.75, "nine tenths": 0.9,
+    "one": 1, "two": 2, "three": 3, "four": 4,
+    "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12,
+}  # fmt: skip
+MEASURED = re.compile(
+    r"(?<![\w.])[+-]?\d*\.\d+|\b\d+ of \d+\b|\b\d+ ?%|\bhalf (?:of|as)\b"
+    r"|\ba (?:third|quarter|tenth) (?:of|as)\b|\b(?:two|three|nine) (?:third|quarter|tenth)s\b"
 )
-"""What is no prose: code, addresses, papers, generated tables."""
+NO_PROSE = re.compile(
+    r"```.*?```|`[^`]*`|\]\([^)]*\)|https?://\S+|\b\d{4}\.\d{5}\b|<!-- (\w+) -->.*?<!-- /\1 -->",
+    re.DOTALL,
+)
+"""Code, addresses, papers, generated parts."""
+
+Rows = Callable[[str], pd.DataFrame]
 
 
-def declared(folder: Path) -> dict[str, Any]:
-    """The declarations of a folder, none without a file. Raises UserError for a damaged one."""
-    path = folder / FILE
-    empty = {"common": {}, "numbers": [], "not_measured": []}
-    parsed = read_yaml(path) if path.is_file() else {}
-    if not isinstance(parsed, dict):
-        raise UserError(path, problem=f"expected a mapping with {' and '.join(empty)}")
-    found = empty | parsed
-    for part, needed in NEEDED.items():
-        for entry in found[part] if isinstance(found[part], list) else [found[part]]:
-            if not isinstance(entry, dict) or not needed <= {*entry}:
-                raise UserError(
-                    path, problem=f"{part}: a list, each with {' and '.join(sorted(needed))}"
-                )
-    return found
+def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Finding]) -> str:
+    """Returns a page with its generated sentences as rows have them today.
 
-
-def filled(text: str, folder: Path, rows: pd.DataFrame) -> str:
-    """The text with the numbers that rows have today.
-
-    Raises UserError where a sentence is not in the text exactly once, or nothing answers.
+    Args:
+        folder: of the page's numbers.yaml; without one the text stays.
+        rows: of a study by name, as `verdict.table` leaves them.
+        judged: the Finding of a study and a statement's id.
+    Raises:
+        UserError: for an entry that does not fit, and for a word that is far from its number.
     """
-    sentences, rows = declared(folder), table(rows)
-    for entry in sentences["numbers"]:
-        found = _place(text, entry["text"], folder)
-        common = {k: v for k, v in entry.items() if k not in ("text", "each")}
-        values = [_value(sentences["common"] | common | one, rows, folder) for one in entry["each"]]
-        if len(values) != len(found.groups()):
-            raise UserError(
-                folder / FILE, problem=f"{entry['text']}: not one entry of each a number"
-            )
-        for group, value in reversed([*enumerate(values, 1)]):
-            text = _put(text, found.span(group), value)
+    given = parsed(folder / FILE) if (folder / FILE).is_file() else {}
+    for name, entries in given.items():
+        if name in ("common", "not_measured") or f"<!-- /{name} -->" not in text:
+            continue
+        lines = [_sentence(one, given.get("common", {}), folder, rows, judged) for one in entries]
+        first = "**Answer:** " if name == "answer" else "- "
+        text = between(text, name, "\n".join(first + line for line in lines))
     return text
 
 
-def undeclared(text: str, folder: Path) -> list[str]:
-    """Decimals of a text that are neither declared nor listed as not measured, with their place."""
-    sentences, hidden = declared(folder), list(_skipped(text))
-    for entry in sentences["numbers"]:
-        for found in re.finditer(_pattern(entry["text"]), text):
-            hidden += [found.span(group) for group in range(1, len(found.groups()) + 1)]
-    for entry in sentences["not_measured"]:
-        hidden += [found.span() for found in re.finditer(_pattern(entry["text"]), text)]
-    return [
-        f"{found.group()} in “{' '.join(text[max(0, found.start() - 40) : found.end()].split())}”"
-        for found in DECIMAL.finditer(text)
-        if not any(begin <= found.start() < end for begin, end in hidden)
-    ]
+def between(text: str, name: str, content: str) -> str:
+    """Returns a text with the content between `<!-- name -->` and `<!-- /name -->`."""
+    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+    return f"{text[: text.index(begin)]}{begin}\n{content}\n{text[text.index(end) :]}"
 
 
-def _skipped(text: str) -> Iterator[tuple[int, int]]:
-    for pattern in SKIPPED:
-        yield from (found.span() for found in re.finditer(pattern, text, re.DOTALL))
+def unheld(text: str, folder: Path) -> list[str]:
+    """Returns measured numbers of a page that no row holds, each with the words before it."""
+    given = parsed(folder / FILE) if (folder / FILE).is_file() else {}
+    for allowed in given.get("not_measured", []):
+        text = text.replace(allowed, "")
+    text = NO_PROSE.sub(" ", text)
+    return [text[max(0, m.start() - 40) : m.end()] for m in MEASURED.finditer(text)]
 
 
-def _pattern(sentence: str) -> str:
-    words = [re.escape(word).replace(r"\{\}", f"({NUMBER})") for word in sentence.split()]
-    return r"(?<![\d.])" + r"\s+".join(words) + r"(?!\.?\d)"
+def _sentence(entry: Any, common: dict, folder: Path, rows: Rows, judged) -> str:
+    if not isinstance(entry, dict) or not {"says", "each"} <= {*entry}:
+        raise UserError(folder / FILE, problem="a sentence needs says and each")
+    says, where = entry["says"], f"{folder / FILE}: {entry['says'][:60]}"
+    places = re.findall(r"\{([^{}]*)\}", says)
+    if len(places) != len(entry["each"]):
+        raise UserError(where, problem=f"{len(places)} places for {len(entry['each'])} of each")
+    if MEASURED.search(re.sub(r"\{[^{}]*\}", "", says)):
+        raise UserError(where, problem="holds a number outside braces")
+    own = {name: value for name, value in entry.items() if name not in ("says", "each")}
+    written = iter([
+        _written(place, common | own | one, folder, rows, judged, where)
+        for place, one in zip(places, entry["each"], strict=True)
+    ])  # fmt: skip
+    terms = [term for one in entry["each"] for term in one.get("terms", [])]
+    for one in [own, *entry["each"], *terms]:
+        for name in (one.get(column, "direct") for column in ("scheme", "extension")):
+            known = isinstance(name, list) or name == "direct"
+            if not known and _plain(name.partition(",")[0])[:8] not in _plain(says):
+                raise UserError(where, problem=f"does not name {name}, which it reads")
+    return re.sub(r"\{[^{}]*\}", lambda _: next(written), says)
 
 
-def _place(text: str, sentence: str, folder: Path) -> re.Match[str]:
-    found = [*re.finditer(_pattern(sentence), text)]
-    if len(found) != 1:
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _written(place: str, entry: dict, folder: Path, rows: Rows, judged, where: str) -> str:
+    study = entry.get("study", folder.name)
+    finding = judged(study, entry["finding"]) if "finding" in entry else None
+    if finding and place in VERDICTS:
+        if finding.verdict != place:
+            raise UserError(where, problem=f"{entry['finding']}: {finding.verdict}, not {place}")
+        return place
+    value = _taken(entry, finding, where) if finding else _value(entry, rows(study), where)
+    if place in WORDS:
+        near = 0 if "count" in entry else max(0.05, 0.1 * WORDS[place])
+        if abs(value - WORDS[place]) > near:
+            raise UserError(where, problem=f"{place} is {value:.3f}")
+        return place
+    if place == ":%":
+        return f"{100 * value:.0f} %"
+    try:
+        text = format(value, place[1:] or ".2f")
+    except ValueError:
         raise UserError(
-            folder / FILE,
-            problem=f"{sentence}: stands {len(found)} times in README.md, not once",
-            remedy="write each sentence once",
-        )
-    return found[0]
+            where, problem=f"{place}: no format, and no word that has a number"
+        ) from None
+    return re.sub(r"^([+-]?)0\.", r"\1.", text)
 
 
-def _value(entry: dict[str, Any], rows: pd.DataFrame, folder: Path) -> float:
-    take = entry.get("take", "effect")
+def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
     fields = {name: entry[name] for name in FIELDS & {*entry}}
-    columns = {name: entry[name] for name in {*entry} - {*fields} - {"take"}}
+    columns = {name: entry[name] for name in {*entry} - FIELDS - OWN}
+    take = entry.get("take", "effect")
+    if take == "params":
+        return float(selected(rows, columns)["size"].max())
+    if "count" in entry:
+        kept = selected(rows, columns).groupby(entry["count"])["value"]
+        values = kept.agg(COUNTED.get(take, "mean"))
+        above, below = fields.get("above", -np.inf), fields.get("below", np.inf)
+        return float(((values >= above) & (values < below)).sum())
     plain = {"id": FILE, "says": "-", "source": "-", "above": 0, "rows": columns} | fields
-    finding = judge(statement(folder / FILE, 0, plain, {}), rows)
+    return _taken(entry, judge(statement(Path(where), 0, plain, {}), rows), where)
+
+
+def _taken(entry: dict, finding: Finding, where: str) -> float:
+    take = entry.get("take", "effect")
     if take not in TAKES:
-        raise UserError(folder / FILE, problem=f"take={take}: one of {', '.join(TAKES)}")
-    value = finding.effect if take == "exp" else getattr(finding, take)
+        raise UserError(where, problem=f"take={take}: one of {', '.join(TAKES)}")
+    value = getattr(finding, TAKES[take])
     if np.isnan(value):
-        raise UserError(folder / FILE, problem=f"{columns}: {finding.reason or 'no number'}")
+        raise UserError(where, problem=f"{entry}: {finding.reason or 'no number'}")
     return float(np.exp(value)) if take == "exp" else float(value)
-
-
-def _put(text: str, span: tuple[int, int], value: float) -> str:
-    old = text[slice(*span)]
-    places = len(old.rpartition(".")[2]) if "." in old else 0
-    new = f"{value:{'+' if old[0] == '+' else ''}.{places}f}"
-    new = re.sub(r"^([+-]?)0\.", r"\1.", new)
-    return text[: span[0]] + (new.lstrip("-") if not float(new) else new) + text[span[1] :]

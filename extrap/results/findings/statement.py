@@ -13,7 +13,8 @@
 
 A selection names columns of rows, each with a value or a list of them, all of which must be there
 (of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
-`params` one of small (below .6 M), middle and large (above 2 M), `size` their number. `rows`
+`params` one of small (below .6 M), middle and large (above 2 M), `size` their number; `study`
+reads the rows of another study. `rows`
 narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
@@ -41,7 +42,7 @@ from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
-SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "study", "value", "low", "high", "commit"}
+SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
 MOST = 1000
 """Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"
@@ -72,10 +73,11 @@ class Statement:
     says: str
     source: str
     rows: Selection
-    statistic: str
     contrasts: tuple[tuple[Term, ...], ...]
     direction: str
     threshold: float
+    digest: str
+    statistic: str = SUM
     over: str | None = None
     of: str | None = None
     across: str = "mean"
@@ -83,7 +85,6 @@ class Statement:
     note: str = ""
     badly_put: str = ""
     twin: str = ""
-    digest: str = ""
 
     @property
     def compares(self) -> bool:
@@ -109,116 +110,98 @@ def read(study: Path) -> list[Statement]:
     Raises UserError for a missing or damaged file, naming the statement and the field.
     """
     path = study / FILE
-    if not path.is_file():
-        raise UserError(
-            path, problem="holds no statements", remedy="declare statements before the study runs"
-        )
+    _need(path.is_file(), path, "holds no statements; declare statements before the study runs")
     given = parsed(path)
-    if not isinstance(given.get("statements"), list):
-        raise UserError(path, problem="statements: expected a list")
-    entries = enumerate(given["statements"])
-    found = [statement(path, number, one, given.get("common") or {}) for number, one in entries]
+    entries = given.get("statements")
+    _need(isinstance(entries, list), path, "statements: expected a list")
+    common = given.get("common") or {}
+    found = [statement(path, number, one, common) for number, one in enumerate(entries or ())]
     ids = [one.id for one in found]
-    for name in ids:
-        if ids.count(name) > 1:
-            remedy = "give each statement its own"
-            raise UserError(path, problem=f"id={name}: used twice", remedy=remedy)
     for one in found:
-        if one.twin and one.twin not in ids:
-            raise UserError(path, problem=f"{one.id}: twin={one.twin}: no such statement")
+        twice = f"id={one.id}: used twice; give each statement its own"
+        _need(ids.count(one.id) == 1, path, twice)
+        _need(one.twin in {"", *ids}, path, f"{one.id}: twin={one.twin}: no such statement")
     return found
 
 
 def statement(path: Path, number: int, entry: Any, common: Selection) -> Statement:
     """Returns one entry of the list as a Statement. Raises UserError naming entry and field."""
     where = f"{path}: statement {number + 1}"
-    if not isinstance(entry, dict):
-        raise UserError(
-            where, problem="expected a mapping with id, says, source, rows and above or below"
-        )
+    fields = "expected a mapping with id, says, source, rows and above or below"
+    _need(isinstance(entry, dict), where, fields)
     where = f"{path}: {entry.get('id', f'statement {number + 1}')}"
-
-    def need(met: bool, problem: str) -> None:
-        if not met:
-            raise UserError(where, problem=problem)
-
     for name in ("id", "says", "source"):
         text = entry.get(name)
-        need(isinstance(text, str) and bool(text.strip()), f"{name}: text is needed")
+        _need(isinstance(text, str) and bool(text.strip()), where, f"{name}: expected text")
         printable = "".join(str(text).split()).isprintable()
-        need(printable, f"{name}: holds characters that cannot be printed")
-    need(isinstance(entry.get("learned", False), bool), "learned: true or false")
+        _need(printable, where, f"{name}: holds unprintable characters")
+    _need(isinstance(entry.get("learned", False), bool), where, "learned: expected true or false")
     for name in sorted({*entry} - FIELDS, key=str):
-        need(False, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
+        _need(False, where, f"{name}: no such field; there are {', '.join(sorted(FIELDS))}")
     bounds = [name for name in ("above", "below") if name in entry]
-    need(len(bounds) == 1 and _number(entry[bounds[0]]), "one of above and below, a number")
+    bounded = len(bounds) == 1 and _number(entry[bounds[0]])
+    _need(bounded, where, "expected either above or below, with a number")
     statistic, across = entry.get("statistic", SUM), entry.get("across", "mean")
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
-    need(statistic in known, f"statistic={statistic}: one of {', '.join(known)}")
+    _need(statistic in known, where, f"statistic={statistic}: choose one of {', '.join(known)}")
     rows = _selection(where, common) | _selection(where, entry.get("rows"))
-    contrasts = _contrasts(where, entry, statistic)
     column = entry.get("over", "scheme") in {*COLUMNS, "size"}
-    need((statistic in OVER) == ("over" in entry) and column, f"over: a column, of {OVER} alone")
-    ranked = isinstance(entry.get("of"), str)
-    need((statistic == "rank") == ranked, "of: the value that is ranked, of rank alone")
-    need(across in ("mean", "median"), f"across={across}: mean or median")
+    over = (statistic in OVER) == ("over" in entry) and column
+    _need(over, where, f"over: expected a column, and only with {', '.join(OVER)}")
+    ranked = isinstance(entry.get("of"), str) == (statistic == "rank")
+    _need(ranked, where, "of: expected the value that is ranked, and only with rank")
+    _need(across in ("mean", "median"), where, f"across={across}: choose mean or median")
     # `learned: false` takes a premise of the evaluator away and declares nothing
     undeclared = REMARKS | ({"learned"} if not entry.get("learned") else set())
     declared = {name: value for name, value in entry.items() if name not in undeclared}
     plain = json.dumps(declared | {"rows": rows}, sort_keys=True, default=str)
-    return Statement(
-        id=entry["id"],
-        says=entry["says"],
-        source=entry["source"],
-        rows=rows,
-        statistic=statistic,
-        contrasts=contrasts,
-        direction=bounds[0],
-        threshold=float(entry[bounds[0]]),
-        over=entry.get("over"),
-        of=entry.get("of"),
-        across=across,
-        learned=entry.get("learned"),
-        digest=hashlib.sha256(plain.encode()).hexdigest()[:16],
-        **{name: str(entry.get(name, "")) for name in REMARKS},
-    )
+    made = {
+        "rows": rows,
+        "contrasts": _contrasts(where, entry, statistic),
+        "direction": bounds[0],
+        "threshold": float(entry[bounds[0]]),
+        "digest": hashlib.sha256(plain.encode()).hexdigest()[:16],
+    }
+    same = {*Statement.__dataclass_fields__} & {*entry}
+    return Statement(**{name: entry[name] for name in same} | made)
 
 
 def _contrasts(where: str, entry: dict, statistic: str) -> tuple[tuple[Term, ...], ...]:
-    given = entry.get("contrasts", [entry["terms"]] if "terms" in entry else [[{}]])
-    if ("contrasts" in entry) != (statistic in OF_CONTRASTS):
-        raise UserError(
-            where, problem=f"contrasts: expected only with {' and '.join(OF_CONTRASTS)}"
-        )
-    if "terms" in entry and statistic not in OF_TERMS:
-        raise UserError(where, problem=f"terms: expected only with a sum or {OF_TERMS[1]}")
-    if not isinstance(given, list) or not all(isinstance(terms, list) and terms for terms in given):
-        raise UserError(where, problem="terms: expected a list of selections")
-    if statistic == OF_TERMS[1] and len(given[0]) != 2:
-        raise UserError(where, problem="terms: expected the two selections to compare")
+    given = entry.get("contrasts", [entry.get("terms", [{}])])
+    needed = ("contrasts" in entry) == (statistic in OF_CONTRASTS)
+    _need(needed, where, f"contrasts: expected only with {' and '.join(OF_CONTRASTS)}")
+    allowed = "terms" not in entry or statistic in OF_TERMS
+    _need(allowed, where, f"terms: expected only with a sum or {OF_TERMS[1]}")
+    lists = isinstance(given, list) and all(isinstance(one, list) and one for one in given)
+    _need(lists, where, "terms: expected a list of selections")
+    two = statistic != OF_TERMS[1] or len(given[0]) == 2
+    _need(two, where, "terms: expected the two selections to compare")
     return tuple(tuple(_term(where, term) for term in terms) for terms in given)
 
 
 def _term(where: str, term: Any) -> Term:
-    if not isinstance(term, dict) or not _number(term.get("times", 1)):
-        raise UserError(where, problem="terms: expected selections, each with a number for times")
+    weighted = isinstance(term, dict) and _number(term.get("times", 1))
+    _need(weighted, where, "terms: expected selections, each with a number for times")
     rows = {name: value for name, value in term.items() if name != "times"}
     return Term(_selection(where, rows), float(term.get("times", 1)))
 
 
 def _selection(where: str, given: Any) -> Selection:
-    if not isinstance(given, dict | None):
-        raise UserError(where, problem="rows: expected columns and their values")
+    _need(isinstance(given, dict | None), where, "rows: expected columns and their values")
     for name, value in (given or {}).items():
         values = value if isinstance(value, list) else [value]
-        if len(values) > MOST or not all(isinstance(one, str | int | float) for one in values):
-            raise UserError(where, problem=f"{name}: expected a value or a list of values")
+        plain = len(values) <= MOST and all(isinstance(one, str | int | float) for one in values)
+        _need(plain, where, f"{name}: expected a value or a list of values")
     for name in sorted({*(given or {})} - SELECTED, key=str):
-        raise UserError(
-            where, problem=f"{name}: not a column to select by", remedy=", ".join(sorted(SELECTED))
-        )
+        columns = ", ".join(sorted(SELECTED))
+        _need(False, where, f"{name}: not a column to select by; {columns}")
     return dict(given or {})
 
 
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _need(met: bool, where: Path | str, problem: str) -> None:
+    if not met:
+        raise UserError(where, problem=problem)

@@ -23,7 +23,7 @@ tasks (`learned`: all of them, or none need to); where they do not, it is not me
 decided. This premise was added on 2026-11-24, after the rows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,8 @@ import pandas as pd
 
 from extrap.results.findings.statement import Statement, read
 from extrap.results.findings.statistics import NotMeasured, Read, measured, prepared
-from extrap.results.rows import comparable
+from extrap.results.places import root
+from extrap.results.rows import comparable, open_study
 from extrap.results.series import judged
 from extrap.results.stats.crossed import Mean, over_seeds
 from extrap.results.stats.intervals import LEVEL, Z, median_interval
@@ -70,8 +71,21 @@ def findings(study: Path, rows: pd.DataFrame | None) -> list[Finding]:
     statements = read(study)
     if rows is None or rows.empty:
         return [Finding(one, "not measured", "no rows yet") for one in statements]
-    read_from = table(rows)
-    return [judge(one, read_from) for one in statements]
+    own = table(rows)
+    return [judge(*_with_others(one, own, study)) for one in statements]
+
+
+def _with_others(statement: Statement, own: pd.DataFrame, study: Path):
+    """Returns a statement with the rows that it reads: those of other studies where it names some;
+    whatever names none is then of its own study.
+    """
+    named = [term.rows.get("study") for terms in statement.contrasts for term in terms]
+    others = sorted({str(name) for name in [*named, statement.rows.get("study")] if name})
+    if not others:
+        return statement, own
+    tables = [table(open_study(root(study), name)) for name in others if name != study.name]
+    mine = replace(statement, rows={"study": study.name} | statement.rows)
+    return mine, pd.concat([own, *tables])
 
 
 def table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -129,7 +143,10 @@ def _verdict(statement: Statement, found: Read, low: float, high: float, detecta
     if np.isnan(low):
         median = statement.across == "median"
         many = "a median of fewer than six" if median else "two" if len(found.value) == 2 else ""
-        return "undecided", f"{many} seeds support no interval" if many else "no interval"
+        chance = f", permutation p {found.p:.2g}" * bool(found.p)
+        return "undecided", (
+            f"{many} seeds support no interval" if many else "no interval"
+        ) + chance
     beyond, short = low > statement.threshold, high < statement.threshold
     if statement.direction == "below":
         beyond, short = short, beyond

@@ -23,8 +23,8 @@ from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A model, and what its questions at one length are made of; it counts the tokens it reads."""
+class Exam:
+    """A model and the material of its questions at one length; it counts the tokens read."""
 
     model: Model
     vocabulary: Vocabulary
@@ -41,7 +41,7 @@ class Asked:
         )
 
     def score(self, questions: Questions, model: Model | None = None) -> dict[str, np.ndarray]:
-        """Returns {metric: (trials,)} of answers.score; model: one in place of the asked one."""
+        """Returns {metric: (trials,)} of answers.score; model: one in its place."""
         found = score(model or self.model, questions, self.vocabulary, self.batch_tokens)
         self.counter(questions.tokens.size)
         return found
@@ -76,7 +76,7 @@ class Retrieval(AtLengths):
         """Returns the contexts of every protocol."""
 
     @abstractmethod
-    def measure(self, cells: Recorder, form: Any, asked: Asked) -> np.ndarray:
+    def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
         """Records one protocol at one length; returns which answers are right, (trials, questions).
 
         form: as `forms` has it, in the layout of the vocabulary.
@@ -115,9 +115,9 @@ class Retrieval(AtLengths):
         cost = [self.cost(forms[protocol], n) for n, protocol in plan]
         recorder, counter = Recorder(), Counter(progress, sum(cost))
         for at, (n, protocol) in enumerate(plan):
-            asked = Asked(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
+            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
             with recorder.at(protocol=protocol, length=n).within_range() as cells:
-                correct = self.measure(cells, forms[protocol], asked)
+                correct = self.measure(cells, forms[protocol], exam)
                 if n == self.gate_length(train_length) and self.gate in (None, protocol):
                     cells.share("gate", correct)
             counter.up_to(sum(cost[: at + 1]))
@@ -154,9 +154,9 @@ class Grid(Retrieval):
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
 
-    def measure(self, cells: Recorder, form: Form, asked: Asked) -> np.ndarray:
-        cells.value("guess", form.guess(asked.vocabulary, asked.length))
-        return curve(cells, self.depths, partial(asked.questions, form), asked.score)
+    def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
+        cells.value("guess", form.guess(exam.vocabulary, exam.length))
+        return curve(cells, self.depths, partial(exam.questions, form), exam.score)
 
 
 def curve(
@@ -188,6 +188,7 @@ def check_depths(option: str, depths: Sequence[float]) -> None:
         depth_contrasts(depths)
     except ValueError:
         raise UserError(
-            f"{option}: must hold 0, 1 and one in between from 0.25 to 0.75, which the summaries "
-            "compare"
+            option,
+            problem="the summaries compare depths 0, 1 and one from 0.25 to 0.75",
+            remedy="add the one that is missing",
         ) from None

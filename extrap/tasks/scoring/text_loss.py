@@ -114,9 +114,12 @@ class TextLoss(AtLengths):
                     "ask for shorter ones"
                 )
             raise UserError(
-                f"{corpus.option}: {found} validation documents have {end} tokens or more, {why} "
-                f"of task.{self.name}.multiples; task.{self.name}.documents={self.documents} are "
-                f"asked for: {advice}"
+                corpus.option,
+                problem=(
+                    f"{found} validation documents have {end} tokens or more, {why} of "
+                    f"task.{self.name}.multiples"
+                ),
+                remedy=f"task.{self.name}.documents={self.documents} are asked for: {advice}",
             )
 
     def texts(self, corpus, train_length: int) -> tuple[np.ndarray, np.ndarray]:
@@ -209,8 +212,13 @@ class LastHalf(WindowLoss):
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if train_length < 2:
             raise UserError(
-                f"data.length={train_length}: half of it is the least context; {self.name} needs "
-                "at least 2"
+                "data.length",
+                train_length,
+                (
+                    f"half of the training length is the least context, and {self.name} "
+                    "needs at least 2 tokens"
+                ),
+                "train with a longer length",
             )
         super().check(corpus, vocabulary, train_length)
 

@@ -104,21 +104,17 @@ def work(name: str, meet: int) -> None:
     say(f"end {name}")
 
 
-def finished(cfg: DictConfig) -> bool:
-    return Path(f"{cfg.name}.done").exists()
-
-
 @dataclass
 class Work:
     cfg: DictConfig
 
     def finished(self) -> bool:
-        return finished(self.cfg)
+        return Path(f"{self.cfg.name}.done").exists()
 
     def check(self) -> None:
         check(self.cfg)
 
-    def entry(self, command: str) -> None:
+    def entry(self, command: str) -> Any:
         return None
 
     def run(self) -> None:

@@ -1,6 +1,4 @@
-"""A program framed like extrap whose jobs have run folders, locks and a study, and only write down
-that they were there.
-"""
+"""The program `tiny` with jobs that have run folders, locks and a study."""
 
 import os
 import sys
@@ -8,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import tiny
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig
 
@@ -19,29 +18,13 @@ from extrap.utils import lock, progress
 
 
 @dataclass
-class Config:
+class Config(tiny.Config):
     study: str = "s"
     name: str = "a"
-    seed: int = 0
-    threads: int = 1
-    act: str = "work"
 
 
 def run_of(cfg: DictConfig) -> Named:
     return Named(f"{cfg.name}-s{cfg.seed}")
-
-
-def say(line: str) -> None:
-    with open("events.txt", "a", encoding="utf-8") as events:
-        events.write(f"{line}\n")
-
-
-def finished(cfg: DictConfig) -> bool:
-    return (run_of(cfg).folder / "done.txt").exists()
-
-
-def entry(cfg: DictConfig, command: str) -> Entry:
-    return Entry(cfg.study, run_of(cfg).name, "direct", {}, command)
 
 
 def run(cfg: DictConfig) -> None:
@@ -54,15 +37,15 @@ def run(cfg: DictConfig) -> None:
 def alone(cfg: DictConfig) -> None:
     this = run_of(cfg)
     with this.alone(wait=progress.FILE not in os.environ):
-        if finished(cfg):
+        if (this.folder / "done.txt").exists():
             progress.skipped("nothing left to do")
             return
         this.fail(None)
-        say(f"start {this.name}")
+        tiny.say(f"start {this.name}")
         try:
             act(cfg.act, this)
         finally:
-            say(f"end {this.name}")
+            tiny.say(f"end {this.name}")
         (this.folder / "done.txt").touch()
 
 
@@ -100,24 +83,20 @@ if jump := os.environ.get("WORKER_JUMP"):
     process.time = Clock(float(jump))  # type: ignore[assignment]
 
 
-@dataclass
-class Work:
-    cfg: DictConfig
-
+class Work(tiny.Work):
     def finished(self) -> bool:
-        return finished(self.cfg)
+        return (run_of(self.cfg).folder / "done.txt").exists()
 
     def check(self) -> None:
         return None
 
     def entry(self, command: str) -> Entry:
-        return entry(self.cfg, command)
+        return Entry(self.cfg.study, run_of(self.cfg).name, "direct", {}, command)
 
     def run(self) -> None:
         run(self.cfg)
 
 
-ConfigStore.instance().store(name="worker_schema", node=Config)
-
 if __name__ == "__main__":
-    main(Program(Work, command=("worker",), conf=str(Path(__file__).parent / "conf")))
+    ConfigStore.instance().store(name="tiny_schema", node=Config)
+    main(Program(Work, module="worker", conf=str(Path(__file__).parent / "conf")))
