@@ -1,7 +1,7 @@
 """`extrap findings STUDY`: what was declared of a study before it ran, and what its rows say.
 
-    extrap-findings extension     every statement with its verdict, effect, interval and seeds
-    extrap-findings --write       results/FINDINGS.md, and the generated parts of every page
+    extrap findings extension     every statement with its verdict, effect, interval and seeds
+    extrap findings --write       results/FINDINGS.md, and the generated parts of every page
 
 Statements stand in `results/<study>/findings.yaml` (extrap.results.findings.statement), sentences
 with numbers in `numbers.yaml` (extrap.results.findings.numbers); how statements are judged:

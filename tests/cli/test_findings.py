@@ -1,4 +1,4 @@
-"""`extrap-findings`: verdicts in the terminal, in JSON and in results/FINDINGS.md."""
+"""`extrap findings`: verdicts in the terminal, in JSON and in results/FINDINGS.md."""
 
 import json
 from pathlib import Path

@@ -42,7 +42,7 @@ from tests.support import jobs
 from tests.support.plausible import run_rows
 
 Prepare = Callable[[Path], object]
-PARTS = (clean, compare, findings, plot, records, report, schemes, status, table)
+PARTS = (clean, compare, findings, plot, report, schemes, status, table)
 COMMANDS = {part.__name__.rpartition(".")[2]: part.main for part in PARTS}
 FILE, FOLDER = "a file where a folder should be", "a folder where a file should be"
 

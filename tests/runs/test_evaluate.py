@@ -149,7 +149,7 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
 def test_a_run_is_never_compared_with_itself(source, choices, other):
     this = SimpleNamespace(source=source, choices=choices)
     last = program.closing(Entry("s", "run", "direct", {"kv": ""}), Job.another.fget(this))[-1]
-    assert last == f"next: extrap-table s; the same with {other}, say, to compare"
+    assert last == f"next: extrap table s; the same with {other}, say, to compare"
 
 
 def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():

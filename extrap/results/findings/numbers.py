@@ -1,6 +1,6 @@
 """Sentences about results, written with the numbers that rows have today.
 
-`results/<study>/numbers.yaml` holds the sentences that `extrap-findings --write` puts into the
+`results/<study>/numbers.yaml` holds the sentences that `extrap findings --write` puts into the
 study's README, between `<!-- found -->` and `<!-- /found -->`, and likewise of other lists:
 
     common: {task: kv, metric: accuracy, protocol: records}

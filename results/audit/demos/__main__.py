@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from extrap.cli.exits import reported
+from extrap.cli.shared import reported
 from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 
