@@ -32,6 +32,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers get that of the process t
 import matplotlib.font_manager  # noqa: F401  lists the fonts now: a command that does and is slow says so where one line is expected
 import pytest
 import torch
+from hydra.core.hydra_config import HydraConfig
 from hypothesis import HealthCheck, settings
 
 import extrap
@@ -94,6 +95,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.fixture(autouse=True)
 def drawn_alike() -> None:
     torch.manual_seed(0)
+    HydraConfig.instance().cfg = None  # as in a process of its own: a program leaves its own here
 
 
 @pytest.fixture(scope="session")

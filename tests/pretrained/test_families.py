@@ -381,7 +381,7 @@ def test_a_tensor_in_two_files_is_of_nobody_knows_which(tmp_path):
         Checkpoint(str(tmp_path)).model()
 
 
-@pytest.mark.parametrize("place", ["nowhere", "nowhere.gguf", "a/b/c", "../x"])
+@pytest.mark.parametrize("place", ["nowhere", "nowhere.gguf", "a/b/c", "../nowhere"])
 def test_a_place_that_is_not_there(place):
     with pytest.raises(UserError, match="no such folder or file"):
         Checkpoint(place)
