@@ -137,7 +137,6 @@ MISTAKES: dict[str, tuple[str, Prepare]] = {
     "report: below a file": ("s --output out/a.html", occupied("out")),
     "report: to a name too long": ("s --output " + "a" * 300, nothing),
     "report: through a link": ("s", linked("results/s/report.html")),
-    "records: to a pipe": ("out", piped("out")),
     "findings: a folder": ("s", folder_at("results/s/findings.yaml")),
     "findings: a pipe": ("s", piped("results/s/findings.yaml")),
     "findings: not UTF-8": ("s", declared(b"\xff\xfe")),

@@ -99,4 +99,4 @@ class Work(tiny.Work):
 
 if __name__ == "__main__":
     ConfigStore.instance().store(name="tiny_schema", node=Config)
-    main(Program(Work, module="worker", conf=str(Path(__file__).parent / "conf")))
+    main(Program(Work, command=("worker",), conf=str(Path(__file__).parent / "conf")))
