@@ -90,7 +90,7 @@ def commands() -> list[str]:
     """Every line of a code block of every README that starts one of our programs, once."""
     found = []
     for readme in sorted(path for path in READMES if ".venv" not in path.parts):
-        for block in re.findall(r"^```\w*\n(.*?)^```", readme.read_text(), re.MULTILINE | re.DOTALL):
+        for block in re.findall(r"^```\w*\n(.*?)^```", readme.read_text(), re.M | re.S):
             lines = (line for line in block.splitlines() if ours(line.partition(" ")[0]))
             found += [shlex.join(shlex.split(line, comments=True)) for line in lines]
     return list(dict.fromkeys(found))
