@@ -10,7 +10,7 @@ from extrap.runs.checkpoint import Damaged, load, trained_weights
 from extrap.runs.folder import Named, read_json
 from extrap.runs.layout import RUNS
 from extrap.runs.source import shape_of
-from extrap.runs.training.devices import DTYPES, precision
+from extrap.runs.training.options import DTYPES, full_name
 from extrap.utils.errors import UserError
 
 
@@ -28,12 +28,12 @@ def trained(name: str, option: str = "--run") -> GPT:
     try:
         model, vocab = identity["model"], len(load(run.weights)["embedding.weight"])
         shape = shape_of(model, identity["data"]["length"], vocab)
+        dtype = DTYPES[full_name(identity.get("precision"))]
     except (Damaged, KeyError, TypeError) as error:
         raise UserError(run.folder, problem=f"does not describe a model ({error})") from None
     scheme = build(identity.get("scheme"), "scheme", kind=Scheme, shape=shape)
     config = build(model | {"_target_": "extrap.model.decoder.Decoder"}, "model")
     found = GPT(scheme, vocab, config)
-    dtype = DTYPES[precision(identity.get("precision"))]
     found.load_state_dict(trained_weights(run, found.to(dtype), dtype))
     return found.double().eval()
 

@@ -50,7 +50,7 @@ def _read(name: str) -> Callable[[Path], None]:
     from extrap.pretrained.export import export as written
     from extrap.runs.build import build
     from extrap.runs.folder import Named, read_json
-    from extrap.runs.training.devices import DTYPES, precision
+    from extrap.runs.training.options import DTYPES, full_name
 
     identity = read_json(Named(name).folder / "config.json").get("identity") or {}
     for entry, what in (
@@ -59,7 +59,7 @@ def _read(name: str) -> Callable[[Path], None]:
     ):
         if entry in identity:
             raise UserError("RUN", name, what, "runs of our own training are exported")
-    model = trained(name, "RUN").to(DTYPES[precision(identity.get("precision"))])
+    model = trained(name, "RUN").to(DTYPES[full_name(identity.get("precision"))])
     node = {"_target_": "extrap.data.vocabulary.Vocabulary"} | identity["data"]["vocabulary"]
     of_bytes = node["_target_"] == "extrap.data.vocabulary.Vocabulary"
     kept = {key: value for key, value in node.items() if key in ("_target_", "keys", "values")}

@@ -225,13 +225,12 @@ def _models(job: Job) -> tuple[GPT, Reader]:
 
 
 def _device(job: Job) -> torch.device:
-    if (wanted := job.source.trainer.get("accelerator")) not in ("gpu", "cuda"):
+    if (wanted := job.source.trainer.accelerator) not in ("gpu", "cuda"):
         return torch.device("cpu")
     if not torch.cuda.is_available():
-        raise UserError(
-            f"trainer.accelerator={wanted}: no GPU here; "
-            f"trainer=cpu trainer.precision={job.source.precision} evaluates the same run"
-        )
+        same = f"trainer=cpu trainer.precision={job.source.precision}"
+        remedy = f"{same} evaluates the same run"
+        raise UserError("trainer.accelerator", wanted, "this machine has no GPU", remedy)
     return torch.device("cuda")
 
 

@@ -24,7 +24,6 @@ from extrap.runs.folder import Run
 from extrap.runs.near import untrained
 from extrap.runs.pretraining import Training, optimiser
 from extrap.runs.source import Source, check_memory
-from extrap.runs.training import devices
 from extrap.runs.training.finetune import OWN, Tuning
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.shared_parameters import own_factor, shared, with_factor
@@ -249,7 +248,7 @@ class FineTuned(Training):
             "tune fewer of them with finetune=lora and a small finetune.rank, or a smaller model"
         )
         check_memory(tuned, whole - tuned, remedy)
-        if devices.processes(source.trainer) > 1 and not source.run.trained:
+        if source.trainer.processes > 1 and not source.run.trained:
             option, _, value = self.choice.partition("=")
             remedy = "on several devices train it first, by itself"
             raise untrained(source.run, option, value, remedy)

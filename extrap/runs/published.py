@@ -26,7 +26,7 @@ from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
 from extrap.runs.source import Source
-from extrap.runs.training import devices
+from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
 from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
@@ -190,7 +190,7 @@ class Published(Source):
     @property
     def about_tuning(self) -> dict[str, Any]:
         train = {name: value for name, value in self.config["train"].items() if name not in OWN}
-        return {"train": train, "precision": devices.precision(self.trainer.get("precision"))}
+        return {"train": train, "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
         """Raises UserError for a model of transformers, and for a training in other numbers than
@@ -201,9 +201,7 @@ class Published(Source):
                 f"finetune: model_type={plain.kind} is read through transformers, logits alone; "
                 "leave finetune=none"
             )
-        word = devices.precision(self.trainer.get("precision"))
-        if devices.DTYPES[word] is not self.dtype:
-            raise UserError(
-                f"trainer.precision={word}: keeps other numbers than model.dtype="
-                f"{self.reading.dtype}; give trainer.precision={self.precision}"
-            )
+        if options.DTYPES[word := self.trainer.precision] is not self.dtype:
+            problem = f"has another type of number than model.dtype={self.reading.dtype}"
+            remedy = f"give trainer.precision={self.precision}"
+            raise UserError("trainer.precision", word, problem, remedy)

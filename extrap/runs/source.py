@@ -21,7 +21,7 @@ from extrap.runs.build import build
 from extrap.runs.checkpoint import trained_weights
 from extrap.runs.choices import describe_data
 from extrap.runs.folder import Run
-from extrap.runs.training.devices import DTYPES, precision
+from extrap.runs.training.options import DTYPES, TrainerOptions, read
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import memory
 
@@ -108,14 +108,8 @@ class Source(ABC):
         return sum(p.numel() for p in self.model("meta").parameters())
 
     @cached_property
-    def trainer(self) -> dict[str, Any]:
-        """Arguments of Lightning's Trainer. Raises UserError if the option holds anything else."""
-        if not isinstance(self.config["trainer"], dict):
-            raise UserError(
-                f"trainer={self.config['trainer']}: must be arguments of a trainer; choose one of "
-                "conf/trainer, such as trainer=cpu"
-            )
-        return dict(self.config["trainer"])
+    def trainer(self) -> TrainerOptions:
+        return read(self.config["trainer"])
 
     def check(self) -> None:
         """Raises UserError for text, a trainer or a model that cannot work on this machine."""
@@ -206,7 +200,7 @@ class Fresh(Source):
 
     @property
     def precision(self) -> str:
-        return precision(self.trainer.get("precision"))
+        return self.trainer.precision
 
     @property
     def dtype(self) -> torch.dtype:

@@ -86,7 +86,7 @@ def _set_aside(job: Job, damaged: Damaged) -> None:
     aside = damaged.path.with_suffix(".damaged")
     os.replace(damaged.path, aside)
     kept = f"{damaged}; kept as {aside.name}"
-    if devices.processes(job.source.trainer) > 1:  # and the others have ended
+    if job.source.trainer.processes > 1:  # and the others have ended
         raise UserError(f"{kept}, the same command starts again at step 0") from None
     print(f"extrap: {kept}, training starts again at step 0", file=sys.stderr)
 
@@ -96,13 +96,13 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
     Damaged for a checkpoint that training cannot continue.
     """
     run, optim, options = training.run, training.optim, job.source.trainer
-    sent = devices.sharded(options) and not devices.first()
+    sent = options.sharded and not devices.first()
     lit = Lit(
         (training.outline() if sent else training.begin()).to(job.source.dtype),
         optim,
         training.batches.mixture.weights,
-        devices.compiled(options),
-        devices.recomputed(options),
+        options.compile,
+        options.recompute,
     )
     curve, switches, why = Curve(optim.log_every), training.batches.switches(), ""
     with Progress(training.verb, optim.steps) if devices.first() else nullcontext(_silent) as said:

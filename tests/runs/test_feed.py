@@ -10,7 +10,9 @@ from torch import Tensor
 from extrap.data.curriculum import EVERY
 from extrap.data.mixture import Batches
 from extrap.runs import train as stage
-from extrap.runs.training import devices, feed
+from extrap.runs.training import feed
+from extrap.runs.training.batch_shares import Share, share
+from extrap.runs.training.options import read
 from extrap.utils.errors import UserError
 from tests.runs.test_precision import die_at, weights
 from tests.support.jobs import job
@@ -88,12 +90,12 @@ def test_no_more_workers_draw_than_a_batch_has_shares(monkeypatch) -> None:
     """Each would draw all of every batch."""
     batches, lit, made = job(*BRIEF).training.batches, None, []
     for words in ({"workers": 8}, {"workers": 8, "accumulate_grad_batches": 2}, {}):
-        made.append(
-            feed.feed(batches, lit, batches.switches(), 40, {"accelerator": "cpu", **words})
-        )
+        options = read({"accelerator": "cpu", **words})
+        made.append(feed.feed(batches, lit, batches.switches(), 40, options))
     assert [loader.num_workers for loader in made] == [2, 1, 0]
     monkeypatch.setattr(feed, "cores", lambda: 1)
-    alone = feed.feed(batches, lit, batches.switches(), 40, {"accelerator": "cpu", "workers": 4})
+    options = read({"accelerator": "cpu", "workers": 4})
+    alone = feed.feed(batches, lit, batches.switches(), 40, options)
     assert alone.num_workers == 1
 
 
@@ -108,9 +110,9 @@ def test_every_tensor_of_a_share_is_pinned(monkeypatch) -> None:
     """Needs no GPU: what pins a tensor is put in the place of torch's."""
     pinned: list[Tensor] = []
     monkeypatch.setattr(Tensor, "pin_memory", lambda t: pinned.append(t) or t + 0)
-    batch = devices.share(job(*BRIEF).training.batches[0], 1, 2, turn=1, turns=2)
+    batch = share(job(*BRIEF).training.batches[0], 1, 2, turn=1, turns=2)
     found = batch.pin_memory()
-    assert isinstance(found, devices.Share) and found.turn == 1 and found.counts == batch.counts
+    assert isinstance(found, Share) and found.turn == 1 and found.counts == batch.counts
     assert torch.equal(found.tokens, batch.tokens) and found.tokens is not batch.tokens
     tensors = [batch.tokens, batch.targets, *batch.scored.values(), *batch.echoes.values()]
     assert len(pinned) == len(tensors) + (batch.early is not None)

@@ -9,8 +9,7 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.data.mixture import IGNORED, Batch
-from extrap.runs.training import devices
-from extrap.runs.training.devices import share
+from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit, accuracy
 from extrap.runs.training.optim import Optim
 
@@ -63,7 +62,7 @@ def test_it_is_the_weighted_sum_of_the_means_of_parts(batch):
     lit = Lit(model, Optim(), WEIGHTS)
     expected, measured = plain(model, batch)
     gradients = torch.autograd.grad(expected, list(model.parameters()))
-    loss = lit.training_step(batch, 0)
+    loss = lit.training_step(share(batch, 0, 1), 0)
     torch.testing.assert_close(loss, expected)
     found = {name: float(value) for name, value in lit.measured.items()}
     assert found == pytest.approx(measured, rel=1e-6)
@@ -77,9 +76,9 @@ def test_a_batch_says_what_is_left_of_a_weight(batch):
     model = Embedded()
     whole, halved = ({"text": 3.0, "retrieval": weight} for weight in (2.0, 1.0))
     part = replace(batch, weights={"retrieval": 0.5})
-    for shared in (part, share(part, 0, 1)):
-        found = Lit(model, Optim(), whole).training_step(shared, 0)
-        torch.testing.assert_close(found, Lit(model, Optim(), halved).training_step(batch, 0))
+    found = Lit(model, Optim(), whole).training_step(share(part, 0, 1), 0)
+    expected = Lit(model, Optim(), halved).training_step(share(batch, 0, 1), 0)
+    torch.testing.assert_close(found, expected)
     assert share(part, 0, 2).weights == part.to("cpu").weights == {"retrieval": 0.5}
 
 
@@ -96,7 +95,7 @@ def test_echoes_are_asked_of_the_layers_before_the_last_too(batch):
     assert echoes.any()
     before_last = model.norm(model.table(batch.tokens).cos())[echoes]
     more = F.cross_entropy(model.logits(before_last), batch.targets[echoes])
-    loss = lit.training_step(marked, 0)
+    loss = lit.training_step(share(marked, 0, 1), 0)
     torch.testing.assert_close(loss, expected + 0.5 * WEIGHTS["retrieval"] * more)
     rest = Batch(batch.tokens[6:], batch.targets[6:], {"retrieval": slice(0, 4)})
     assert float(lit.measured["retrieval/nll"]) == pytest.approx(
@@ -111,10 +110,9 @@ def test_places_follow_a_batch_to_a_device_and_into_shares(batch):
         mask = torch.zeros(10, 7, dtype=torch.bool)
         mask[rows] = batch.targets[rows] >= 0
         assert torch.equal(batch.scored[part], mask.flatten().nonzero()[:, 0])
-    share = devices.share(batch, 1, 2)
-    assert torch.equal(
-        share.targets.flatten()[share.scored["text"]], batch.targets[1:4:2].flatten()
-    )
+    half = share(batch, 1, 2)
+    scored = half.targets.flatten()[half.scored["text"]]
+    assert torch.equal(scored, batch.targets[1:4:2].flatten())
 
 
 class Waits(TorchDispatchMode):
@@ -131,9 +129,9 @@ class Waits(TorchDispatchMode):
 
 
 def test_a_step_waits_for_nothing(batch):
-    lit = Lit(Embedded(), Optim(), WEIGHTS)
+    lit, whole = Lit(Embedded(), Optim(), WEIGHTS), share(batch, 0, 1)
     with Waits() as waits:
-        lit.training_step(batch, 0).backward()
+        lit.training_step(whole, 0).backward()
     assert waits.met == []
     with Waits() as waits:
         plain(lit.model, batch)

@@ -13,7 +13,7 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 
 from extrap.runs import train as stage
 from extrap.runs.evaluate import evaluate
-from extrap.runs.training import devices
+from extrap.runs.training import devices, options
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.errors import UserError
 from tests.support.discover import names
@@ -38,7 +38,7 @@ def die_at(step: int, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None
 
 
 @pytest.mark.sample(2)
-@pytest.mark.parametrize("precision", devices.DTYPES)
+@pytest.mark.parametrize("precision", options.DTYPES)
 def test_every_precision_trains_goes_on_and_is_evaluated(
     precision: str, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -46,7 +46,7 @@ def test_every_precision_trains_goes_on_and_is_evaluated(
     this = job(*words)
     stage.train(this)
     whole = weights(this)
-    assert {w.dtype for w in whole.values()} == {devices.DTYPES[precision]}
+    assert {w.dtype for w in whole.values()} == {options.DTYPES[precision]}
     evaluate(this)
     assert len(list(Path("results/main/rows").glob(f"{this.run.name}__*.csv"))) == 3
     this.run.folder.rename(elsewhere / "whole")
@@ -65,14 +65,15 @@ def test_a_run_of_any_precision_is_tuned(precision: str) -> None:
         *BRIEF, f"trainer.precision={precision}", "extension=yarn", "finetune.factor=2", *tune
     )
     stage.train(this)
-    assert {w.dtype for w in weights(this).values()} == {devices.DTYPES[precision]}
+    assert {w.dtype for w in weights(this).values()} == {options.DTYPES[precision]}
     evaluate(this)
 
 
 @pytest.mark.parametrize("precision", ["16-mixed", "16-true", "16", "8", "transformer-engine"])
-def test_a_precision_without_gradients_to_clip_is_refused(precision: str) -> None:
-    with pytest.raises(UserError, match=rf"trainer\.precision={precision}: choose one of 32-true"):
+def test_a_precision_without_gradients_to_clip_is_rejected(precision: str) -> None:
+    with pytest.raises(UserError) as error:
         _ = job(f"trainer.precision={precision}").run
+    assert error.value.option == "trainer.precision"
 
 
 def test_gradients_are_clipped_by_their_norm(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,33 +163,28 @@ def test_a_compiled_run_is_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    "words",
     [
-        ("+trainer.compile=7", "trainer.compile=7: expected true or false"),
-        ("+trainer.compile=true trainer.devices=2", "trainer.compile=true: for one device"),
-        (
-            "+trainer.accumulate_grad_batches=3",
-            "data.text.size=4: does not divide among 1 x 3 shares",
-        ),
-        (
-            "+trainer.accumulate_grad_batches=0",
-            "trainer.accumulate_grad_batches=0: expected a whole",
-        ),
-        ("+trainer.workers=9", "trainer.workers=9: expected a whole number from 0 to 8"),
-        ("+trainer.workers=true", "trainer.workers=True: expected a whole number"),
-        ("+trainer.recompute=2", "trainer.recompute=2: expected true or false"),
-        ("+trainer.num_nodes=2", "trainer.num_nodes=2: nothing has started the other nodes"),
-        ("+trainer.gradient_clip_val=2", "trainer.gradient_clip_val=2: train.clip says it"),
+        "+trainer.compile=7",
+        "trainer.devices=2 +trainer.compile=true",
+        "data.text.size=4 +trainer.accumulate_grad_batches=3",
+        "+trainer.accumulate_grad_batches=0",
+        "+trainer.workers=9",
+        "+trainer.workers=true",
+        "+trainer.recompute=2",
+        "+trainer.num_nodes=2",
+        "+trainer.gradient_clip_val=2",
     ],
 )
-def test_a_trainer_that_cannot_work_is_one_line(
-    words: str, line: str, monkeypatch: pytest.MonkeyPatch
+def test_a_trainer_that_cannot_work_is_rejected(
+    words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in devices.LAUNCHERS:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UserError) as error:
         stage.check(job(*words.split()), sweep=False)
-    assert str(error.value).startswith(line) and "\n" not in str(error.value)
+    named = [word.lstrip("+").partition("=")[0] for word in words.split()]
+    assert error.value.option in named
 
 
 def test_what_a_trainer_finds_wrong_as_it_starts_is_one_line(

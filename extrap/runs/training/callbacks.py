@@ -12,7 +12,6 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 from extrap.data.curriculum import Switches
-from extrap.runs.training.devices import ends
 from extrap.runs.training.lightning_module import Lit
 
 
@@ -51,7 +50,7 @@ class Curve(L.Callback):
         self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         self._tokens += batch.tokens.numel()
-        if not ends(batch):
+        if not batch.last:
             return
         for name, value in lit.measured.items():
             self._sums[name] = self._sums.get(name, 0) + value
@@ -97,7 +96,7 @@ class BetweenUpdates(ModelCheckpoint):
     def on_train_batch_end(
         self, trainer: L.Trainer, lit: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        if ends(batch):
+        if batch.last:
             super().on_train_batch_end(trainer, lit, outputs, batch, batch_idx)
 
 
@@ -113,7 +112,7 @@ class Schooling(L.Callback):
     def on_train_batch_end(
         self, trainer: L.Trainer, lit: Lit, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
-        if not ends(batch):
+        if not batch.last:
             return
         accuracies = {
             part: float(trainer.strategy.reduce(lit.measured[f"{part}/accuracy"], reduce_op="mean"))

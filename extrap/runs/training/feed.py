@@ -7,17 +7,18 @@ and a switch takes effect so many steps after it is decided (extrap.data.curricu
 batch is drawn too early.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from extrap.data.curriculum import EVERY, Switches
 from extrap.data.mixture import Batch, Batches
-from extrap.runs.training import devices
+from extrap.runs.training.batch_shares import Share, share
 from extrap.runs.training.lightning_module import Lit
+from extrap.runs.training.options import TrainerOptions
 from extrap.utils.cores import cores
 from extrap.utils.errors import UserError
 
@@ -45,7 +46,7 @@ class Drawn(Dataset):
         self.batches = batches
         self._last: tuple[int, Batch] | None = None
 
-    def __getitem__(self, asked: Asked) -> Batch | Exception:
+    def __getitem__(self, asked: Asked) -> Share | Exception:
         """What a person is told, or a disk says, is handed over as it is: raised in another process
         it would come back as a traceback in words.
         """
@@ -54,10 +55,10 @@ class Drawn(Dataset):
         except (UserError, OSError) as error:
             return error
 
-    def _share(self, asked: Asked) -> Batch:
+    def _share(self, asked: Asked) -> Share:
         if self._last is None or self._last[0] != asked.t:
             self._last = asked.t, self.batches.at(asked.t, asked.switches)
-        return devices.share(
+        return share(
             self._last[1],
             asked.rank * asked.turns + asked.turn,
             asked.processes * asked.turns,
@@ -84,13 +85,13 @@ class FromStep(Sampler):
 
 
 def feed(
-    batches: Batches, lit: Lit, switches: Switches, steps: int, trainer: Mapping[str, Any]
+    batches: Batches, lit: Lit, switches: Switches, steps: int, options: TrainerOptions
 ) -> DataLoader:
-    """Batches of a training from the step of its trainer on; what a GPU reads is pinned."""
-    workers = min(devices.workers(trainer), cores())
-    if workers:  # each draws a batch once for every share of it that it is asked for
-        workers = max(1, workers // devices.accumulated(trainer))
-    on_gpu = trainer.get("accelerator") != "cpu" and torch.cuda.is_available()
+    """Returns the batches of a training from the step of its trainer on, pinned for a GPU."""
+    workers = min(options.workers, cores())
+    if workers:  # each draws the whole batch for every share of it
+        workers = max(1, workers // options.accumulate_grad_batches)
+    on_gpu = options.accelerator != "cpu" and torch.cuda.is_available()
     return DataLoader(
         Drawn(batches),
         batch_size=None,

@@ -1,15 +1,14 @@
 """The LightningModule: loss, optimiser, schedule; nothing else."""
 
-from typing import Any
+from typing import Any, cast
 
 import lightning as L
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.data.mixture import Batch
 from extrap.model.gpt import GPT
-from extrap.runs.training.devices import begins, counted, counts, turns
+from extrap.runs.training.batch_shares import Counts, Share, counted
 from extrap.runs.training.optim import Optim
 
 EARLY_WEIGHT = 0.5
@@ -24,7 +23,7 @@ class Lit(L.LightningModule):
     retrieval untrained. Where a batch marks answers as early (echoes of the easy phase), the
     layers before the last one are asked for them, too: deep supervision, arXiv 1409.5185.
     A share of a batch counts by the targets that it scores, so that the mean over shares is the
-    loss of the whole batch (extrap/runs/training/devices.py).
+    loss of the whole batch (extrap/runs/training/batch_shares.py).
 
     compiled: whether torch.compile makes the forward of all layers, and its backward.
     recomputed: whether the backward computes each layer again (arXiv 1604.06174).
@@ -47,20 +46,21 @@ class Lit(L.LightningModule):
         model.recomputed = recomputed
         self._compiled = torch.compile(model.hidden) if compiled else None
 
-    def training_step(self, batch: Batch, step: int) -> Tensor:
+    def training_step(self, batch: Share, step: int) -> Tensor:
         states: list[Tensor] = []
         forward = self._compiled or self.model.hidden
         hidden = forward(batch.tokens, states).flatten(0, 1)
         targets = batch.targets.flatten()
         total = hidden.new_zeros(())
-        if begins(batch):
+        if batch.turn == 0:
             self.measured = {}
         for part, answers in batch.scored.items():
             n, echoes = len(answers), batch.echoes[part]
             places = torch.cat([answers, echoes])
             logits = self.model.logits(hidden[places]).float()
             losses = F.cross_entropy(logits, targets[places], reduction="none")
-            count, weight = counts(batch, part), self.weights[part] * batch.weights.get(part, 1.0)
+            count = batch.counts.get(part, Counts())
+            weight = self.weights[part] * batch.weights.get(part, 1.0)
             total = total + weight * counted(losses.mean(), count.every)
             if len(echoes) and len(states) > 1:
                 before_last = self.model.norm(states[-2].flatten(0, 1)[echoes])
@@ -69,7 +69,7 @@ class Lit(L.LightningModule):
                 total = total + EARLY_WEIGHT * weight * early
             right = accuracy(logits[:n].detach(), targets[places[:n]])
             for name, mean in (("nll", losses[:n].detach().mean()), ("accuracy", right)):
-                value = counted(mean, count.scored) / turns(batch)
+                value = counted(mean, count.scored) / batch.turns
                 self.measured[f"{part}/{name}"] = self.measured.get(f"{part}/{name}", 0) + value
         return total
 
@@ -92,12 +92,12 @@ class Lit(L.LightningModule):
             torch.set_rng_state(state)
 
     def transfer_batch_to_device(
-        self, batch: Batch | Exception, device: torch.device, dataloader_idx: int
-    ) -> Batch:
+        self, batch: Share | Exception, device: torch.device, dataloader_idx: int
+    ) -> Share:
         """Raises what kept the batch from being drawn."""
         if isinstance(batch, Exception):
             raise batch
-        return batch.to(device)
+        return cast(Share, batch.to(device))
 
     def configure_optimizers(self) -> dict:
         """Weight decay on the matrices of blocks and head; none on embeddings, norms and the

@@ -2,30 +2,31 @@
 
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import lightning as L
+from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 
-from extrap.runs.training import devices
 from extrap.runs.training.callbacks import BetweenUpdates
 from extrap.runs.training.optim import Optim
+from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
 
 ERRORS = (
     ValueError, TypeError, RuntimeError, ImportError, AttributeError, MisconfigurationException
 )  # fmt: skip
-"""What Lightning's Trainer raises for options that it does not take."""
+"""Errors of Lightning's Trainer about its options."""
 
-GIVEN = {
-    "max_steps": "train.steps says it",
-    "gradient_clip_val": "train.clip says it",
-    "gradient_clip_algorithm": "train.clip says it",
-    "logger": "the group logger says it (logger=wandb)",
-    "default_root_dir": "a run has its folder",
+SET = {
+    "max_steps": "train.steps sets it",
+    "gradient_clip_val": "train.clip sets it",
+    "gradient_clip_algorithm": "train.clip sets it",
+    "logger": "the group logger sets it (logger=wandb)",
+    "default_root_dir": "extrap sets it to the folder of the run",
 } | dict.fromkeys(
     (
         "callbacks",
@@ -35,21 +36,21 @@ GIVEN = {
         "enable_model_summary",
         "use_distributed_sampler",
     ),
-    "progress, checkpoints and shares of a batch are made here",
+    "extrap sets it",
 )
 """Arguments of a Trainer that are no options, and why."""
 
 
 def trainer(
-    options: Mapping[str, Any],
+    options: TrainerOptions,
     optim: Optim,
     folder: Path,
     callbacks: Sequence[L.Callback] = (),
     logger: Any = False,
     plugins: Sequence[Any] = (),
 ) -> L.Trainer:
-    """A Trainer that prints nothing: progress, curve and checkpoints are extrap's. folder: of the
-    run. Raises UserError for options that this machine or Lightning does not have.
+    """Returns a Trainer that prints nothing: extrap shows progress and curve. folder: of the run.
+    Raises UserError for options that this machine or Lightning does not have.
     """
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -60,14 +61,16 @@ def trainer(
     keep = BetweenUpdates(
         folder, "last", every_n_train_steps=optim.save_every, enable_version_counter=False
     )
+    # one process is in no cluster, where Lightning would wait for the other tasks
+    alone = [LightningEnvironment()] if options.processes == 1 else []
     try:
         return L.Trainer(
-            **devices.strategy(options),
+            **dict(options.lightning) | _shards(options),
             max_steps=optim.steps,
             gradient_clip_val=None,  # Lit clips, by train.clip
             callbacks=[*callbacks, keep],
             logger=logger,
-            plugins=[*plugins, *devices.environment(options)],
+            plugins=[*plugins, *alone],
             enable_progress_bar=False,
             use_distributed_sampler=False,  # a share is taken of every batch
             enable_model_summary=False,
@@ -77,23 +80,34 @@ def trainer(
         raise rejected(options, error) from None
 
 
-def rejected(options: Mapping[str, Any], error: Exception) -> UserError:
-    """The line about options that Lightning rejects."""
-    theirs = {name: value for name, value in options.items() if name not in devices.OURS}
-    given = " ".join(f"trainer.{name}={value}" for name, value in theirs.items())
-    return UserError(f"{given}: {' '.join(str(error).split())}; trainer=cpu works everywhere")
+def _shards(options: TrainerOptions) -> dict[str, Any]:
+    if not options.sharded:
+        return {}
+    from extrap.runs.training.shards import Shards
+
+    return {"strategy": Shards(options.processes)}
 
 
-def check_names(options: Mapping[str, Any]) -> None:
+def rejected(options: TrainerOptions, error: Exception) -> UserError:
+    """Returns the error about options that Lightning rejects."""
+    *rest, (name, value) = options.lightning.items()
+    before = "".join(f"trainer.{name}={value} " for name, value in rest)
+    problem = " ".join(str(error).split())
+    return UserError(f"{before}trainer.{name}", value, problem, "trainer=cpu works everywhere")
+
+
+def check_names(options: TrainerOptions) -> None:
     """Raises UserError for an option that a Trainer does not take, that extrap sets, or that would
     end training before its first step.
     """
-    known = {*signature(L.Trainer).parameters, *devices.OURS}
-    for name, value in options.items():
-        option = f"trainer.{name}={value}"
-        if name in GIVEN:
-            raise UserError(f"{option}: {GIVEN[name]}; leave it out")
-        if name not in known:
-            raise UserError(f"{option}: no such option of Lightning's Trainer; leave it out")
-        if (name, bool(value)) in (("fast_dev_run", True), ("limit_train_batches", False)):
-            raise UserError(f"{option}: trains nothing; leave it out")
+    known = signature(L.Trainer).parameters
+    for name, value in options.lightning.items():
+        if name in SET:
+            problem = SET[name]
+        elif name not in known:
+            problem = "Lightning's Trainer has no such option"
+        elif (name, bool(value)) in (("fast_dev_run", True), ("limit_train_batches", False)):
+            problem = "would train nothing"
+        else:
+            continue
+        raise UserError(f"trainer.{name}", value, problem, "leave it out")
