@@ -7,8 +7,9 @@ from pathlib import Path
 
 import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import OmegaConf
+from omegaconf import OmegaConf, open_dict, read_write
 
 from extrap.cli import schema as config
 from extrap.cli.sweep import grid
@@ -48,9 +49,15 @@ def _composed(overrides: tuple[str, ...], *_: tuple) -> tuple[dict, dict]:
     elsewhere = [f"hydra.searchpath={more}", f"plugins={discover.PLUGINS}"] if more else []
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*elsewhere, *overrides], return_hydra_config=True)
-    plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
-    del plain["sweep"]
-    return plain, plain.pop("hydra")["runtime"]["choices"]
+    instance = HydraConfig.instance()
+    before, instance.cfg = instance.cfg, deepcopy(cfg)  # what `${hydra:...}` refers to
+    try:
+        choices = OmegaConf.to_container(cfg.hydra.runtime.choices)
+        with read_write(cfg), open_dict(cfg):
+            del cfg["hydra"], cfg["sweep"]
+        return OmegaConf.to_container(cfg, resolve=True, enum_to_str=True), choices
+    finally:
+        instance.cfg = before
 
 
 def first_jobs(experiment: Path) -> list[list[str]]:
