@@ -19,7 +19,7 @@ from extrap.extensions.base import Extension
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
-from extrap.runs.choices import changed, describe_data, more_parts, node
+from extrap.runs.choices import changed, describe_data, node
 from extrap.runs.folder import Run
 from extrap.runs.near import untrained
 from extrap.runs.pretraining import Training, optimiser
@@ -105,7 +105,7 @@ class FineTuned(Training):
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
         data = (given or self.source.config["data"]) | self.source.reads | {"length": self.length}
         parts = dict(_smaller(data, share))
-        if more := more_parts(data, "finetune.data"):
+        if isinstance(more := data.get("more"), Mapping):
             parts["more"] = dict(_smaller(more, share))
         return parts
 

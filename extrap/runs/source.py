@@ -215,12 +215,12 @@ class Fresh(Source):
         machine is no part of it (devices, processes, threads, how often it is logged and
         saved): a laptop evaluates a run that a GPU trained. The precision of training is.
         """
-        config = self.config
+        config, corpus = self.config, self.corpus.sha256
         identity = {
             "scheme": config["scheme"],
             "model": {name: value for name, value in config["model"].items() if value is not None},
             "data": describe_data(config["data"]),
-            "corpus": self.corpus.sha256,
+            "corpus": corpus,
             "train": {name: v for name, v in config["train"].items() if name not in UNSEEN},
             "precision": self.precision,
         }

@@ -56,7 +56,6 @@ scheme=inverse-leaky-rope | scheme.window=100
 scheme=inverse-leaky-rope | scheme.factor=0.5
 scheme=complex-order | scheme.base=1
 data.more=3
-data.more={3:{_target_:extrap.data.query.Query,size:4}}
 ~data.vocabulary
 scheme._target_=null
 +trainer.max_steps=3
