@@ -109,7 +109,7 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
         report = Report(said, optim.steps, curve)
         callbacks: list[Callback] = [curve, Schooling(switches), RandomState(), report]
         logger = job.dashboard.lightning() if devices.first() else False
-        disk = Checkpoints(lit, optim.steps)
+        disk = Checkpoints(lit)
         made = trainer(options, optim, run.folder, callbacks, logger, [disk])
         loader = feed(training.batches, lit, switches, optim.steps, options)
         before = run.checkpoint if os.path.lexists(run.checkpoint) else None
