@@ -113,7 +113,7 @@ def of_values(hint: Any) -> Any:
     return next((args[1] for args in found if args), Any)
 
 
-def bounds(hint: Any) -> Iterator[BaseMetadata]:
+def bounds(hint: Any) -> Iterator[Any]:
     """The bounds of Annotated[...], one by one."""
     for metadata in get_args(hint)[1:]:
         if isinstance(metadata, GroupedMetadata):

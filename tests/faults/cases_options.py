@@ -168,6 +168,4 @@ finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.vocabulary.keys=30 -> finetune.data.vocabulary
 finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.corpus.smallest=3 -> finetune.data.corpus
-finetune=full | finetune.factor=2 | \
-label=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -> label
 """)
