@@ -77,8 +77,8 @@ def _check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str
 
 
 def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) -> type:
-    """Returns the class that a `_target_` names. Raises UserError unless it is one of `extrap.` or of a plug-in,
-    and its objects suit `kind`, a class or a type hint.
+    """Returns the class that a `_target_` names. Raises UserError unless it is one of `extrap.` or
+    of a plug-in, and its objects suit `kind`, a class or a type hint.
     """
     option, allowed = f"{path}._target_", ("extrap", *plugins)
     module, _, name = str(target).rpartition(".")

@@ -83,7 +83,7 @@ def _changed(run: Run, damaged: Damaged) -> UserError:
 
 
 def curve_rows(run: Run) -> list[dict[str, Any]]:
-    """Returns the training curve as rows, and the first step with a running retrieval accuracy of 90 %."""
+    """Returns the training curve as rows, and the first step with a retrieval accuracy of 90 %."""
     points, state = trained_curve(run), run.state
     status = {"status": "diverged" if state["state"] == "diverged" else "ok"}
     out: list[dict[str, Any]] = []

@@ -140,7 +140,6 @@ finetune=full | extension=pi-adaptive -> finetune.factor
 finetune=full | extension=nbce | finetune.factor=2 -> extension
 finetune=full | finetune.factor=16
 finetune=lora | finetune.factor=2 | finetune.rank=0
-finetune=lora | finetune.factor=2 | finetune.rank=65
 finetune=lora | finetune.factor=2 | finetune.alpha=0
 finetune=lora | finetune.factor=2 | finetune.targets=[]
 finetune=lora | finetune.factor=2 | finetune.targets=qkv

@@ -1,14 +1,11 @@
 """Evaluation: rows that repeat, are measured once, and reach W&B unchanged."""
 
-import json
-import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import torch
 
 from extrap.cli import program
 from extrap.results import rows
@@ -22,7 +19,7 @@ from extrap.runs.study import Entry
 from extrap.runs.train import train
 from extrap.utils import progress
 from extrap.utils.errors import UserError
-from tests.support.jobs import TINY, job
+from tests.support.jobs import job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -89,32 +86,6 @@ def test_what_another_sweep_began_meanwhile_takes_no_place_in_this_one(monkeypat
     said = read_json(Path("progress.json"))
     assert (said["phase"], said["note"].split()[0]) == ("held", "process")
     assert not this.run.trained and this.run.failure() is None
-
-
-class Counted(Exception):
-    """What ends a task as soon as it has said how much there is to read."""
-
-
-def tokens_to_read(*tasks: str) -> int:
-    this = job(*tasks, tiny=[word for word in TINY if not word.startswith("task.")])
-    totals = []
-
-    def said(done, total):
-        totals.append(total)
-        raise Counted
-
-    def model(x, last=None):
-        return torch.zeros(len(x), last or x.shape[1], this.source.vocabulary.size)
-
-    for task in this.tasks.values():
-        with pytest.raises(Counted):
-            task.run(model, this.source.corpus, this.source.vocabulary, this.source.length, said)
-    return sum(totals)
-
-
-def test_a_first_look_reads_a_fiftieth_of_what_a_study_does():
-    """Seconds instead of a minute, after a training of seconds."""
-    assert 50 * tokens_to_read("task=quick") < tokens_to_read()
 
 
 def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
@@ -188,39 +159,6 @@ def test_a_diverged_run_has_a_marked_curve_and_nothing_else():
     )
     assert set(frame.task) <= {"train"}
     assert set(frame.status) == {"diverged"}
-
-
-def test_wandb_offline_holds_the_rows():
-    """Read back with W&B's own reader: the summary per length, and the history against eval/length,
-    are the rows.
-    """
-    j = run("scheme=rope", "logger=wandb")
-    (folder,) = Path("wandb").glob("offline-run-*")
-    leet = [str(Path(sys.executable).with_name("wandb")), "leet", "inspect", "--json", str(folder)]
-    records = [
-        json.loads(line)
-        for line in subprocess.run(
-            leet, capture_output=True, text=True, check=True
-        ).stdout.splitlines()
-    ]
-    summary, history = {}, {}
-    for record in records:
-        if record["type"] == "summary":
-            summary |= record["summary"].get("update", {})
-        if record["type"] == "history":
-            item = record["history"]["item"]
-            history |= {
-                (key, item.get("eval/length", item.get("train/step"))): value
-                for key, value in item.items()
-            }
-    frame = rows.read(j.results)
-    for row in frame[frame.task.isin(["nll", "kv"]) & frame.length.notna()].itertuples():
-        depth = "" if row.depth != row.depth else f"/depth {row.depth:g}"
-        name = f"{row.task}/{row.protocol}/{row.metric}{depth}"
-        assert summary[f"{name} at {row.length}"] == pytest.approx(row.value)
-        assert history[f"eval/{name}", row.length] == pytest.approx(row.value)
-    for row in frame[frame["axis"] == "step"].itertuples():
-        assert history[f"train/{row.protocol}/{row.metric}", row.at] == pytest.approx(row.value)
 
 
 def test_options_of_tasks_that_are_not_asked_are_left_aside():

@@ -286,7 +286,6 @@ CANNOT = [
     (["finetune.batch=0"], "finetune.batch"),
     (["finetune.factor=x"], "finetune.factor"),
     (["finetune.save_every=5", "finetune.log_every=2"], "finetune.save_every"),
-    (["finetune=lora", "finetune.rank=17"], "finetune.rank"),
     (["finetune=lora", "finetune.targets=[q]"], "finetune.targets"),
     (["scheme=learned", "finetune.factor=2"], "finetune.factor"),
     (["extension=nbce"], "extension"),

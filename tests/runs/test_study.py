@@ -344,17 +344,6 @@ def test_what_a_progress_file_holds_is_data(content: str, capsys) -> None:
             assert "running" in out and "\x1b" not in out
 
 
-@pytest.mark.parametrize("seconds", ["Infinity", "NaN", "-5", "true", "1e300", '"long"'])
-def test_times_that_are_none(seconds: str, capsys) -> None:
-    entry = finished("rope-1-s0")
-    for path in (entry.folder.done(entry.file("kv").note), entry.folder.folder / "state.json"):
-        said = json.loads(path.read_text())
-        path.write_text(json.dumps(said).replace(str(said["seconds"]), seconds))
-    status.main(["s"])
-    status.main(["s", "--json"])
-    assert standing(entry).seconds == 30.0  # of the curve, which is as it was
-
-
 def test_all_studies_as_json(capsys) -> None:
     finished("rope-1-s0")
     asked("t5-1-s0", study="b")

@@ -1,4 +1,4 @@
-"""Fine-tuning: its options, and which weights it changes. extrap/runs/finetuned.py makes it a run."""
+"""Fine-tuning: its options, and which weights it changes. Its run: extrap/runs/finetuned.py."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
