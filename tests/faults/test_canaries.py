@@ -61,7 +61,7 @@ def test_checkpoints_and_weights_are_tensors_or_damaged(canary: Path, form, caps
     for path in (this.run.checkpoint, this.run.weights):
         path.write_bytes(form(Code(canary)))
         with pytest.raises(checkpoint.Damaged, match=r"not readable as tensors|not a checkpoint"):
-            resume.Checkpoints(this.source.model("meta"), 8).load_checkpoint(path)
+            resume.Checkpoints(this.source.model("meta")).load_checkpoint(path)
     this.run.curve.write_text("{}")
     this.run.mark("trained", 8)  # as somebody would who wants the weights believed
     with pytest.raises(

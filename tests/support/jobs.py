@@ -1,5 +1,8 @@
 """Jobs as the command line composes them, without a process of their own."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
@@ -14,6 +17,7 @@ from omegaconf import OmegaConf, open_dict, read_write
 from extrap.cli import schema as config
 from extrap.cli.sweep import grid
 from extrap.runs.job import Job, make
+from extrap.runs.training import devices
 from extrap.utils.paths import conf_dir
 from tests.support import discover
 
@@ -75,3 +79,18 @@ def first_jobs(experiment: Path) -> list[list[str]]:
         ]
         for words in grid.overrides(node)
     ]
+
+
+def started(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs `extrap` with the options of TINY and these as a program, outside any launcher unless
+    the environment says so.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in devices.RANKS}
+    return subprocess.run(
+        [sys.executable, "-m", "extrap", *TINY, *words],
+        env=kept | {"PYTHONPATH": str(Path(__file__).parents[2])} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
