@@ -76,7 +76,7 @@ class MultiDoc(Grid):
 
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
-        training length; of the retriever; and of the grid.
+        training length; of the grid; and of the retriever.
         """
         documents = Documents(vocabulary, corpus.stream("validation"), self.facts, SEED)
         known, items = self.gate_length(train_length), range(self.trials)
@@ -93,7 +93,7 @@ class MultiDoc(Grid):
             exam = Exam(model, *at, self.trials, self.batch_tokens, counter)
             cells.answers(exam.score(questions) | more, {})
 
-        return [
+        cells = [
             Cell(
                 {"protocol": name, "length": questions.tokens.shape[1]}
                 | {"axis": "documents", "at": K},
@@ -101,7 +101,8 @@ class MultiDoc(Grid):
                 partial(measure, questions, more),
             )
             for name, K, questions, more in drawn
-        ] + super().plan(model, corpus, vocabulary, train_length)
+        ]
+        return cells[:2] + super().plan(model, corpus, vocabulary, train_length) + cells[2:]
 
     def where(self, form: DocumentForm, vocabulary: Vocabulary, length: int) -> dict:
         return {"axis": "documents", "at": form.records(vocabulary, length)}
