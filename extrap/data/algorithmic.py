@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part
+from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 
@@ -28,21 +29,15 @@ class String:
 class Algorithmic(Part):
     """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a
     training string.
-
-    Raises ValueError for longest < 1.
     """
 
-    size: int = 32
-    weight: float = 1.0
-    longest: int = 20
+    size: Size = 32
+    weight: Weight = 1.0
+    longest: Count = 20
 
     marks: ClassVar[int] = 7
     """Key ids that the marks are among."""
     least_values: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        if self.longest < 1:
-            raise ValueError(f"longest={self.longest}: at least 1 symbol")
 
     @abstractmethod
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:

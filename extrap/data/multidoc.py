@@ -15,17 +15,20 @@ Source: arXiv 2307.03172, section 3.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, Size, Weight, stacked
 from extrap.data.trials.base import Questions, guess
 from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Share
 from extrap.utils.errors import UserError
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
@@ -40,20 +43,12 @@ class MultiDocument(Graded):
     a relation of its own; prefix: share of the hard sequences with a random amount of training text
     before the documents, which puts documents on every slot. Easy: a log-uniform number of
     documents from 2 to as many as fit; hard: a uniform number.
-
-    Raises ValueError for shares outside 0 ... 1 and for more facts than relations.
     """
 
-    size: int = 64
-    weight: float = 2.0
-    facts: int = 1
-    prefix: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.facts <= len(RELATIONS):
-            raise ValueError(f"facts={self.facts}: from 1 to {len(RELATIONS)}, a relation each")
-        if not 0 <= self.prefix <= 1:
-            raise ValueError(f"prefix={self.prefix}: a share from 0 to 1")
+    size: Size = 64
+    weight: Weight = 2.0
+    facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
+    prefix: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         DocumentForm(self.facts).check(option, vocabulary, length)

@@ -147,19 +147,6 @@ def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
 
 
 @pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"facts": 0}, "facts=0"),
-        ({"facts": 5}, "facts=5"),
-        ({"prefix": 1.5}, "prefix"),
-    ],
-)
-def test_bad_options_are_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        MultiDocument(**options)
-
-
-@pytest.mark.parametrize(
     ("length", "vocabulary", "word"),
     [
         (8, V, r"^data\.more\.docs\.facts=1: 8 tokens hold 1 documents"),
