@@ -3,6 +3,7 @@ tasks are in extrap.data.strings.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -50,6 +51,11 @@ class Algorithmic(Part):
     def answer_width(self, n: int) -> int:
         """Returns the tokens of the answer in a test."""
         return 1
+
+    def _string(self, tokens: Sequence[int] | np.ndarray, n: int) -> String:
+        """Returns a string whose last `answer_width(n)` tokens are its answer."""
+        whole = np.array(tokens)
+        return String(whole, np.arange(len(whole)) >= len(whole) - self.answer_width(n))
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Returns the exact match of always saying the most frequent answer."""

@@ -67,53 +67,51 @@ def records(path: Path) -> Iterator[tuple[str, Any]]:
     """Yields (place, record) of every row of a table. Raises UserError, naming the place, for any
     other content.
     """
-    rows = _json(path) if kind(path) == "json" else _parquet(path)
-    return ((f"{path}:{number}", row) for number, row in rows)
+    return json_rows(path) if kind(path) == "json" else _parquet(path)
 
 
-def _parquet(path: Path) -> Iterator[tuple[int, dict]]:
+def _parquet(path: Path) -> Iterator[tuple[str, dict]]:
     files = [escape(str(path.absolute()))]
     try:
         with streamed("parquet", data_files=files, split="train") as found:
-            yield from enumerate(found, 1)
+            yield from ((f"{path}:{i}", row) for i, row in enumerate(found, 1))
     except Exception as error:  # unpacking, decoding and typing each have their own
         raise unreadable(path, "parquet", error) from None
 
 
-def _json(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yields (line number, record) of a file with a JSON value a line, or (place, record) of a file
-    that is one list.
+def json_rows(path: Path, option: str = PATH) -> Iterator[tuple[str, Any]]:
+    """Yields (path:line, record) of a file with a JSON value a line, or (path:place, record) of a
+    file that is one list. option: for messages.
 
     extrap does not use `datasets` here: it derives the types of all columns from the first 10 MB,
     and then rewrites or rejects later values of another type.
     """
-    check_nesting(path, PATH)
     number, first = 1, True
+    check_nesting(path, option)
     try:
         with TextIOWrapper(opened(path), encoding=UTF8) as lines:
             for number, line in enumerate(lines, 1):
                 if first and line.lstrip().startswith("["):
-                    check_size(path, PATH)  # it is held whole
-                    yield from enumerate(_parsed(line + lines.read()), 1)
+                    check_size(path, option)  # it is held whole
+                    rows = enumerate(_parsed(line + lines.read()), 1)
+                    yield from ((f"{path}:{i}", row) for i, row in rows)
                     return
                 if line.strip():
-                    yield number, _parsed(line)
+                    yield f"{path}:{number}", _parsed(line)
                     first = False
     except BROKEN as error:
-        raise unreadable(f"{path}:{number}", "json", error) from None
+        raise unreadable(f"{path}:{number}", "json", error, option) from None
 
 
 def _parsed(found: str) -> Any:
     return loads(found, strict=False, parse_int=float)  # of any number of digits
 
 
-def unreadable(place: object, kind: str, error: Exception) -> UserError:
+def unreadable(place: object, kind: str, error: Exception, option: str = PATH) -> UserError:
     advice = "choose files with a pattern such as 'folder/**/*.txt'"
     if kind == "json":
-        advice = "give a JSON object with a column of text a line, or one list of them"
-    return UserError(
-        "data.corpus.path", place, f"extrap cannot read this as {kind} ({line(error)})", advice
-    )
+        advice = "give a JSON object a line, or one list of them"
+    return UserError(option, place, f"extrap cannot read this as {kind} ({line(error)})", advice)
 
 
 def line(error: Exception) -> str:
