@@ -348,11 +348,3 @@ def test_a_split_shorter_than_a_window_is_told(folder, cache):
         ),
     ):
         corpus.check("validation", 10**6)
-
-
-@pytest.mark.parametrize(
-    "options", [{"validation": 0.0}, {"validation": 1.0}, {"document_tokens": 0}]
-)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        Files(path="x", **options)

@@ -111,9 +111,3 @@ def test_what_the_set_does_not_have_is_told_in_one_line(hub, tmp_path, monkeypat
     assert str(error.value) == (
         f"data.corpus.name=me/set: {said}; correct config, split, column or revision of data.corpus"
     )
-
-
-@pytest.mark.parametrize("options", [{"limit": 0}, {"document_tokens": 0}, {"validation": 2.0}])
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        Hub(**options)

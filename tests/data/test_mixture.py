@@ -157,9 +157,7 @@ def test_a_batch_moves_whole():
             {"text": {"size": 0}, "retrieval": {"size": 0}},
             "data.text.size=0: with data.retrieval.size=0 too",
         ),
-        ({"text": {"size": -1}}, "data.text.size=-1"),
-        ({"retrieval": {"weight": 0.0}}, "data.retrieval.weight=0.0"),
-        ({"text": {"weight": float("nan")}}, "data.text.weight=nan"),
+        ({"retrieval": {"prefix": 0.9}}, "data.retrieval.prefix=0.9: this share and"),
     ],
 )
 def test_bad_options_are_told_in_one_line(options, line):

@@ -56,18 +56,6 @@ def test_filler_is_training_text_in_late_sequences_only():
 
 
 @pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"values": 0}, "values=0"),
-        ({"scattered": -0.1}, "scattered"),
-    ],
-)
-def test_bad_options_are_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        MultiValue(**options)
-
-
-@pytest.mark.parametrize(
     ("values", "vocabulary", "word"),
     [
         (40, V, "values=40: a sequence of 64"),

@@ -66,12 +66,6 @@ def test_a_pure_function_of_its_arguments():
     assert not np.array_equal(one[0], draw(seed=1)[0])
 
 
-@pytest.mark.parametrize("options", [{"first": 1.5}, {"first": -0.1}])
-def test_bad_shares(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        Query(**options)
-
-
 def test_what_does_not_fit_is_one_line():
     with pytest.raises(UserError, match=r"^data\.more\.query: data\.length=7 is too short"):
         Query().check("data.more.query", V, 7)

@@ -369,7 +369,7 @@ def test_lengths_past_a_table_are_absent():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: extrap cannot read"),
+        ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: there is no such file"),
         ({"pairs": []}, r"pairs=\[\]"),
         ({"pairs": [0]}, r"pairs=\[0\]"),
         (
