@@ -6,8 +6,7 @@ import pytest
 from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.alias import AliasRetrieval
-from extrap.utils.errors import UserError
-from tests.support.hand import Texts, checked, drawn_from, measure, solving, values
+from tests.support.hand import Texts, drawn_from, measure, solving, values
 
 L = 32
 V = Vocabulary(keys=100, values=16)
@@ -103,24 +102,3 @@ def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
         if kind.startswith("two"):
             assert (unseen(names) == (kind == "two-hops-unseen")).all()
     assert len(rest) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ask": ["three"]}, r"task\.alias\.ask=\['three'\]: expected a list of one of literal"),
-        (
-            {"multiples": [1, 4]},
-            r"data\.vocabulary\.keys=100: task\.alias needs 188 key ids for 62",
-        ),
-        ({"multiples": [2]}, r"task\.alias\.multiples=\[2\]: the multiples must include 1"),
-        (
-            {"multiples": [0.1, 1]},
-            r"task\.alias: 3 tokens hold 0 records and a question, but 2 records",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, V, L)
-    assert "\n" not in str(error.value)

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.kv_several import KVSeveral, contexts
-from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY as V
-from tests.support.hand import Texts, checked, measure, oracle, reader, speak
+from tests.support.hand import Texts, measure, oracle, reader, speak
 
 L, Q = 24, 4
 TEXT = Texts([np.arange(4000) % 251])
@@ -118,32 +116,6 @@ def test_queries_ask_different_records(length):
             and len(set(queries)) == Q
             and [known[k] for k in queries] == answer
         )
-
-
-def test_lengths_past_a_table_are_absent_and_batches_change_nothing():
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return answering()(tokens, last)
-
-    one, two = (measure(task(batch_tokens=b), model, TEXT, L) for b in (1, 4096))
-    assert one == two and {r["length"] for r in one.rows if "length" in r} == {L}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"queries": 7}, r"task\.kv-several\.queries=7: 24 tokens hold at most 6"),
-        ({"queries": 0}, r"task\.kv-several\.queries=0"),
-        ({"multiples": [2]}, r"task\.kv-several\.multiples=\[2\]: the multiples must include 1"),
-        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 92 records"),
-        ({"trials": 0}, r"task\.kv-several\.trials=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, V, L)
-    assert "\n" not in str(error.value)
 
 
 def test_the_guess_is_by_elimination():

@@ -13,7 +13,7 @@ from extrap.model.scheme import OutOfRange
 from extrap.tasks.lost_in_the_middle import LostInTheMiddle
 from extrap.tasks.scoring.multi_token import exact, greedy, likely
 from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, checked, measure, values
+from tests.support.hand import VOCABULARY, measure, values
 
 L = 400
 
@@ -347,57 +347,6 @@ def test_what_is_likely_to_follow():
         7,
         7,
     ]
-
-
-def test_lengths_past_a_table_are_absent():
-    longest = max(len(generate(1, 6, 0, i).prompt(0, "both")[0]) for i in range(3)) + 20
-
-    def model(tokens, last):
-        if tokens.shape[1] > longest:
-            raise OutOfRange("past the table")
-        return writer(oracle)(tokens, last)
-
-    steps = []
-    result = task().run(model, None, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert (
-        {r["at"] for r in result.rows if r["metric"] != "gate"} == {1}  # that has two records
-        and steps == sorted(steps)
-        and steps[-1][0] == steps[-1][1]
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"path": "nowhere.jsonl"}, r"path=nowhere\.jsonl: extrap cannot read"),
-        ({"pairs": []}, r"pairs=\[\]"),
-        ({"pairs": [0]}, r"pairs=\[0\]"),
-        (
-            {"pairs": [70], "characters": 2},
-            r"pairs=\[70\]: .*characters=2 makes ids for only 64",
-        ),
-        ({"characters": 37}, r"characters=37"),
-        ({"depths": [0, 1.5]}, r"depths=\[0, 1\.5\]: expected a list of numbers from 0"),
-        ({"depths": []}, r"depths=\[\]"),
-        ({"indices": [0, 1]}, r"indices=\[0, 1\]: expected indices from 0 to 0, for 1 records"),
-        ({"indices": []}, r"indices=\[\]"),
-        ({"query": []}, r"query=\[\]"),
-        ({"trials": 0}, r"trials=0"),
-        ({"generate": -1}, r"generate=-1"),
-        (
-            {"generate": 7},
-            (
-                r"generate=7: the opening and the longest value are 8 bytes; "
-                r"give at least 8, or 0"
-            ),
-        ),
-        ({"seed": -1}, r"seed=-1: expected a whole number of at least 0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=rf"^task\.lost-in-the-middle\.{message}") as error:
-        checked(task(), options, None, VOCABULARY, L)
-    assert "\n" not in str(error.value)
 
 
 def test_one_record_alone_is_no_gate():

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.repeat import Repeat
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, bigram, checked, measure, values
+from tests.support.hand import VOCABULARY, Texts, bigram, measure, values
 
 L = 8
 REPEATED = ("repeated", "later")
@@ -139,34 +137,3 @@ def test_rows_are_the_items_added_up():
                 for m in (name, "tokens")
             )
             assert (row["value"], row["tokens"]) == (pytest.approx(total / tokens), tokens)
-
-
-def test_lengths_out_of_range_have_no_rows_and_losses_that_are_no_numbers_diverged():
-    def model(tokens, last):
-        if tokens.shape[1] > 16:
-            raise OutOfRange("a table of 16")
-        return uniform(tokens, last) * (torch.nan if tokens.shape[1] == 16 else 1)
-
-    result = measure(Repeat(multiples=(1, 2, 4), documents=3), model, Texts(noise(3)), L)
-    assert {row["length"] for row in result.rows} == {8, 16}
-    assert {(row["length"], row["status"]) for row in result.rows} == {
-        (8, "ok"),
-        (8, "not trained"),
-        (16, "diverged"),
-    }
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"multiples": [0.5]}, "task.repeat.multiples"),
-        ({"documents": 0}, "task.repeat.documents=0"),
-        ({"period": 0.01}, "task.repeat.period=0.01"),
-        ({"period": 8}, "task.repeat.period=8"),
-        ({"documents": 13}, "task.repeat.documents=13"),
-        ({"multiples": [1, 8]}, "0 validation documents have 64 tokens"),
-    ],
-)
-def test_mistakes_are_told_before_anything_is_read(options, said):
-    with pytest.raises(UserError, match=said):
-        checked(Repeat(multiples=(1, 2), documents=2), options, Texts(noise(12)), VOCABULARY, L)

@@ -7,11 +7,9 @@ import torch
 from extrap.data.trace_written import TraceWritten, TraceWrittenForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.trace_written import WrittenTracking
-from extrap.utils.errors import UserError
 from tests.support.hand import (
     VOCABULARY,
     Texts,
-    checked,
     drawn_from,
     measure,
     values,
@@ -122,17 +120,3 @@ def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
         assert length - answers[-1] < 4, "queries go on to the end"
         lengths |= {sum(t in V.key_ids for t in row[at : at + 3]) for at in firsts}
     assert lengths >= {0, 1}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hops": [5]}, r"task\.trace-written\.hops=\[5\]: 24 tokens hold 5 records, but two ch"),
-        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.trace-written needs 84 key"),
-        ({"hops": []}, r"task\.trace-written\.hops=\[\]: expected a list of whole numbers from 0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)
