@@ -46,7 +46,6 @@ CASES = [
     ("long-loss", {"multiples": [0.5, 1]}, "multiples"),
     ("long-loss", {"multiples": [1, 64]}, "data.corpus.path"),
     ("lost-in-the-middle", {"path": "nowhere.jsonl"}, "path"),
-    ("lost-in-the-middle", {"pairs": []}, "pairs"),
     ("lost-in-the-middle", {"pairs": [70], "characters": 2}, "pairs"),
     ("lost-in-the-middle", {"indices": [0, 4]}, "indices"),
     ("lost-in-the-middle", {"generate": 7}, "generate"),
