@@ -147,19 +147,3 @@ def test_the_printed_example_is_one():
         drawn_from(10, V, stream, 32), 1.0
     )
     assert V.show(sequence[0, :32]) in " ".join(keyvalue.__doc__.split())
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"depth": "middle"},
-        {"prefix": 0.6, "scattered": 0.5},
-        {"prefix": -0.1},
-        {"tail": 1.5},
-        {"echo": -0.1},
-        {"echo": 1.0},
-    ],
-)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        KeyValue(**options)

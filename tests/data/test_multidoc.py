@@ -6,7 +6,6 @@ import pytest
 from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import Documents, MultiDocument
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from
 
 V = Vocabulary()
@@ -144,29 +143,3 @@ def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
     ) and found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
     assert (found_few == (few.tokens[:, :end] == few.tokens[:, -1:]).any(1)).all()
     assert found_few[(few.tokens[:, 1 : 1 + template.width] == few.tokens[:, -1:]).any(1)].all()
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"facts": 0}, "facts=0"),
-        ({"facts": 5}, "facts=5"),
-        ({"prefix": 1.5}, "prefix"),
-    ],
-)
-def test_bad_options_are_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        MultiDocument(**options)
-
-
-@pytest.mark.parametrize(
-    ("length", "vocabulary", "word"),
-    [
-        (8, V, "facts=1: a sequence of 8 tokens holds 1"),
-        (96, Vocabulary(keys=4), "23 documents in 96 tokens need a subject each"),
-    ],
-)
-def test_what_does_not_fit_is_told_in_one_line(length, vocabulary, word):
-    with pytest.raises(UserError, match=rf"^data\.more\.docs.*{word}") as error:
-        MultiDocument().check("data.more.docs", vocabulary, length)
-    assert "\n" not in str(error.value)

@@ -6,7 +6,6 @@ import pytest
 from extrap.data.nth import MOST, Nth, NthForm
 from extrap.data.trace import Trace, TraceForm
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from, nth_answer, trace_answer
 
 V = Vocabulary(keys=64, values=16)
@@ -109,18 +108,3 @@ def test_chains_of_training_have_all_numbers_of_hops():
                 key, steps = given[key], steps + 1
             hops.add(steps)
     assert hops == {0, 1, 2, 3}
-
-
-@pytest.mark.parametrize(
-    ("form", "length", "message"),
-    [
-        (NthForm(5), 12, r"^task\.x\.copies=5: 12 tokens hold 4 records"),
-        (NthForm(5), 6, r"^task\.x: 6 tokens hold 1 records and a question, but 2 records"),
-        (TraceForm(2), 256, r"^data\.vocabulary\.keys=64: task\.x needs 84 key ids for 84 records"),
-        (NthForm(5), 256, r"^data\.vocabulary\.keys=64: task\.x needs 79 key ids for 126 records"),
-    ],
-)
-def test_what_does_not_fit_is_one_line(form, length, message):
-    with pytest.raises(UserError, match=message) as error:
-        form.check("task.x", V, length)
-    assert "\n" not in str(error.value)
