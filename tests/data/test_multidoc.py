@@ -55,21 +55,6 @@ def test_every_answer_is_the_object_of_its_question(facts, length, progress):
             assert row[t + 1] == known[subject, chr(relation)]
 
 
-def test_few_documents_come_first_and_every_number_at_last():
-    early, late = ((draw(progress=p, size=800)[0] == ord(".")).sum(1) for p in (0.0, 1.0))
-    assert early.mean() < late.mean()
-    assert set(late) == set(range(2, Template.of(V, 1).most(64) + 1))
-
-
-def test_filler_is_training_text_in_front_of_late_sequences():
-    assert np.isin(draw(progress=0.0)[0][:, 2], V.key_ids).all()
-    rows, text = draw(size=400, prefix=1.0)[0], STREAM.astype(np.uint8).tobytes()
-    starts = [int(np.flatnonzero(np.isin(row, V.key_ids))[0]) - 1 for row in rows]
-    assert np.std(starts) > 5 and all(
-        bytes(row[1:s].astype(np.uint8)) in text for row, s in zip(rows, starts, strict=True)
-    )
-
-
 @pytest.mark.parametrize("facts", [1, 2])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):

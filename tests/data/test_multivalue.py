@@ -33,11 +33,3 @@ def test_every_answer_is_one_of_the_values_of_its_key(length, progress):
         assert all(len(set(values)) == len(values) for values in known.values())
         assert np.flatnonzero(answered).tolist() == list(range(first, length, 2))
         assert all(row[t + 1] in known[row[t]] for t in np.flatnonzero(answered))
-
-
-def test_filler_is_training_text_in_late_sequences_only():
-    assert (draw(progress=0.0)[0][:, 1:] > V.bos).all()
-    rows = draw(scattered=1.0)[0]
-    text = STREAM.astype(np.uint8).tobytes()
-    assert (rows < V.text).any(1).mean() > 0.6
-    assert all(bytes(row[row < V.text].astype(np.uint8)) in text for row in rows)

@@ -42,14 +42,6 @@ def test_every_answer_is_the_value_of_an_asked_key(length, progress):
         assert mark == V.bos or mark < V.text
 
 
-def test_first_is_its_share():
-    marks = [parse(row)[2] == V.bos for row in draw(size=2000, first=0.3)[0]]
-    assert 0.26 < np.mean(marks) < 0.34
-    assert not any(parse(row)[2] == V.bos for row in draw(first=0.0)[0]) and all(
-        parse(row)[2] == V.bos for row in draw(first=1.0)[0]
-    )
-
-
 def test_the_question_of_the_test_is_trained_with_every_number_of_records():
     """One key in front of the most records fits, and early training has fewer records."""
     late = [parse(row) for row in draw(size=3000)[0]]

@@ -50,15 +50,6 @@ def test_all_but_the_gold_record_is_the_same_at_every_depth(form, length):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_depth_of_records_is_their_index(length):
-    last = length // 2 - 2
-    for depth in DEPTHS:
-        made = trials(Records(), length, depth)
-        assert made.index == round(depth * last)
-        assert made.distance == 2 * (last - made.index + 1)
-
-
-@pytest.mark.parametrize("length", LENGTHS)
 def test_depth_of_padded_is_a_place_in_tokens(length):
     for depth in DEPTHS:
         slot = length - 1 - trials(Padded(8), length, depth).distance
