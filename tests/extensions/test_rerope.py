@@ -14,8 +14,8 @@ from extrap.extensions.self_extend import SelfExtend
 from extrap.model.distance_maps import Constant, Grouped, Leaky
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
-from tests.support import discover, fixture_e
-from tests.support.scheme_case import close
+from tests.support import discover
+from tests.support.scheme_case import at, close
 
 SHAPE = Shape(dim=16, heads=2, length=64)
 
@@ -26,7 +26,7 @@ def text(T: int) -> torch.Tensor:
 
 def farthest(mapped: Leaky | Grouped, n: int) -> float:
     q, k = (torch.tensor([t], dtype=torch.float64) for t in (n - 1.0, 0.0))
-    far = mapped.far(fixture_e.place(mapped).moved(q, k, "ends"))
+    far = mapped.far(at(mapped, 4).moved(q, k, "ends"))
     return float(far.q - far.k)
 
 

@@ -104,13 +104,6 @@ def test_who_counts_nothing_has_the_guess():
     assert values(counted, "guess") == values(counted, "chance")
 
 
-def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
-    form = AggregateForm(4, 4, "count")
-    whole = form.questions(VOCABULARY, STREAM, 0, 40, 0, range(8))
-    some = form.questions(VOCABULARY, STREAM, 0, 40, 0.5, [7, 3])
-    np.testing.assert_array_equal(some.tokens, whole.tokens[[7, 3]])
-
-
 def test_chance_of_long_texts_is_that_of_short_ones(monkeypatch):
     """Binomials of a thousand labels are no floating-point numbers."""
     form = AggregateForm(kind="count")

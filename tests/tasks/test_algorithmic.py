@@ -6,6 +6,7 @@ import torch
 from extrap.data.computed import ADDITION, EQUALS, EXCHANGE, PARITY, PLUS, S5, SORT
 from extrap.data.strings import COPY, FLIP_FLOP, IGNORE, REVERSE, TASKS, WRITE
 from extrap.tasks.algorithmic import LengthGeneralisation
+from tests.support import hand
 from tests.support.hand import VOCABULARY as V
 from tests.support.hand import Texts, measure, speak
 
@@ -73,11 +74,7 @@ def solver(upto=10**9):
 
 
 def cells(result, metric="accuracy"):
-    return {
-        (r["protocol"], r["at"]): r["value"]
-        for r in result.rows
-        if r["metric"] == metric and "at" in r
-    }
+    return hand.cells(result, metric, "protocol", "at")
 
 
 def test_who_computes_the_answer_is_right_at_every_length():

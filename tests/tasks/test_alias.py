@@ -28,13 +28,6 @@ def value_of(context, query, vocabulary):
     return next(b for a, b in zip(context[-2::-2], context[::-2], strict=False) if a == NAMES[key])
 
 
-def test_the_table_is_three_different_names_for_each():
-    rows = table(V.keys)
-    assert rows.shape == (32, 3) and len(set(rows.ravel())) == 96
-    assert set(rows.ravel()) == set(range(2, 98))
-    assert not np.array_equal(np.argsort(rows[:, 1]), np.argsort(rows[:, 2]))
-
-
 @pytest.mark.parametrize("length", [12, 32, 33])
 def test_training_states_facts_and_asks_for_values_but_of_no_unseen_name_in_two_hops(length):
     rows, scored = Alias(size=300).draw(drawn_from(0, V, STREAM, length), 1.0)

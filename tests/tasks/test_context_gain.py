@@ -40,13 +40,6 @@ def test_a_loss_that_falls_with_context_gives_the_gains_of_hand():
     assert all(r["n"] == 3 and r["tokens"] == 12 for r in result.rows)
 
 
-def test_a_window_in_steps_has_fewer_slots_to_read():
-    result = measure(
-        ContextGain(multiples=(1, 2), stride=0.5, documents=3), partial(by_slot, SLOWLY), ZEROS, L
-    )
-    assert values(result, "nll")["window", 16] == pytest.approx(float(SLOWLY[4:8].mean()))
-
-
 def test_nothing_is_read_in_windows_where_none_is_reported():
     """Below 1.5 L they would begin before the text and go on from its end."""
     text = np.arange(2 * N).reshape(2, N)

@@ -6,6 +6,7 @@ import torch
 
 from extrap.data.multivalue import places, several_queries
 from extrap.tasks.haystack import Haystack
+from tests.support import hand
 from tests.support.hand import VOCABULARY, Texts, measure, oracle, values, window
 
 L = 32
@@ -40,11 +41,7 @@ def reader(sees=oracle, vocabulary=VOCABULARY):
 
 
 def cells(result, metric):
-    return {
-        (r["protocol"], r["length"], r["at"]): r["value"]
-        for r in result.rows
-        if r["metric"] == metric and "at" in r
-    }
+    return hand.cells(result, metric, "protocol", "length", "at")
 
 
 def test_an_oracle_finds_every_needle():

@@ -73,21 +73,6 @@ def test_who_reads_the_end_alone_knows_two_forms_of_three():
     )
 
 
-def test_blindness_to_slots_is_a_flat_curve():
-    """A reader that knows half of the keys, wherever they stand."""
-
-    def model(tokens, last):
-        known = (tokens[:, -1:, None] % 2 == 0).double()
-        return looks_up()(tokens, last) * known
-
-    result = measure(task(trials=60, multiples=(1, 2)), model, TEXT, L)
-    found = values(result, "accuracy")
-    for form in FORMS:
-        for length in (L, 2 * L):
-            assert len({v for (f, n, _), v in found.items() if (f, n) == (form, length)}) == 1
-    assert 0.2 < found["last", L, 0] < 0.8
-
-
 def test_guessing_a_record_is_the_guess_line():
     rng = np.random.default_rng(0)
 

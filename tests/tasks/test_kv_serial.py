@@ -6,6 +6,7 @@ import torch
 
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv_serial import KVSerial
+from tests.support import hand
 from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, window
 
 L = 20
@@ -17,11 +18,7 @@ def task(**options):
 
 
 def curve(result, metric="accuracy"):
-    return {
-        (r["length"], r["at"]): r["value"]
-        for r in result.rows
-        if r["metric"] == metric and "at" in r
-    }
+    return hand.cells(result, metric, "length", "at")
 
 
 def test_an_oracle_finds_every_index():

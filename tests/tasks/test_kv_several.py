@@ -73,19 +73,6 @@ def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 200), rel=0.1)
 
 
-def test_unrelated_answers_are_as_many_samples_as_answers():
-    generator = torch.Generator().manual_seed(0)
-    coin = lambda tokens, query: torch.rand(len(tokens), generator=generator) < 0.5  # noqa: E731
-    result = measure(task(trials=400, multiples=(1,)), answering(knows=coin), TEXT, L)
-    assert value(result, "design")[0] == pytest.approx(1, abs=0.25)
-    mean, low, high = value(result, "accuracy")
-    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 400 / Q), rel=0.25)
-    shares = [i["value"] for i in result.items if i["metric"] == "accuracy"]
-    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(
-        shares
-    ) == pytest.approx(mean)
-
-
 def test_the_curve_over_queries_shows_which_are_missed():
     result = measure(
         task(),
@@ -139,3 +126,16 @@ def test_the_guess_is_by_elimination():
     (guess,) = (r["value"] for r in result.rows if r["metric"] == "guess")
     assert guess == pytest.approx(expected)
     assert value(result, "accuracy")[0] == pytest.approx(guess, abs=0.02)
+
+
+def test_unrelated_answers_are_as_many_samples_as_answers():
+    generator = torch.Generator().manual_seed(0)
+    coin = lambda tokens, query: torch.rand(len(tokens), generator=generator) < 0.5  # noqa: E731
+    result = measure(task(trials=400, multiples=(1,)), answering(knows=coin), TEXT, L)
+    assert value(result, "design")[0] == pytest.approx(1, abs=0.25)
+    mean, low, high = value(result, "accuracy")
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 400 / Q), rel=0.25)
+    shares = [i["value"] for i in result.items if i["metric"] == "accuracy"]
+    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(
+        shares
+    ) == pytest.approx(mean)

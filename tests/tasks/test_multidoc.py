@@ -83,24 +83,22 @@ def curves(result):
     ]
 
 
-def test_the_last_document_alone_is_recency():
-    result = measure(
-        task(multiples=(1,)), reader(lambda slot, length: slot >= length - 10), TEXT, L
-    )
-    for protocol in ("ordered", "shuffled"):
-        curve = {
-            m: values(result, m)[protocol, L]
-            for m in ("primacy", "recency", "u_depth", "tilt", "mid")
-        }
-        assert curve == {"primacy": 0, "recency": 1, "u_depth": 0.5, "tilt": 1, "mid": 0}
-    assert {r["status"] for r in result.rows} == {"not trained"}
-
-
 def test_a_reader_that_misses_the_relation_is_right_in_half_of_two_facts():
     result = measure(task(trials=100, multiples=(1,)), reader(relation=False), TEXT, L)
     assert np.mean([v for _, v in curves(result)]) == pytest.approx(0.5 + 0.5 / 16, abs=0.15)
     assert {r["value"] for r in result.rows if r["metric"] == "format" and "depth" in r} == {1.0}
     assert {v for _, v in curves(measure(task(facts=1), reader(relation=False), TEXT, L))} == {1.0}
+
+
+def test_items_tell_the_place_in_tokens():
+    result = measure(task(multiples=(1,)), reader(), TEXT, L)
+    items = {
+        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
+    }
+    near, far = (items["ordered", depth, "distance", "all"] for depth in (1.0, 0.0))
+    assert 7 + 1 - 3 < near < 7 + 1, "the subject of either fact of the document is the gold one"
+    assert far - near == 7 * 7
+    assert items["ordered", 1.0, "index", "all"] == 7 and items["ordered", 0.5, "accuracy", 3] == 1
 
 
 def test_guessing_is_the_chance_line():
@@ -122,14 +120,3 @@ def test_guessing_is_the_chance_line():
     assert values(result, "guess")["ordered", L] == pytest.approx(
         1 / 16 + 15 / 16 / 16
     )  # eight documents of two facts
-
-
-def test_items_tell_the_place_in_tokens():
-    result = measure(task(multiples=(1,)), reader(), TEXT, L)
-    items = {
-        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
-    }
-    near, far = (items["ordered", depth, "distance", "all"] for depth in (1.0, 0.0))
-    assert 7 + 1 - 3 < near < 7 + 1, "the subject of either fact of the document is the gold one"
-    assert far - near == 7 * 7
-    assert items["ordered", 1.0, "index", "all"] == 7 and items["ordered", 0.5, "accuracy", 3] == 1

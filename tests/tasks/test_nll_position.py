@@ -67,14 +67,6 @@ def test_a_loss_by_slot_is_read_off_exactly():
         assert past(result, protocol)["tokens"] == 3 * (N - L)
 
 
-def test_wider_steps_starve_the_window():
-    loss = 1 / (1 + torch.arange(1, N + 1, dtype=torch.float64))
-    result = measure(
-        NLLPosition(multiples=(8,), stride=0.5, documents=3), partial(by_slot, loss), ZEROS, L
-    )
-    assert past(result, "windowed")["value"] == pytest.approx(float(loss[4:8].mean()), abs=1e-12)
-
-
 def test_full_and_windowed_score_the_same_tokens_once():
     text = np.arange(2 * N).reshape(2, N)
     price = torch.rand(
