@@ -21,6 +21,7 @@ import torch
 
 from benchmarks.measure import job, write
 from extrap.model.attention import kernel
+from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 
 PEAK = {"H200": 989e12, "H100": 989e12, "A100": 312e12, "L40S": 362e12}
@@ -54,7 +55,7 @@ def step(scheme: str, tiny: bool, device: str, compiled: bool) -> dict[str, obje
     model, training = made.source.model().to(device), made.training
     lit = Lit(model, training.optim, training.batches.mixture.weights, compiled)
     optimizer = lit.configure_optimizers()["optimizer"]
-    batch = training.batches[0].to(device)
+    batch = share(training.batches[0].to(device), 0, 1)
     times = []
     for t in range(13):
         start = waited(device)
