@@ -33,7 +33,15 @@ from torch import Tensor
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
 from extrap.model.parts import check_causal
-from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
+from extrap.model.scheme import (
+    Scheme,
+    Where,
+    attend_rows,
+    centred_bias,
+    product,
+    softmax,
+    wide,
+)
 
 ROWS = 256
 """Query rows of a block, at most."""
@@ -197,6 +205,12 @@ def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor
 
 
 def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
+    b = mask.get("attn_mask")
+    if b is not None and b.requires_grad and q.device.type == "cpu":
+        # no fused kernel on a CPU gives a mask its gradient; torch's own formula then makes four
+        # more passes over all pairs, for rows without any visible key
+        k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
+        return softmax(product(q * at.scale, k) + b, None).to(v.dtype) @ v
     grouped = k.shape[1] != q.shape[1]
     return F.scaled_dot_product_attention(q, k, v, scale=at.scale, enable_gqa=grouped, **mask)
 
