@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from extrap.results.places import place
 from extrap.runs import validate
 from extrap.runs.evaluate import measured
 from tests.support.exceptions import MEASURED_BEFORE
@@ -40,14 +41,17 @@ def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, w
     assert this.source.params > 0
 
 
+def goes_on_from_rows(name: str) -> bool:
+    """True if an experiment accepts the rows of its study, and the study has rows by now."""
+    options = yaml.safe_load((CONF / f"{name}.yaml").read_text())
+    rows = place(CONF.parents[1] / "results", options["study"]) / "rows"
+    return bool(options.get("accept_rows")) and rows.is_dir()
+
+
 @pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name, words",
-    [
-        case
-        for case in CASES
-        if yaml.safe_load((CONF / f"{case.values[0]}.yaml").read_text()).get("accept_rows")
-    ],
+    [case for case in CASES if goes_on_from_rows(str(case.values[0]))],
 )
 def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
     name, words, monkeypatch

@@ -11,6 +11,7 @@ EXCUSED: dict[tuple[str, str], str] = {
         "randomised-rope",
         "prefix_consistency",
     ): "evenly spaced positions move as the text grows; test=stride does not",
+    ("random-floats", "prefix_consistency"): "positions are drawn anew for each length",
     (
         "fire",
         "shift_invariance_is_what_the_card_says",
