@@ -16,7 +16,7 @@ from extrap.schemes.complex_order import ComplexOrder
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.cope import CoPE
 from extrap.schemes.deberta import DeBERTa
-from extrap.schemes.delta_rule import GatedDeltaRule
+from extrap.schemes.delta_rule import GatedDeltaRule, PassedState
 from extrap.schemes.digits import Digits
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.fire import FIRE
@@ -90,6 +90,7 @@ REFUSED: list[tuple[type[Scheme], str, list]] = [
     (MultiplicativeSinusoidal, "base", [1.0]),
     (PartialRoPE, "fraction", [0.0, 0.1, 0.375, 1.25]),
     (PRoPE, "fraction", [-0.1, 1.1]),
+    (PassedState, "texts", [0]),
     (PoPE, "base", [1.0]),
     (RandomFloats, "maximum", [0.0, -1.0]),
     (RandomisedPositions, "maximum", [31]),

@@ -57,6 +57,8 @@ SLOWED = (
     "pi",
     "pi-pair",
     "pose",
+    "end-prompt",
+    "randomised-yarn",
     "ntk",
     "ntk-su-old",
     "ntk-su-fixed",
