@@ -15,7 +15,10 @@ from tests.support.jobs import first_jobs, job
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 CONF = Path(__file__).parents[2] / "conf" / "experiment"
-FETCHED = {"pretrained": "its checkpoint is 98 MB to fetch"}
+FETCHED = {
+    "pretrained": "its checkpoint is 98 MB to fetch",
+    "grid-text": "its text is given on the command line",
+}
 """Those of conf/experiment/reference: tests/runs/test_reference.py."""
 
 
