@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 
 from extrap.cli import schema
 from extrap.runs.job import Job, make
+from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.paths import conf_dir
 
@@ -40,7 +41,7 @@ def stepper(words: Iterable[str], batches: int = 4) -> Callable[[], None]:
     lit = Lit(made.source.model(), made.training.optim, made.training.batches.mixture.weights)
     optim = lit.configure_optimizers()
     optimizer, schedule = optim["optimizer"], optim["lr_scheduler"]["scheduler"]
-    data = [made.training.batches[t] for t in range(batches)]
+    data = [share(made.training.batches[t], 0, 1) for t in range(batches)]
     state = {"t": 0}
 
     def step() -> None:
