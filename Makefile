@@ -38,7 +38,7 @@ demo: $(STAMP)  ## train and evaluate four schemes in minutes, draw their figure
 
 # A study and its parts (folders in it with rows): the experiments that name it, then the figures,
 # the page and the findings that it has. Finished rows are never made again.
-study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo
+study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo (1 to 10 hours, results/README.md)
 	@set -e; for folder in results/$(STUDY) $(patsubst %/rows,%,$(wildcard results/$(STUDY)/*/rows)); do \
 	  study=$$(basename $$folder); \
 	  for name in $$(grep -lrx "study: $$study" conf/experiment | sed 's,conf/experiment/,,; s,\.yaml$$,,' | LC_ALL=C sort); do \
@@ -76,7 +76,7 @@ bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.pretrained
 
-torture: $(DEV)  ## kill a tiny study 100 times at random moments, start it again, compare what is left
+torture: $(DEV)  ## kill a tiny study 100 times at random moments, start it again, compare what is left (10 processor minutes of an EPYC of family 26)
 	$(BIN)/python -m tests.faults.torture
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20
