@@ -6,8 +6,8 @@ receptive field. arXiv 2212.10356.
 
 import numpy as np
 
-from extrap.figures.drawing.axes import spread_note
-from extrap.figures.drawing.diagnostics import beside_columns, columns, level, lines
+from extrap.figures.drawing.axes import level, spread_note
+from extrap.figures.drawing.diagnostics import beside_columns, columns, lines
 from extrap.figures.drawing.ends import label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.titles import entitle
@@ -18,6 +18,7 @@ NEEDS = {"task": "diagnostics", "metric": "gradient"}
 
 def draw(rows):
     rows = select(rows, **NEEDS)
+    rows = rows.assign(at=rows["at"] + 1)
     lengths = sorted(rows["length"].unique())
     shown, (height, room) = columns(rows), beside_columns(rows, 1.7)
     figure, axes = panels(
@@ -25,7 +26,7 @@ def draw(rows):
     )
     for (i, j), panel in np.ndenumerate(axes):
         name, part = shown[j]
-        ends = lines(panel, part[part["length"] == lengths[i]], "at", shift=1)
+        ends = lines(panel, part[part["length"] == lengths[i]], "at")
         panel.set_xscale("log", base=2)
         panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
         level(panel, 0.99, ".99")

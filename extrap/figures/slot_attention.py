@@ -8,16 +8,9 @@ place. arXiv 2406.16008.
 
 import numpy as np
 
+from extrap.figures.drawing.axes import level, spread_note
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
-from extrap.figures.drawing.axes import spread_note
-from extrap.figures.drawing.diagnostics import (
-    beside_columns,
-    datasets,
-    level,
-    lines,
-    of_state,
-    once,
-)
+from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state, once
 from extrap.figures.drawing.ends import label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import style_of
@@ -45,7 +38,7 @@ def draw(rows):
         last = float(raw.loc[raw["length"] == n, "at"].max())
         part = of_state(raw if position else calibrated, "trained")
         here = part[(part["data"] == data[i]) & (part["length"] == n)]
-        ends = lines(panel, here, "at", 1 / share if position else 1.0, 1 / last)
+        ends = lines(panel, here.assign(at=here["at"] / last), "at", 1 / share if position else 1.0)
         if position:
             _untrained(panel, of_state(raw, "untrained"), n, share, last)
             plain_log(panel)

@@ -2,12 +2,14 @@
 series of one data set.
 """
 
+from dataclasses import replace
+
 import pandas as pd
 
-from extrap.figures.drawing.axes import QUIET
-from extrap.figures.drawing.ends import End, label_height, label_room, thin_lines
+from extrap.figures.drawing.ends import End, label_height, label_room
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import style_of
-from extrap.results.series import CONTROLS, Series, seeds, series, spread
+from extrap.results.series import CONTROLS, Series, series
 
 STATES = ("untrained", "trained")
 
@@ -57,37 +59,12 @@ def short(s: Series) -> str:
     return s.label.replace(f" ({CONTROLS.get(s.data, s.data)})", "")
 
 
-def lines(
-    panel, rows: pd.DataFrame, by: str, scale: float = 1.0, across: float = 1.0, shift: float = 0.0
-) -> list[End]:
-    """A line with its band per series of these rows, scale times each value at across x + shift;
-    the ends, to be named beside.
+def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> list[End]:
+    """A line with its band per series of these rows, scale times each value; the ends, to be named
+    beside.
     """
-    ends = []
-    for s in series(rows):
-        style, curve, table = (
-            style_of(s),
-            spread(s.rows, by).astype(float) * scale,
-            seeds(s.rows, by) * scale,
-        )
-        curve.index, table.index = curve.index * across + shift, table.index * across + shift
-        thin_lines(panel, table, style)
-        panel.fill_between(
-            curve.index, curve["low"], curve["high"], color=style.colour, alpha=0.12, linewidth=0
-        )
-        panel.plot(
-            curve.index,
-            curve["value"],
-            label=s.label,
-            zorder=3,
-            **style.stroke | {"markersize": 2.4, "linewidth": 1.1},
-        )
-        ends.append(End(short(s), style, curve.index[-1], curve["value"].iloc[-1]))
-    return ends
-
-
-def level(panel, height: float, label: str) -> None:
-    """A dotted horizontal line that is a reference and no data."""
-    panel.axhline(
-        height, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, zorder=1.5, label=label
-    )
+    thin = {"band": 0.12, "markersize": 2.4, "linewidth": 1.1, "through": lambda v: v * scale}
+    return [
+        replace(line(panel, s.rows, by, style_of(s), s.label, **thin | more), label=short(s))
+        for s in series(rows)
+    ]

@@ -96,7 +96,7 @@ def label_ends(axes, ends: list[End]) -> None:
             _line(
                 axes,
                 (x, 1 + 5 / width),
-                (y, place),
+                (np.clip(y, 0, 1), place),
                 color=end.style.colour,
                 linewidth=0.5,
                 alpha=0.8,

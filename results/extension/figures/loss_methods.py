@@ -14,7 +14,7 @@ from extrap.figures.drawing.axes import length_axis, mark_training, note, perple
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.page import WIDTH
 from extrap.figures.drawing.style import CONDITIONS, Style, method_style
 from extrap.figures.drawing.titles import entitle
@@ -87,7 +87,7 @@ def _ends(panel, rows, names: list[str], counts) -> list[End]:
         place = used.setdefault(plain.colour, 0)
         used[plain.colour] += 1
         style = Style(plain.colour, CONDITIONS[place % len(CONDITIONS)], plain.marker)
-        end = line(panel, part, "length", style, title(method), np.exp, band=False)
+        end = line(panel, part, "length", style, title(method), through=np.exp, band=0)
         seeds = int(counts[method])
         fewer = f" ({seeds} seed{'s' * (seeds > 1)})" if seeds < counts.max() else ""
         value = "" if WIDTH.get() else f" {end.y:.3g}"  # a legend is of all panels

@@ -10,7 +10,7 @@ from extrap.figures.drawing.axes import QUIET, spread_note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
 from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.in_force import in_force_note

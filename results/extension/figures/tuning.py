@@ -7,7 +7,7 @@ greatest factor, of the scheme with most methods.
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import label_ends, label_room
 from extrap.figures.drawing.layout import pairs
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.figures.drawing.training_parts import TITLES, parts

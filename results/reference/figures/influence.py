@@ -14,9 +14,9 @@ import math
 import numpy as np
 from matplotlib.lines import Line2D
 
-from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.axes import level, note
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
-from extrap.figures.drawing.diagnostics import level, of_state
+from extrap.figures.drawing.diagnostics import of_state
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
 from extrap.figures.drawing.titles import entitle
