@@ -1,17 +1,17 @@
-"""What figures of the task `diagnostics` share: which rows are of which state, and lines of all
-series of one data set.
+"""What figures of the task `diagnostics` share: rows by state of the model, lines of all series of
+one data set, and the figure that most of them are.
 """
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.ends import End, label_height, label_room
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import style_of
 from extrap.results.series import CONTROLS, Series, series
-
-STATES = ("untrained", "trained")
 
 
 def of_state(rows: pd.DataFrame, state: str) -> pd.DataFrame:
@@ -68,3 +68,25 @@ def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> lis
         replace(line(panel, s.rows, by, style_of(s), s.label, **thin | more), label=short(s))
         for s in series(rows)
     ]
+
+
+def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: float, **stroke):
+    """(Figure, Axes): shares over the log of `by`, a column for untrained models and for each data
+    set, a row for each length; across and what: names of the axes; least: height of a panel.
+    """
+    lengths = sorted(rows["length"].unique())
+    shown, (height, room) = columns(rows), beside_columns(rows, least)
+    margins = {"right": room, "gap": 0.25, "between": 0.45, "left": 0.95}
+    figure, axes = panels((len(lengths), len(shown)), (2.1, height), **margins)
+    for (i, j), panel in np.ndenumerate(axes):
+        name, part = shown[j]
+        ends = lines(panel, part[part["length"] == lengths[i]], by, **stroke)
+        panel.set_xscale("log", base=2)
+        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        panel.set(ylim=(-0.02, 1.04), title=name if i == 0 else "")
+        panel.set_xlabel(across if i == len(lengths) - 1 else "")
+        panel.set_ylabel(f"{lengths[i]} tokens\n\n{what}" if j == 0 else "")
+        panel.tick_params(labelleft=j == 0)
+        if j == len(shown) - 1:
+            label_ends(panel, ends)
+    return figure, axes

@@ -12,7 +12,6 @@ import numpy as np
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.page import WIDTH
@@ -21,6 +20,7 @@ from extrap.figures.drawing.titles import entitle
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
+from extrap.studies.extension.families import FAMILIES, family
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {"last_segment": "same last segment", "nonoverlap": "non-overlapping windows"}

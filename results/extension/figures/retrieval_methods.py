@@ -8,7 +8,6 @@ import numpy as np
 
 from extrap.figures.drawing.axes import QUIET, spread_note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
-from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import method_style
@@ -16,6 +15,7 @@ from extrap.figures.drawing.titles import entitle
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
+from extrap.studies.extension.families import FAMILIES, family
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several extensions"

@@ -31,7 +31,8 @@ def draw(rows):
     names = [title(m) for m in order(rows["tuned_with"])]
     room = label_room(names)
     shown = parts(rows)
-    figure, axes = wrapped(len(shown), 2, (2.5, 2.3), right=room, gap=room + 0.4, top=0.5, between=0.6)
+    margins = {"right": room, "gap": room + 0.4, "top": 0.5, "between": 0.6}
+    figure, axes = wrapped(len(shown), 2, (2.5, 2.3), **margins)
     for panel, (protocol, metric) in zip(axes, shown, strict=True):
         part = rows[(rows["protocol"] == protocol) & (rows["metric"] == metric)]
         ends = []

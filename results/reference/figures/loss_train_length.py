@@ -34,11 +34,11 @@ def draw(rows):
     margins = {"right": room, "gap": room + 0.15, "between": 0.62}
     figure, axes = wrapped(len(families), ACROSS, (2.3, 2.2), **margins)
     for panel, (label, members) in zip(axes, families.items(), strict=True):
-        members = sorted(members, key=lambda s: s.rows["train_length"].min())
-        ends = [_line(panel, s, lengths) for s in members]
+        by_length = sorted(members, key=lambda s: s.rows["train_length"].min())
+        ends = [_line(panel, s, lengths) for s in by_length]
         length_axis(panel, rows["length"], lengths)
         perplexity_axis(panel)
-        panel.set_title(label, color=style_of(members[0]).text)
+        panel.set_title(label, color=style_of(by_length[0]).text)
         panel.set_xlabel("evaluation length (tokens)" if lowest(panel) else "")
         panel.set_ylabel("perplexity per token" if leftmost(panel) else "")
         label_ends(panel, ends)
