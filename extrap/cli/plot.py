@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from extrap import figures
@@ -148,11 +149,14 @@ def picked(figure, rows: pd.DataFrame, form: Form) -> pd.DataFrame:
     if not form.protocols + form.lengths:
         return rows
     own = select(rows, **figure.NEEDS)
-    if own["depth"].notna().any():
-        own = own[own["depth"].notna()]
-    keep = own["protocol"].isin(form.protocols) | (not form.protocols)
-    keep &= (own["length"] / own["train_length"]).isin(form.lengths) | (not form.lengths)
-    return rows.drop(index=own.index[~keep]) if keep.any() else rows.iloc[:0]
+    panels = own.dropna(subset="depth") if own["depth"].notna().any() else own
+    read = (panels["length"] / panels["train_length"]).astype(float)
+    keep = np.ones(len(panels), bool)
+    if form.protocols:
+        keep &= np.isin(panels["protocol"].to_numpy(str), form.protocols)
+    if form.lengths:
+        keep &= np.isin(read.to_numpy(), form.lengths)
+    return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]
 
 
 def check_picks(rows: pd.DataFrame, form: Form) -> None:
