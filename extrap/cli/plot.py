@@ -149,7 +149,7 @@ def picked(figure, rows: pd.DataFrame, form: Form) -> pd.DataFrame:
     if not form.protocols + form.lengths:
         return rows
     own = select(rows, **figure.NEEDS)
-    panels = own.dropna(subset="depth") if own["depth"].notna().any() else own
+    panels = own.dropna(subset="depth") if bool(own["depth"].notna().any()) else own
     read = (panels["length"] / panels["train_length"]).astype(float)
     keep = np.ones(len(panels), bool)
     if form.protocols:
