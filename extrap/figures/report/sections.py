@@ -17,7 +17,7 @@ SIGNS |= {"premise not met": "–", "not measured": "–"}
 
 
 def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
-    """Returns schemes, seeds, lengths and tasks in words, and the commands that make them again: the
+    """Returns schemes, seeds, lengths and tasks in words, and the commands that make them again:
     experiments of the study if it has some, as rows do not hold all options of a run.
     """
     tasks = _tasks(rows)
