@@ -79,4 +79,4 @@ def _curve(panel, s) -> End:
     middle = (table if every.empty else every).mean(axis=1)
     stroke = style.stroke | {"markevery": max(1, len(middle) // 8)}
     panel.plot(middle.index, middle, label=s.label, zorder=3 if s.ok else 2, **stroke)
-    return End(s.label, style, middle.index[-1], middle.iloc[-1])
+    return End(s.label, style, table.index[-1], middle.iloc[-1])
