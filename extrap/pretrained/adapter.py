@@ -1,0 +1,192 @@
+"""A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.model.attention import attention
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape, Where
+from extrap.pretrained.layers import Layer, Unreadable, read
+from extrap.pretrained.rotation import GivenSink, scheme_of
+from extrap.pretrained.seam import replaced, still, through, transformers
+from extrap.utils.errors import UserError
+
+LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
+"""Where a config says the context that a model was trained for."""
+PROBE = 40
+"""Tokens of the reading that compares logits."""
+
+
+class Adapted(GPT):
+    """Tokens (B, T) -> logits (B, T, vocab). Norms, projections, MLPs and head are those of `net`,
+    which stays as it is; rotation, masks and attention are ours.
+
+    layers: those whose attention is ours; their number is that of the scheme's layers.
+    """
+
+    def __init__(self, net: Any, length: int):
+        nn.Module.__init__(self)
+        self.layers, self.decoder, self.answer = read(net, length)
+        if not self.layers:
+            raise Unreadable("no attention comes through the interface of transformers")
+        self.net = net
+        self.recomputed = False
+        self.length = length
+        self.rotary = _rotary(net, self.layers)
+        self.scheme = scheme_of(self.layers, self._shape(), [_base(x, length) for x in self.layers])
+
+    def _shape(self) -> Shape:
+        first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
+        rows, C = self.embedding.weight.shape
+        return Shape(C, first.heads, len(self.layers), self.length, rows, "rms",
+                     first.groups, first.width)  # fmt: skip
+
+    @property
+    def embedding(self) -> nn.Module:  # type: ignore[override]
+        return self.net.get_input_embeddings()
+
+    @property
+    def head(self) -> nn.Module | None:  # type: ignore[override]
+        return self.net.get_output_embeddings()
+
+    @property
+    def blocks(self) -> nn.ModuleList:  # type: ignore[override]
+        """The layers whose attention is ours."""
+        return nn.ModuleList(self.net.get_submodule(layer.block) for layer in self.layers)
+
+    @torch.no_grad()
+    def check(self) -> None:
+        """Raises Unreadable unless logits are those of the model itself, to 1e-4 in float32."""
+        vocab = len(self.embedding.weight)
+        g = torch.Generator().manual_seed(0)
+        tokens = torch.randint(vocab, (2, min(PROBE, self.length)), generator=g)
+        tokens = tokens.to(self.embedding.weight.device)
+        was = self.training
+        own = self.net.eval()(input_ids=tokens, use_cache=False).logits.float()
+        off = float((self.eval()(tokens).float() - own).abs().max())
+        self.train(was)
+        most = max(1e-4, 16 * torch.finfo(self.embedding.weight.dtype).eps)
+        if not off <= most * max(1.0, float(own.std())):
+            raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
+
+    def hidden(
+        self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
+    ) -> Tensor:
+        with self._ours(self.where(tokens), states):
+            decoder = self.net.get_submodule(self.decoder)
+            hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
+        return hidden if last is None else hidden[:, -last:]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
+        layers say.
+        """
+        rows = hidden.reshape(1, -1, hidden.shape[-1])
+
+        def answering(forward: Any) -> Any:
+            return lambda *args, **more: self.answer(last_hidden_state=rows)
+
+        tokens = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
+        with replaced({self.net.get_submodule(self.decoder): answering}):
+            logits = self.net(input_ids=tokens, use_cache=False).logits
+        return logits.view(*hidden.shape[:-1], -1)
+
+    @contextmanager
+    def _ours(self, at: Where, states: list[Tensor] | None) -> Iterator[None]:
+        """Attention and positions are ours within."""
+        module = self.net.get_submodule
+        number = {module(layer.name): n for n, layer in enumerate(self.layers)}
+        inputs: dict[int, Tensor] = {}
+        usual = self.scheme.shape.head_dim**-0.5
+
+        def attend(m: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
+            n, D = number[m], v.shape[-1]
+            s = self.layers[n].scale
+            if (sink := more.get("s_aux")) is not None:
+                at.memo[GivenSink, n] = sink
+            q = q if s == usual else q * (s / usual)
+            v = (
+                F.pad(v, (0, q.shape[-1] - D)) if q.shape[-1] > D else v
+            )  # fused kernels want one width
+            o = attention(self.scheme, q, k, v, at.at_layer(n, inputs[n]))
+            return o[..., :D].transpose(1, 2).contiguous()
+
+        def normed(n: int, x: Tensor) -> Tensor:
+            inputs[n] = x
+            return x
+
+        def embedded(n: int, x: Tensor) -> Tensor:
+            return self.scheme.embed(x, at.at_layer(n, x))
+
+        hooks = []
+        for n, layer in enumerate(self.layers):
+            hooks.append(_on_input(module(layer.name), n, normed))
+            if self.scheme.uses("embed", layer=n):
+                hooks.append(_on_input(module(layer.block), n, embedded))
+            if states is not None:
+                keep = lambda m, args, out: states.append(out[0] if isinstance(out, tuple) else out)
+                hooks.append(module(layer.block).register_forward_hook(keep))
+        try:
+            turning = {module(name): still for name in self.rotary}
+            with through(self.net, attend), replaced(turning):
+                yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+
+def _on_input(module: nn.Module, n: int, change: Any) -> Any:
+    """Hooks a function of (n, hidden states) before a module."""
+
+    def before(m: nn.Module, args: Any, more: Any) -> Any:
+        if args:
+            return (change(n, args[0]), *args[1:]), more
+        return args, more | {"hidden_states": change(n, more["hidden_states"])}
+
+    return module.register_forward_pre_hook(before, with_kwargs=True)
+
+
+def _rotary(net: nn.Module, layers: list[Layer]) -> list[str]:
+    return sorted({layer.source.name for layer in layers if layer.source is not None})
+
+
+def _base(layer: Layer, length: int) -> float:
+    """The base of a grid of frequencies: that of the config where one is there, else by the first
+    two pairs.
+    """
+    if layer.source is None:
+        return 1e4
+    found = layer.source.base()
+    if found is not None:
+        return found
+    theta = layer.theta(length)
+    return float((theta[0] / theta[1]) ** len(theta)) if len(theta) > 1 else 1e4
+
+
+def adapt(net: Any, length: int | None = None) -> Adapted:
+    """Returns a model of the bench around a decoder of transformers, which stays as it is.
+
+    length: L in tokens; None takes that of the config. Raises UserError where no layer's attention
+    can be reached, or where the logits are not those of the model.
+    """
+    transformers()
+    kind = net.config.model_type
+    if length is None:
+        own = net.config.get_text_config()
+        found = (getattr(own, name, None) for name in LENGTHS)
+        length = next((n for n in found if isinstance(n, int)), None)
+    if length is None:
+        problem = "does not say for which context it was trained"
+        raise UserError("model_type", kind, problem, "give model.train_length")
+    try:
+        made = Adapted(net, length)
+        made.train(net.training)
+        made.check()
+    except Unreadable as error:
+        raise UserError("model_type", kind, str(error)) from None
+    return made

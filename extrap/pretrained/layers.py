@@ -1,0 +1,331 @@
+"""What the attention of each layer of a transformers model does with positions, found by probing a
+copy of the model without its weights.
+
+The copy has the modules of the model and small random weights, which need no memory. It reads a
+few tokens three times, with no output of attention, so that nothing but the rotation differs: as
+rotary modules turn nothing, turn by a quarter, and turn each column by an angle of its own. A
+channel that becomes minus another one is the first of a pair; its angle says which column turns it.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from math import pi
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from extrap.pretrained.seam import replaced, through, turned
+
+TOKENS = 8
+CLOSE = 1e-4
+
+
+@dataclass
+class Source:
+    """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
+    tags: of its columns.
+    """
+
+    name: str
+    module: nn.Module
+    args: tuple[Any, ...]
+    more: dict[str, Any]
+    tags: range = range(0)
+
+    def __deepcopy__(self, memo: dict) -> "Source":
+        return self
+
+    def base(self) -> float | None:
+        """Returns the base that the config gives for this call, None without one."""
+        rope = getattr(getattr(self.module, "config", None), "rope_parameters", None) or {}
+        kinds = [x for x in (*self.args, *self.more.values()) if isinstance(x, str) and x in rope]
+        base = (rope[kinds[0]] if kinds else rope).get("rope_theta")
+        return None if base is None else float(base)
+
+    @torch.no_grad()
+    def columns(self, n: int) -> tuple[Tensor, float]:
+        """Returns the frequencies of all columns in a forward of n tokens, float64, and the
+        amplitude.
+        """
+        t = torch.tensor([0, 1, n - 1, n - 1, n - 1])
+
+        def placed(x: Any) -> Any:
+            whole = isinstance(x, Tensor) and not x.is_floating_point() and not x.is_complex()
+            return t.expand(*x.shape[:-1], 5) if whole and x.dim() else x
+
+        given = {name: placed(x) for name, x in self.more.items()}
+        found = self.module(*map(placed, self.args), **given)
+        z = found if isinstance(found, Tensor) else torch.complex(*(x.float() for x in found))
+        tokens = next(d for d in reversed(range(z.dim() - 1)) if z.shape[d] in (5, TOKENS))
+        z = z.movedim(tokens, 0)[1].flatten(0, -2)[0]
+        theta = z.angle().double()
+        for exact in self.module.buffers():
+            if exact.dim() == 1 and len(exact):
+                near = exact.double()[(theta[:, None] - exact.double()).abs().argmin(-1)]
+                theta = torch.where((near - theta).abs() <= 1e-5 * near.abs(), near, theta)
+        return theta, float(z.abs().mean())
+
+
+@dataclass
+class Layer:
+    """Attention of one layer. name: of its module; block: of the layer it belongs to; heads H and G,
+    width D; scale on <q, k>; window and chunk in tokens, cap, and sink (H,), None without.
+
+    pairs (P, 2): channels that turn together; source and columns (P,): what turns them.
+    """
+
+    name: str
+    block: str
+    heads: int
+    groups: int
+    width: int
+    scale: float
+    window: int | None = None
+    chunk: int | None = None
+    cap: float | None = None
+    sink: bool = False
+    pairs: Tensor = field(default_factory=lambda: torch.zeros(0, 2, dtype=torch.long))
+    source: Source | None = None
+    columns: Tensor | None = None
+
+    def theta(self, n: int) -> Tensor:
+        assert self.source is not None
+        return self.source.columns(n)[0][self.columns]
+
+
+class Unreadable(Exception):
+    """Why a probe does not understand a model, in words."""
+
+
+@dataclass
+class Seen:
+    """A layer in one reading of the probe: z (N, D), queries and keys."""
+
+    z: Tensor
+    heads: int
+    groups: int
+    mask: Any
+    more: dict[str, Any]
+
+
+def copy_of(net: nn.Module) -> nn.Module:
+    """Returns a copy on the CPU whose weights are random numbers that overlap in memory. Buffers of
+    a model without storage are made as transformers makes them.
+    """
+    g = torch.Generator().manual_seed(0)
+    drawn = {id(p): nn.Parameter(_overlapping(p, g), requires_grad=False) for p in net.parameters()}
+    made = deepcopy(net, drawn).eval()  # type: ignore[arg-type]
+    for module in made.modules():
+        if hasattr(module, "config"):
+            module.config._experts_implementation = "eager"  # others refuse overlapping memory
+        mine = {n: b for n, b in module.named_buffers(recurse=False)}
+        for name, b in mine.items():
+            vars(module)["_buffers"][name] = (
+                torch.empty_like(b, device="cpu") if b.is_meta else b.cpu()
+            )
+        if any(b.is_meta for b in mine.values()):
+            made._init_weights(module)
+    return made
+
+
+def _overlapping(p: Tensor, g: torch.Generator) -> Tensor:
+    """Returns numbers of this shape that need memory for one row and one column."""
+    if p.dim() == 1:
+        return 1 + 0.1 * torch.randn(p.shape, generator=g)
+    few = torch.randn(sum(p.shape), generator=g) * p.shape[-1] ** -0.5
+    return few.as_strided(p.shape, (1,) * p.dim())
+
+
+@torch.no_grad()
+def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
+    """Returns the layers whose attention comes through the interface, in order; the name of the
+    decoder below the head, and the class of its output. Raises Unreadable.
+    """
+    copy = copy_of(net)
+    tokens = torch.arange(1, TOKENS + 1)[None] % net.config.vocab_size
+    sources, answers = _found(copy, tokens)
+    names = {module: name for name, module in copy.named_modules()}
+    below = [module for module in answers if module is not copy]
+    if not below:
+        raise Unreadable("its head is not apart from its layers")
+    plain, quarter = (_reading(copy, tokens, sources, angle) for angle in (0.0, pi / 2))
+    tagged = _reading(copy, tokens, sources, None)
+    layers = []
+    for module, seen in plain.items():
+        layer = _layer(names[module], seen, copy, length)
+        _find_pairs(layer, seen.z, quarter[module].z, tagged[module].z, sources)
+        layers.append(layer)
+    return layers, names[below[-1]], answers[below[-1]]
+
+
+def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict]:
+    """The rotary modules, the innermost whose output is cosine and sine, and how each is called;
+    and the modules that return hidden states, with the class of their output, inner ones first.
+    """
+    found: dict[nn.Module, list[Source]] = {}
+    answers: dict[nn.Module, type] = {}
+    names = {module: name for name, module in copy.named_modules()}
+
+    def look(module: nn.Module, args: Any, more: Any, out: Any) -> None:
+        if hasattr(out, "last_hidden_state"):
+            answers[module] = type(out)
+        elif _is_rotation(out) and not (set(module.modules()) - {module}) & set(found):
+            found.setdefault(module, []).append(Source(names[module], module, args, more))
+
+    hooks = [m.register_forward_hook(look, with_kwargs=True) for m in copy.modules()]
+    try:
+        with through(copy, _nothing({})):
+            copy(input_ids=tokens, use_cache=False)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found, answers
+
+
+def _is_rotation(out: Any) -> bool:
+    if isinstance(out, Tensor):
+        return out.is_complex() and bool((out.abs() - out.abs().mean()).abs().max() < CLOSE)
+    pair = (
+        isinstance(out, tuple | list) and len(out) == 2 and all(isinstance(x, Tensor) for x in out)
+    )
+    if (
+        not pair
+        or out[0].shape != out[1].shape
+        or not out[0].is_floating_point()
+        or out[0].dim() < 2
+    ):
+        return False
+    r = out[0].float() ** 2 + out[1].float() ** 2
+    return bool(r.min() > 0.01 and (r - r.mean()).abs().max() < CLOSE * r.mean())
+
+
+def _nothing(seen: dict[nn.Module, Seen]) -> Callable[..., Tensor]:
+    """Attention without output, which keeps what it is given."""
+
+    def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
+        if q.shape[-1] != k.shape[-1] or q.shape[2] != k.shape[2]:
+            raise Unreadable("queries and keys of another width or length")
+        z = torch.cat([q, k], 1).flatten(0, 2).double()
+        seen[module] = Seen(z, q.shape[1], k.shape[1], mask, more)
+        return v.new_zeros(q.shape[0], q.shape[2], q.shape[1], v.shape[-1])
+
+    return attend
+
+
+def _reading(
+    copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
+) -> dict[nn.Module, Seen]:
+    """One reading, with every rotation at this angle, or with each column at the angle of its tag."""
+    seen: dict[nn.Module, Seen] = {}
+
+    def changed(module: nn.Module) -> Callable[[Any], Any]:
+        def change(forward: Callable[..., Any]) -> Callable[..., Any]:
+            calls = iter(sources[module])
+
+            def rotation(*args: Any, **more: Any) -> Any:
+                out = forward(*args, **more)
+                columns = (out if isinstance(out, Tensor) else out[0]).shape[-1]
+                if angle is not None:
+                    return turned(out, angle)
+                source = next(calls)
+                source.tags = range(first := tags["next"], first + columns)
+                tags["next"] += columns
+                return turned(out, torch.tensor([tag_angle(t) for t in source.tags]))
+
+            return rotation
+
+        return change
+
+    tags = {"next": 0}
+    with through(copy, _nothing(seen)), replaced({m: changed(m) for m in sources}):
+        copy(input_ids=tokens, use_cache=False)
+    return seen
+
+
+STEP = 1e-4
+FIRST = 0.1
+
+
+def tag_angle(tag: int) -> float:
+    return FIRST + STEP * tag
+
+
+def _layer(name: str, seen: Seen, copy: nn.Module, length: int) -> Layer:
+    width = seen.z.shape[-1]
+    more = seen.more
+    scale = more.get("scaling")
+    layer = Layer(name, _block(copy, name), seen.heads, seen.groups, width,
+                  width**-0.5 if scale is None else float(scale))  # fmt: skip
+    layer.cap, layer.sink = more.get("softcap"), more.get("s_aux") is not None
+    if more.get("position_bias") is not None:
+        raise Unreadable("adds a bias of its own to the logits")
+    if seen.mask is not None:
+        rule = getattr(seen.mask, "rule", None)
+        if rule is None:
+            raise Unreadable("has a mask of its own")
+        layer.window, layer.chunk = _visible(rule, length)
+    return layer
+
+
+def _block(copy: nn.Module, name: str) -> str:
+    """The layer that an attention module belongs to: the nearest member of a list around it."""
+    words = name.split(".")
+    for n in range(len(words), 0, -1):
+        if isinstance(copy.get_submodule(".".join(words[: n - 1])), nn.ModuleList):
+            return ".".join(words[:n])
+    return name
+
+
+def _visible(rule: Callable[..., Any], length: int) -> tuple[int | None, int | None]:
+    """Returns window and chunk of a rule of masks. Raises Unreadable for any other rule."""
+
+    def row(i: int) -> Tensor:
+        zero, j = torch.tensor(0), torch.arange(i + 1)
+        return torch.as_tensor(rule(zero, zero, torch.tensor(i), j)).expand(len(j))
+
+    last = min(max(16 * length, 2**16), 2**22)
+    seen = int(row(last).sum())
+    window = chunk = None
+    if seen <= last:
+        start = last + 1 - seen
+        before = int(row(start).sum())
+        window, chunk = (before, None) if before == seen else (None, int(row(start - 1).sum()))
+    for i in (0, 5, last // 3, last - 1, last):
+        j = torch.arange(i + 1)
+        expected = (j > i - window) if window else (j // chunk == i // chunk) if chunk else j >= 0
+        if not torch.equal(row(i), expected):
+            raise Unreadable("has a mask of its own")
+    return window, chunk
+
+
+def _find_pairs(
+    layer: Layer,
+    plain: Tensor,
+    quarter: Tensor,
+    tagged: Tensor,
+    sources: dict[nn.Module, list[Source]],
+) -> None:
+    """Sets pairs, source and columns. Raises Unreadable where a change is no turn of pairs."""
+    size = plain.abs().mean() * CLOSE
+    moved = ((quarter - plain).abs().amax(0) > size).nonzero()[:, 0].tolist()
+    if not moved:
+        return
+    far = torch.cdist(quarter.T, -plain.T, p=torch.inf)
+    pairs = [(x, y) for x in moved if far[x, y := int(far[x].argmin())] < size]
+    if sorted(c for pair in pairs for c in pair) != moved:
+        raise Unreadable("changes queries and keys otherwise than by turning pairs of channels")
+    found = []
+    for x, y in pairs:
+        both = torch.stack([plain[:, x], -plain[:, y]], 1)
+        cos, sin = torch.linalg.lstsq(both, tagged[:, x]).solution
+        found.append(round((float(torch.atan2(sin, cos)) - FIRST) / STEP))
+    calls = [call for many in sources.values() for call in many]
+    owner = {call_index for call_index, call in enumerate(calls) if found[0] in call.tags}
+    if not owner or not all(tag in calls[min(owner)].tags for tag in found):
+        raise Unreadable("turns by angles of unknown origin")
+    layer.source = calls[min(owner)]
+    layer.columns = torch.tensor(found) - layer.source.tags.start
+    order = layer.columns.argsort(stable=True)
+    layer.pairs, layer.columns = torch.tensor(pairs)[order], layer.columns[order]
