@@ -38,7 +38,8 @@ class Adapted(GPT):
         self.recomputed = False
         self.length = length
         self.rotary = _rotary(net, self.layers)
-        self.scheme = scheme_of(self.layers, self._shape(), [_base(x, length) for x in self.layers])
+        bases = [_base(layer, length) for layer in self.layers]
+        self.scheme = scheme_of(self.layers, self._shape(), bases, table_rows(net))
 
     def _shape(self) -> Shape:
         first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
@@ -168,6 +169,24 @@ def _base(layer: Layer, length: int) -> float:
     return float((theta[0] / theta[1]) ** len(theta)) if len(theta) > 1 else 1e4
 
 
+def length_of(config: Any) -> int | None:
+    """Returns the context that a model was trained for, in tokens; None if the config is silent."""
+    own = config.get_text_config()
+    found = (getattr(own, name, None) for name in LENGTHS)
+    return next((n for n in found if isinstance(n, int)), None)
+
+
+def table_rows(net: Any) -> int | None:
+    """Returns the positions of a table of embeddings, None without one: a table beside that of
+    words which has a row for each position, and two at most that some families leave before them.
+    """
+    words, length = net.get_input_embeddings(), length_of(net.config)
+    tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
+    if length is not None and any(length <= m.num_embeddings <= length + 2 for m in tables):
+        return length
+    return None
+
+
 def adapt(net: Any, length: int | None = None) -> Adapted:
     """Returns a model of the bench around a decoder of transformers, which stays as it is.
 
@@ -175,18 +194,15 @@ def adapt(net: Any, length: int | None = None) -> Adapted:
     can be reached, or where the logits are not those of the model.
     """
     transformers()
-    kind = net.config.model_type
-    if length is None:
-        own = net.config.get_text_config()
-        found = (getattr(own, name, None) for name in LENGTHS)
-        length = next((n for n in found if isinstance(n, int)), None)
+    kind, length = net.config.model_type, length or length_of(net.config)
     if length is None:
         problem = "does not say for which context it was trained"
         raise UserError("model_type", kind, problem, "give model.train_length")
     try:
         made = Adapted(net, length)
         made.train(net.training)
-        made.check()
+        if net.device.type != "meta":
+            made.check()
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
     return made

@@ -22,7 +22,7 @@ from extrap.model.scheme import Shape
 from extrap.pretrained import families
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
-from extrap.pretrained.plain import Plain, PlainCheckpoint
+from extrap.pretrained.plain import FromTransformers, Plain
 from extrap.pretrained.plan import Plan, Settings, Tensors
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
@@ -124,7 +124,7 @@ class Checkpoint:
             ) from None
 
     @cached_property
-    def plain(self) -> PlainCheckpoint | None:
+    def plain(self) -> FromTransformers | None:
         """The way through transformers, for a family that has no file here."""
         kind, known = self.settings.get("model_type"), by_model_type()
         if not isinstance(kind, str):
@@ -138,7 +138,7 @@ class Checkpoint:
                 remedy="merge the adapter into the model",
             )
         self.settings.only("quantization_config")
-        return PlainCheckpoint(self.folder, kind, self.place, ", ".join(sorted(known)))
+        return FromTransformers(self.folder, kind, self.place, ", ".join(sorted(known)))
 
     @cached_property
     def plan(self) -> Plan:
@@ -195,12 +195,16 @@ class Checkpoint:
         made.load_state_dict(weights, assign=True)
         return made.requires_grad_(True).eval()
 
-    def _plain(self, plain: PlainCheckpoint, length: int, dtype: torch.dtype, empty: bool) -> Plain:
+    def _plain(
+        self, plain: FromTransformers, length: int, dtype: torch.dtype, empty: bool
+    ) -> GPT | Plain:
         Safetensors(self.folder)  # says what is wrong with the weights, pickles among it
         return plain.model(length, dtype, empty)
 
-    def untrained(self, length: int | None = None, layers: int | None = None) -> GPT:
+    def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
         """The same architecture with weights as drawn, of its own depth or another."""
+        if self.plain is not None:
+            return self.plain.untrained(self.length(length), layers)
         options = self.plan.options
         return self._made(options | {"layers": layers or options["layers"]}, length, "cpu").eval()
 

@@ -286,12 +286,14 @@ def _visible(rule: Callable[..., Any], length: int) -> tuple[int | None, int | N
         return torch.as_tensor(rule(zero, zero, torch.tensor(i), j)).expand(len(j))
 
     last = min(max(16 * length, 2**16), 2**22)
-    seen = int(row(last).sum())
+    seen = [int(row(i).sum()) for i in (last, last + 1)]
     window = chunk = None
-    if seen <= last:
-        start = last + 1 - seen
-        before = int(row(start).sum())
-        window, chunk = (before, None) if before == seen else (None, int(row(start - 1).sum()))
+    if seen[0] == seen[1]:
+        window = seen[0]
+    elif seen[1] == 1:
+        chunk = seen[0]
+    elif seen[0] <= last:
+        chunk = int(row(last - seen[0]).sum())  # the last token of a chunk sees all of it
     for i in (0, 5, last // 3, last - 1, last):
         j = torch.arange(i + 1)
         expected = (j > i - window) if window else (j // chunk == i // chunk) if chunk else j >= 0

@@ -1,81 +1,60 @@
-"""A checkpoint of a family that has no file of its own here, read by transformers: logits, and
-nothing else.
+"""A checkpoint that transformers reads: a model whose positions are ours if a probe finds them
+(extrap/pretrained/adapter.py), else logits alone.
 
-Nobody knows of such a model where positions enter, so that extensions and diagnostics are refused
-by name. Tensors come out of safetensors alone; code of a checkpoint is never run, nor are kernels
-fetched; a tensor that is missing or left over is refused.
+Tensors come out of safetensors alone; code of a checkpoint is never run, nor are kernels fetched;
+extrap rejects a tensor that is missing or left over.
 """
 
-import inspect
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
 
+from extrap.model.rotary import relayout
 from extrap.model.scheme import OutOfRange
+from extrap.pretrained.adapter import Adapted, adapt, length_of, table_rows
+from extrap.pretrained.seam import transformers
 from extrap.utils.errors import NotApplicable, UserError
-
-LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
-"""Where a config says the context that a model was trained for."""
 
 
 class Plain(nn.Module):
     """Tokens (B, T) -> logits (B, w, vocab) of the last w positions, as a GPT answers.
 
-    net: the model of transformers; kind: its model_type; length: L in tokens. Raises OutOfRange
-    past the end of a table of positions.
+    net: the model of transformers; why: a probe did not reach its positions. Raises OutOfRange past
+    the end of a table of positions.
     """
 
-    def __init__(self, net: nn.Module, kind: str, length: int):
+    def __init__(self, net: Any, length: int, why: UserError):
         super().__init__()
-        self.net = net
-        self.kind = kind
-        self.length = length
-        self.cuts = "logits_to_keep" in inspect.signature(net.forward).parameters
+        self.net, self.length, self.why = net, length, why
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
-        past = f"{tokens.shape[1]} tokens lie past a table of {self.kind}"
-        if tokens.device.type != "cpu" and tokens.shape[1] > self.length and self._has_table():
-            raise OutOfRange(past)  # a GPU asserts, after which the process can do nothing on it
-        try:
-            logits = self.net(input_ids=tokens, use_cache=False, **fewer).logits
-        except IndexError as error:
-            if tokens.shape[1] <= self.length:
-                raise
-            raise OutOfRange(past) from error
+        rows = table_rows(self.net)  # a GPU asserts past them, and the process can go no further
+        if rows is not None and tokens.shape[1] > rows:
+            kind = self.net.config.model_type
+            raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table of {kind}")
+        logits = self.net(input_ids=tokens, use_cache=False).logits
         return logits if last is None else logits[:, -last:]
-
-    def _has_table(self) -> bool:
-        """Whether some table beside that of words has a row for each position, and two at most that
-        some families leave before them.
-        """
-        words = self.net.get_input_embeddings()
-        tables = (m for m in self.net.modules() if isinstance(m, nn.Embedding) and m is not words)
-        return any(self.length <= table.num_embeddings <= self.length + 2 for table in tables)
 
     @property
     def scheme(self) -> NoReturn:
         """Raises NotApplicable: whoever asks wants to act on positions."""
-        problem = "read through transformers, which gives logits alone"
-        raise NotApplicable("model_type", self.kind, problem)
+        problem = f"read for its logits alone ({self.why.problem})"
+        raise NotApplicable("model_type", self.net.config.model_type, problem)
 
 
-class PlainCheckpoint:
-    """What transformers makes of a folder. place: for messages.
+class FromTransformers:
+    """What transformers makes of a folder. place: for messages; known: families that have a file.
 
-    Raises UserError where it does not know the model_type, or cannot read the folder.
+    Raises UserError for a model_type that it does not know, and a folder that it cannot read.
     """
 
     def __init__(self, folder: Path, kind: str, place: str, known: str):
-        self.folder = folder
-        self.kind = kind
-        self.place = place
-        self.known = known
+        self.folder, self.kind, self.place, self.known = folder, kind, place, known
 
     @property
     def config(self) -> Any:
@@ -96,22 +75,40 @@ class PlainCheckpoint:
 
     @property
     def length(self) -> int | None:
-        """Tokens of context, where the config says."""
-        own = self.config.get_text_config()
-        found = (getattr(own, name, None) for name in LENGTHS)
-        return next((n for n in found if isinstance(n, int)), None)
+        """Tokens of context; None if the config does not say."""
+        return length_of(self.config)
 
-    def model(self, length: int, dtype: torch.dtype, empty: bool) -> Plain:
-        """In evaluation mode; without storage (device meta) if empty."""
-        auto, config = self._auto(), self.config
-        kind = auto.AutoModelForCausalLM._model_mapping[type(config)]
-        kind = kind[0] if isinstance(kind, tuple) else kind
+    def model(self, length: int, dtype: torch.dtype, empty: bool) -> Adapted | Plain:
+        """Returns it in evaluation mode; without storage (device meta) if empty."""
+        made = self._net(dtype, empty)
+        if not empty:
+            self._check_causal(made)
+        return _adapted(made, length)
+
+    def untrained(self, length: int, layers: int | None) -> Adapted | Plain:
+        """Returns the architecture with weights as drawn, of its own depth or another."""
+        config = deepcopy(self.config)
+        own, deep = config.num_hidden_layers, layers or config.num_hidden_layers
+        for name, value in vars(config).items():
+            if isinstance(value, list) and len(value) == own:  # one entry a layer
+                setattr(config, name, [value[n % own] for n in range(deep)])
+        config.num_hidden_layers = deep
+        with self._one_line():
+            made = self._class(config)._from_config(config, dtype=torch.float32)
+        return _adapted(made.eval(), length)
+
+    def _class(self, config: Any) -> Any:
+        kind = self._auto().AutoModelForCausalLM._model_mapping[type(config)]
+        return kind[0] if isinstance(kind, tuple) else kind
+
+    def _net(self, dtype: torch.dtype, empty: bool) -> Any:
+        config = self.config
+        kind = self._class(config)
         attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
         with self._one_line():
             if empty:
                 with torch.device("meta"):
-                    made = kind._from_config(config, dtype=dtype, **attention)
-                return Plain(made.eval(), self.kind, length)
+                    return kind._from_config(config, dtype=dtype, **attention).eval()
             made, found = kind.from_pretrained(
                 str(self.folder),
                 config=config,
@@ -127,17 +124,17 @@ class PlainCheckpoint:
                     self.place,
                     problem=f"{len(names)} {what.split('_')[0]} tensors: {', '.join(names[:3])}",
                 )
-        whole = Plain(made.eval(), self.kind, length)
-        self._check_causal(whole)
-        return whole
+        if (layout := getattr(config, "extrap_layout", "half")) != "half":
+            _to_halves(made, layout, config)
+        return made.eval()
 
     @torch.no_grad()
-    def _check_causal(self, model: Plain) -> None:
-        """Raises UserError where a later token changes what is said before it."""
+    def _check_causal(self, net: Any) -> None:
+        """Raises UserError if a later token changes the logits before it."""
         tokens = torch.arange(8)[None] % self.vocab
         other = tokens.clone()
         other[0, 4:] = self.vocab - 1
-        before, after = (model(each)[:, :4] for each in (tokens, other))
+        before, after = (net(each, use_cache=False).logits[:, :4] for each in (tokens, other))
         round_off = torch.finfo(before.dtype).eps ** 0.5
         if (before - after).abs().max() > round_off * before.std():
             raise UserError(
@@ -150,16 +147,14 @@ class PlainCheckpoint:
             )
 
     def _auto(self) -> Any:
-        os.environ.setdefault("USE_HUB_KERNELS", "0")  # read by transformers as it is imported
         try:
-            import transformers
+            return transformers()
         except ImportError:
             raise UserError(
                 self.place,
                 problem=f"model_type={self.kind} needs the package transformers",
                 remedy=f"pip install 'extrap[pretrained]'; without it {self.known} are read",
             ) from None
-        return transformers
 
     def _unknown(self) -> UserError:
         return UserError(
@@ -187,3 +182,19 @@ class PlainCheckpoint:
             logging.set_verbosity(before)
             if bars:
                 logging.enable_progress_bar()
+
+
+def _adapted(net: Any, length: int) -> Adapted | Plain:
+    try:
+        return adapt(net, length)
+    except UserError as error:
+        return Plain(net, length, error)
+
+
+def _to_halves(net: Any, layout: Any, config: Any) -> None:
+    """Moves the rows of query and key projections of a GGUF file to the layout of transformers."""
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    for name, module in net.named_modules():
+        if (count := heads.get(name.rpartition(".")[2])) is not None:
+            for p in module.parameters():
+                p.data = relayout(p.data, count, layout, "half")

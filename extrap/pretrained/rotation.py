@@ -91,8 +91,26 @@ class GivenSink(Scheme):
         return torch.zeros(self.shape.heads, device=at.q.device) if given is None else given
 
 
-def scheme_of(layers: list[Layer], shape: Shape, bases: list[float]) -> Scheme:
-    """Returns the stack of what the layers have. bases: of the grid of each layer's frequencies."""
+class Table(Scheme):
+    """A table of positions that the model adds by itself; it ends at `rows`. Parameters: none.
+
+    Kind: none
+    Used by: GPT-Neo, GPT-BigCode
+    Past L: undefined
+    Source: arXiv 1706.03762
+    """
+
+    def __init__(self, shape: Shape, rows: int):
+        super().__init__(shape)
+        self.limit = rows
+
+
+def scheme_of(
+    layers: list[Layer], shape: Shape, bases: list[float], rows: int | None = None
+) -> Scheme:
+    """Returns the stack of what the layers have. bases: of the grid of each layer's frequencies;
+    rows: of a table of positions.
+    """
     kinds: dict[Hashable, tuple[Scheme, list[int]]] = {}
 
     def has(n: int, key: Hashable, part: Scheme) -> None:
@@ -115,5 +133,7 @@ def scheme_of(layers: list[Layer], shape: Shape, bases: list[float]) -> Scheme:
             has(n, ("cap", layer.cap), SoftCap(shape, layer.cap))
         if layer.sink:
             has(n, "sink", GivenSink(shape))
+    if rows is not None:
+        kinds["table"] = (Table(shape, rows), [*range(len(layers))])
     parts = [p if len(own) == len(layers) else Only(shape, p, own) for p, own in kinds.values()]
     return parts[0] if len(parts) == 1 else Stack(shape, parts) if parts else NoPE(shape)

@@ -130,7 +130,7 @@ class Published(Source):
 
     def untrained(self, layers: int | None = None) -> GPT:
         torch.manual_seed(self.seed)
-        return self.checkpoint.untrained(self.reading.train_length, layers)
+        return cast(GPT, self.checkpoint.untrained(self.reading.train_length, layers))
 
     @property
     def dtype(self) -> torch.dtype:
@@ -190,12 +190,10 @@ class Published(Source):
         return {"train": train, "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
-        """Raises UserError for a model of transformers, and for a training in other numbers than
+        """Raises UserError for a model of which logits alone are read, and for a training in other numbers than
         `model.dtype`.
         """
-        if (plain := self.checkpoint.plain) is not None:
-            problem = f"model_type={plain.kind} is read through transformers, logits alone"
-            raise UserError("finetune", problem=problem, remedy="leave finetune=none")
+        _ = self.model("meta").scheme
         if options.DTYPES[word := self.trainer.precision] is not self.dtype:
             problem = f"has another type of number than model.dtype={self.reading.dtype}"
             remedy = f"give trainer.precision={self.precision}"
