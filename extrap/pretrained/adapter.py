@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -59,6 +59,23 @@ class Adapted(GPT):
     def blocks(self) -> nn.ModuleList:  # type: ignore[override]
         """The layers whose attention is ours."""
         return nn.ModuleList(self.net.get_submodule(layer.block) for layer in self.layers)
+
+    def matrices(self) -> dict[str, nn.Module]:
+        """Returns the matrices of the layers whose attention is ours. The last word of a name is
+        that of a GPT: qkv and out around attention, gate, up and down outside.
+        """
+        found = {"embedding": self.embedding}
+        width = self.embedding.weight.shape[1]
+        for layer in self.layers:
+            for name, m in self.net.get_submodule(layer.block).named_modules(prefix=layer.block):
+                if not isinstance(m, nn.Linear):
+                    continue
+                inner = name.removeprefix(layer.name)
+                word = "qkv" if name in layer.inputs else "out" if inner != name else ""
+                last = name.rpartition(".")[2]
+                word = word or ("up" if "up" in last else "gate" if "gate" in last else "")
+                found[f"{name}.{word or ('down' if m.out_features == width else 'up')}"] = m
+        return found if self.head is None else found | {"head": self.head}
 
     @torch.no_grad()
     def check(self) -> None:
@@ -124,14 +141,16 @@ class Adapted(GPT):
         def embedded(n: int, x: Tensor) -> Tensor:
             return self.scheme.embed(x, at.at_layer(n, x))
 
+        def kept(m: nn.Module, args: Any, out: Any) -> None:
+            cast("list[Tensor]", states).append(out[0] if isinstance(out, tuple) else out)
+
         hooks = []
         for n, layer in enumerate(self.layers):
             hooks.append(_on_input(module(layer.name), n, normed))
             if self.scheme.uses("embed", layer=n):
                 hooks.append(_on_input(module(layer.block), n, embedded))
             if states is not None:
-                keep = lambda m, args, out: states.append(out[0] if isinstance(out, tuple) else out)
-                hooks.append(module(layer.block).register_forward_hook(keep))
+                hooks.append(module(layer.block).register_forward_hook(kept))
         try:
             turning = {module(name): still for name in self.rotary}
             with through(self.net, attend), replaced(turning):

@@ -70,8 +70,8 @@ class Source:
 
 @dataclass
 class Layer:
-    """Attention of one layer. name: of its module; block: of the layer it belongs to; heads H and G,
-    width D; scale on <q, k>; window and chunk in tokens, cap, and sink (H,), None without.
+    """Attention of one layer. name: of its module; block: of the layer around it; heads: H and
+    groups: G, width: D; scale: on <q, k>; window, chunk: in tokens, and cap: None without.
 
     pairs (P, 2): channels that turn together; source and columns (P,): what turns them.
     """
@@ -89,6 +89,8 @@ class Layer:
     pairs: Tensor = field(default_factory=lambda: torch.zeros(0, 2, dtype=torch.long))
     source: Source | None = None
     columns: Tensor | None = None
+    inputs: list[str] = field(default_factory=list)
+    """Matrices that make queries, keys and values."""
 
     def theta(self, n: int) -> Tensor:
         assert self.source is not None
@@ -120,7 +122,7 @@ def copy_of(net: nn.Module) -> nn.Module:
     for module in made.modules():
         if hasattr(module, "config"):
             module.config._experts_implementation = "eager"  # others refuse overlapping memory
-        mine = {n: b for n, b in module.named_buffers(recurse=False)}
+        mine = dict(module.named_buffers(recurse=False))
         for name, b in mine.items():
             vars(module)["_buffers"][name] = (
                 torch.empty_like(b, device="cpu") if b.is_meta else b.cpu()
@@ -145,7 +147,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     """
     copy = copy_of(net)
     tokens = torch.arange(1, TOKENS + 1)[None] % net.config.vocab_size
-    sources, answers = _found(copy, tokens)
+    sources, answers, before = _found(copy, tokens)
     names = {module: name for name, module in copy.named_modules()}
     below = [module for module in answers if module is not copy]
     if not below:
@@ -155,33 +157,44 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     layers = []
     for module, seen in plain.items():
         layer = _layer(names[module], seen, copy, length)
+        layer.inputs = [names[m] for m in before[module] if m in set(module.modules())]
         _find_pairs(layer, seen.z, quarter[module].z, tagged[module].z, sources)
         layers.append(layer)
     return layers, names[below[-1]], answers[below[-1]]
 
 
-def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict]:
+def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict, dict]:
     """The rotary modules, the innermost whose output is cosine and sine, and how each is called;
-    and the modules that return hidden states, with the class of their output, inner ones first.
+    the modules that return hidden states, with the class of their output, inner ones first; and
+    the matrices that were read before each attention.
     """
     found: dict[nn.Module, list[Source]] = {}
     answers: dict[nn.Module, type] = {}
     names = {module: name for name, module in copy.named_modules()}
+    linears: list[nn.Module] = []
+    before: dict[nn.Module, list[nn.Module]] = {}
+
+    def attend(module: nn.Module, q: Tensor, *others: Any) -> Tensor:
+        before[module] = [*linears]
+        return nothing(module, q, *others)
 
     def look(module: nn.Module, args: Any, more: Any, out: Any) -> None:
-        if hasattr(out, "last_hidden_state"):
+        if isinstance(module, nn.Linear):
+            linears.append(module)
+        elif hasattr(out, "last_hidden_state"):
             answers[module] = type(out)
         elif _is_rotation(out) and not (set(module.modules()) - {module}) & set(found):
             found.setdefault(module, []).append(Source(names[module], module, args, more))
 
     hooks = [m.register_forward_hook(look, with_kwargs=True) for m in copy.modules()]
     try:
-        with through(copy, _nothing({})):
+        nothing = _nothing({})
+        with through(copy, attend):
             copy(input_ids=tokens, use_cache=False)
     finally:
         for hook in hooks:
             hook.remove()
-    return found, answers
+    return found, answers, before
 
 
 def _is_rotation(out: Any) -> bool:
@@ -217,7 +230,7 @@ def _nothing(seen: dict[nn.Module, Seen]) -> Callable[..., Tensor]:
 def _reading(
     copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
 ) -> dict[nn.Module, Seen]:
-    """One reading, with every rotation at this angle, or with each column at the angle of its tag."""
+    """One reading, with every rotation at this angle, or, with None, each column at its tag's."""
     seen: dict[nn.Module, Seen] = {}
 
     def changed(module: nn.Module) -> Callable[[Any], Any]:

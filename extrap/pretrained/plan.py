@@ -24,9 +24,6 @@ ACTIVATIONS = {
 }
 """Names of activations in config.json, and in the GPT."""
 
-GATED = {"silu": "swiglu", "swish": "swiglu", "gelu_pytorch_tanh": "geglu", "gelu_new": "geglu"}
-"""The same where a gate multiplies the hidden layer."""
-
 
 class Source(Protocol):
     """Named tensors on the disk."""
@@ -167,8 +164,3 @@ class Tensors:
                 self.place,
                 problem=f"{len(self.left)} tensors that the family does not have: {some}",
             )
-
-
-def head(tensors: Tensors, tied: bool, name: str, vocab: int, dim: int) -> dict[str, Tensor]:
-    """The matrix of the head, {} where it is the embedding."""
-    return {} if tied else {"head.weight": tensors.bare(name, vocab, dim)}

@@ -94,15 +94,11 @@ def still(forward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def turned(rotation: Any, angle: Any) -> Any:
-    """Returns the output of a rotary module, (cos, sin) or complex numbers, at other angles, numbers
-    or a tensor of its columns.
+    """Returns the output of a rotary module, (cos, sin) or complex numbers, at other angles:
+    numbers, or a tensor of its columns.
     """
+    whole = rotation if isinstance(rotation, Tensor) else rotation[0]
+    angle = torch.as_tensor(angle, dtype=torch.float32, device=whole.device).expand(whole.shape)
     if isinstance(rotation, Tensor):
-        angle = torch.as_tensor(angle, device=rotation.device).expand(rotation.shape)
-        return torch.polar(
-            torch.ones_like(angle, dtype=rotation.real.dtype), angle.to(rotation.real.dtype)
-        )
-    cos, sin = rotation
-    angle = torch.as_tensor(angle, device=cos.device, dtype=torch.float32)
-    whole = [f(angle).to(cos.dtype).expand(cos.shape) for f in (torch.cos, torch.sin)]
-    return tuple(whole)
+        return torch.polar(torch.ones_like(angle), angle).to(rotation.dtype)
+    return angle.cos().to(whole.dtype), angle.sin().to(whole.dtype)

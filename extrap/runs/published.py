@@ -190,8 +190,8 @@ class Published(Source):
         return {"train": train, "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
-        """Raises UserError for a model of which logits alone are read, and for a training in other numbers than
-        `model.dtype`.
+        """Raises UserError for a model of which extrap reads logits alone, and for a training in
+        other numbers than `model.dtype`.
         """
         _ = self.model("meta").scheme
         if options.DTYPES[word := self.trainer.precision] is not self.dtype:
