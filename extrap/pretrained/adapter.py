@@ -1,8 +1,9 @@
 """A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
@@ -13,13 +14,17 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.pretrained.layers import Layer, Unreadable, read
 from extrap.pretrained.rotation import GivenSink, scheme_of
-from extrap.pretrained.seam import replaced, still, through, transformers
+from extrap.pretrained.seam import quiet, replaced, still, through, transformers
 from extrap.utils.errors import UserError
 
 LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
 """Where a config says the context that a model was trained for."""
 PROBE = 40
 """Tokens of the reading that compares logits."""
+
+
+_left_open: WeakKeyDictionary["Adapted", ExitStack] = WeakKeyDictionary()
+"""Attention of a model whose backward will compute its layers again."""
 
 
 class Adapted(GPT):
@@ -95,9 +100,16 @@ class Adapted(GPT):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
-        with self._ours(self.where(tokens), states):
+        if (before := _left_open.pop(self, None)) is not None:
+            before.close()
+        with ExitStack() as stack:
+            stack.enter_context(self._ours(self.where(tokens), states))
             decoder = self.net.get_submodule(self.decoder)
+            if again := self.recomputed and torch.is_grad_enabled():
+                self.net.gradient_checkpointing_enable({"use_reentrant": False})
             hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
+            if again:
+                _left_open[self] = stack.pop_all()
         return hidden if last is None else hidden[:, -last:]
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -218,10 +230,14 @@ def adapt(net: Any, length: int | None = None) -> Adapted:
         problem = "does not say for which context it was trained"
         raise UserError("model_type", kind, problem, "give model.train_length")
     try:
-        made = Adapted(net, length)
-        made.train(net.training)
-        if net.device.type != "meta":
-            made.check()
+        with quiet():
+            made = Adapted(net, length)
+            made.train(net.training)
+            if net.device.type != "meta":
+                made.check()
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
+    except Exception as error:  # of whatever class the code of a model raises
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise UserError("model_type", kind, f"a probe fails ({why:.100})") from error
     return made

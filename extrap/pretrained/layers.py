@@ -146,7 +146,7 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     decoder below the head, and the class of its output. Raises Unreadable.
     """
     copy = copy_of(net)
-    tokens = torch.arange(1, TOKENS + 1)[None] % net.config.vocab_size
+    tokens = torch.arange(1, TOKENS + 1)[None] % len(net.get_input_embeddings().weight)
     sources, answers, before = _found(copy, tokens)
     names = {module: name for name, module in copy.named_modules()}
     below = [module for module in answers if module is not copy]

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from extrap.model.rotary import relayout
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.adapter import Adapted, adapt, length_of, table_rows
-from extrap.pretrained.seam import transformers
+from extrap.pretrained.seam import quiet, transformers
 from extrap.utils.errors import NotApplicable, UserError
 
 
@@ -165,23 +165,15 @@ class FromTransformers:
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
-        """Without reports and bars of transformers; what it raises becomes one line."""
-        from transformers.utils import logging
-
-        before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-        try:
-            yield
-        except Exception as error:  # of whatever class its readers and checks raise
-            why = " ".join(str(error).split()) or type(error).__name__
-            raise UserError(
-                self.place, problem=f"transformers does not read it ({why:.160})"
-            ) from None
-        finally:
-            logging.set_verbosity(before)
-            if bars:
-                logging.enable_progress_bar()
+        """Quietly; an error of transformers becomes one line."""
+        with quiet():
+            try:
+                yield
+            except Exception as error:  # of whatever class its readers and checks raise
+                why = " ".join(str(error).split()) or type(error).__name__
+                raise UserError(
+                    self.place, problem=f"transformers does not read it ({why:.160})"
+                ) from None
 
 
 def _adapted(net: Any, length: int) -> Adapted | Plain:

@@ -8,7 +8,6 @@ never laid out: the registered mask function passes on the rule that says which 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,10 @@ NAME = "extrap"
 Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tensor]
 """(module, q (B, H, T, D), k, v, mask, other arguments) -> (B, T, H, D)."""
 
-_attend: ContextVar[Attend] = ContextVar("attend")
+_attend: list[Attend] = []
+"""The innermost last. No context variable: a backward, which may compute layers again, has threads
+of its own.
+"""
 
 
 def transformers() -> Any:
@@ -28,6 +30,22 @@ def transformers() -> Any:
     import transformers
 
     return transformers
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without reports and bars of transformers."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
 
 
 @cache
@@ -41,7 +59,7 @@ def _register() -> None:
 
 def _attention(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any = None, **more: Any):
     mask = more.pop("attention_mask", mask)
-    return _attend.get()(module, q, k, v, mask, more), None
+    return _attend[-1](module, q, k, v, mask, more), None
 
 
 def _mask(*args: Any, mask_function: Any = None, device: Any = None, **more: Any) -> Tensor:
@@ -57,13 +75,13 @@ def through(net: nn.Module, attend: Attend) -> Iterator[None]:
     _register()
     configs = {id(m.config): m.config for m in net.modules() if hasattr(m, "config")}
     kept = [(config, config._attn_implementation) for config in configs.values()]
-    token = _attend.set(attend)
+    _attend.append(attend)
     try:
         for config, _ in kept:
             config._attn_implementation = NAME
         yield
     finally:
-        _attend.reset(token)
+        _attend.remove(attend)
         for config, before in kept:
             config._attn_implementation = before
 
