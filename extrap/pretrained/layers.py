@@ -25,14 +25,15 @@ CLOSE = 1e-4
 @dataclass
 class Source:
     """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
-    tags: of its columns.
+    tags: of its columns;
+    those that turn alike have one.
     """
 
     name: str
     module: nn.Module
     args: tuple[Any, ...]
     more: dict[str, Any]
-    tags: range = range(0)
+    tags: list[int] = field(default_factory=list)
 
     def __deepcopy__(self, memo: dict) -> "Source":
         return self
@@ -239,13 +240,14 @@ def _reading(
 
             def rotation(*args: Any, **more: Any) -> Any:
                 out = forward(*args, **more)
-                columns = (out if isinstance(out, Tensor) else out[0]).shape[-1]
                 if angle is not None:
                     return turned(out, angle)
-                source = next(calls)
-                source.tags = range(first := tags["next"], first + columns)
-                tags["next"] += columns
-                return turned(out, torch.tensor([tag_angle(t) for t in source.tags]))
+                whole = [out.real, out.imag] if isinstance(out, Tensor) else out
+                columns = torch.cat([x.flatten(0, -2) for x in whole])
+                alike = columns.unique(dim=1, return_inverse=True)[1] + tags["next"]
+                tags["next"] = int(alike.max()) + 1
+                next(calls).tags = alike.tolist()
+                return turned(out, FIRST + STEP * alike)
 
             return rotation
 
@@ -259,10 +261,6 @@ def _reading(
 
 STEP = 1e-4
 FIRST = 0.1
-
-
-def tag_angle(tag: int) -> float:
-    return FIRST + STEP * tag
 
 
 def _layer(name: str, seen: Seen, copy: nn.Module, length: int) -> Layer:
@@ -337,10 +335,10 @@ def _find_pairs(
         cos, sin = torch.linalg.lstsq(both, tagged[:, x]).solution
         found.append(round((float(torch.atan2(sin, cos)) - FIRST) / STEP))
     calls = [call for many in sources.values() for call in many]
-    owner = {call_index for call_index, call in enumerate(calls) if found[0] in call.tags}
-    if not owner or not all(tag in calls[min(owner)].tags for tag in found):
+    owner = next((call for call in calls if set(found) <= set(call.tags)), None)
+    if owner is None:
         raise Unreadable("turns by angles of unknown origin")
-    layer.source = calls[min(owner)]
-    layer.columns = torch.tensor(found) - layer.source.tags.start
+    layer.source = owner
+    layer.columns = torch.tensor([owner.tags.index(tag) for tag in found])
     order = layer.columns.argsort(stable=True)
     layer.pairs, layer.columns = torch.tensor(pairs)[order], layer.columns[order]

@@ -62,9 +62,12 @@ def _attention(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any = N
     return _attend[-1](module, q, k, v, mask, more), None
 
 
-def _mask(*args: Any, mask_function: Any = None, device: Any = None, **more: Any) -> Tensor:
-    """One pair, which carries the rule of all pairs."""
-    found = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=device)
+def _mask(
+    batch_size: int, q_length: int, kv_length: int, mask_function: Any, device: Any, **more: Any
+) -> Tensor:
+    """No pair, as a view of one, which carries the rule of all pairs."""
+    none = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=device)
+    found = none.expand(batch_size, 1, q_length, kv_length)
     found.rule = mask_function  # type: ignore[attr-defined]
     return found
 

@@ -5,9 +5,10 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
+from torch import nn
 
 from extrap.cli.catalogue import inserted
 from extrap.pretrained.adapter import Adapted, adapt
@@ -38,10 +39,13 @@ SMALL: dict[str, Any] = {
     "mamba_n_heads": 8,
     "mamba_d_head": 8,
     "mamba_d_state": 8,
+    "is_decoder": True,
     "n_group": 1,
     "topk_group": 1,
     "first_k_dense_replace": 1,
 }
+OPTIONAL = ("sliding_window", "attention_chunk_size", "q_lora_rank")
+"""Left out where the family has none by default."""
 LATENT = {
     "head_dim": 4,
     "qk_rope_head_dim": 4,
@@ -51,6 +55,17 @@ LATENT = {
     "kv_lora_rank": 16,
     "num_key_value_heads": 4,
 }
+
+OWN: dict[str, dict[str, Any]] = {
+    "bamba": {"attn_layer_indices": [1, 3], "mamba_expand": 2},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
+    "granitemoehybrid": {"layer_types": ["mamba", "attention"] * 2, "mamba_expand": 2},
+    "falcon": {"alibi": False},
+    "gpt_neo": {"attention_types": [[["global", "local"], 2]], "num_layers": 4},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
+    "gemma3n_text": {"num_kv_shared_layers": 0, "vocab_size_per_layer_input": VOCAB},
+}
+"""What a family needs beside."""
 
 
 def families() -> list[str]:
@@ -69,13 +84,18 @@ def made(kind: str, **more: Any) -> Any:
     usual = cls()
     if getattr(usual, "sub_configs", None) and hasattr(usual, "text_config"):
         raise ValueError("reads more than text")
-    known = {name: value for name, value in SMALL.items() if getattr(usual, name, None) is not None}
+    known = {name: value for name, value in SMALL.items() if hasattr(usual, name)}
+    known = {n: v for n, v in known.items() if getattr(usual, n) is not None or n not in OPTIONAL}
     if hasattr(usual, "qk_rope_head_dim"):
         known |= LATENT
+    kinds = [*dict.fromkeys(getattr(usual, "layer_types", None) or [])]
+    if kinds:
+        known["layer_types"] = [kinds[n % len(kinds)] for n in range(4)]
+    known |= OWN.get(kind, {})
     torch.manual_seed(0)
     with torch.device("meta"):
         size = sum(p.numel() for p in _of(t, cls(**known | more)).parameters())
-    if size > 5e6:
+    if size > 5e6:  # its config has parts that these options do not reach
         raise ValueError("has no tiny form")
     found = _of(t, cls(**known | more)).eval().float()
     for name, p in found.named_parameters():
@@ -96,7 +116,7 @@ def outcome(kind: str) -> str:
     except Exception as error:
         return f"not made: {' '.join(str(error).split()):.60}"
     try:
-        return described(adapt(model))
+        return described(adapt(model, L))
     except UserError as error:
         return f"logits alone: {error.problem}"
 
@@ -108,8 +128,10 @@ def described(model: Adapted) -> str:
     if not turning:
         return "no layer turns"
     share = {2 * len(layer.pairs) == layer.width for layer in turning}
+    every = model.net.get_submodule(layers[0].block.rpartition(".")[0])
     some = "" if len(turning) == len(layers) else "some layers turn, "
-    side = {bool(abs(int(layer.pairs[0, 0] - layer.pairs[0, 1])) > 1) for layer in turning}
+    some += "some stay as they are, " if len(layers) < len(cast("nn.ModuleList", every)) else ""
+    side = {abs(int(layer.pairs[0, 0] - layer.pairs[0, 1])) > 1 for layer in turning}
     words.append(some + ("all channels" if share == {True} else "a part of the channels"))
     words.append(
         "halves" if side == {True} else "neighbours" if side == {False} else "both layouts"
