@@ -1,6 +1,7 @@
 """A tiny random model of every decoder family of transformers, found by its own table of configs.
 
-`python -m tests.support.tiny_families` writes the table of families into extrap/pretrained/README.md.
+`python -m tests.support.tiny_families` writes what a probe finds in each into
+extrap/pretrained/README.md.
 """
 
 import sys
@@ -40,6 +41,8 @@ SMALL: dict[str, Any] = {
     "mamba_d_head": 8,
     "mamba_d_state": 8,
     "is_decoder": True,
+    "rotary_dim": 4,
+    "n_shared_experts": 1,
     "n_group": 1,
     "topk_group": 1,
     "first_k_dense_replace": 1,
@@ -84,12 +87,11 @@ def made(kind: str, **more: Any) -> Any:
     usual = cls()
     if getattr(usual, "sub_configs", None) and hasattr(usual, "text_config"):
         raise ValueError("reads more than text")
-    known = {name: value for name, value in SMALL.items() if hasattr(usual, name)}
-    known = {n: v for n, v in known.items() if getattr(usual, n) is not None or n not in OPTIONAL}
+    known = {name: value for name, value in SMALL.items() if _takes(cls, usual, name)}
     if hasattr(usual, "qk_rope_head_dim"):
         known |= LATENT
     kinds = [*dict.fromkeys(getattr(usual, "layer_types", None) or [])]
-    if kinds:
+    if kinds and _takes(cls, usual, "layer_types"):
         known["layer_types"] = [kinds[n % len(kinds)] for n in range(4)]
     known |= OWN.get(kind, {})
     torch.manual_seed(0)
@@ -103,6 +105,18 @@ def made(kind: str, **more: Any) -> Any:
         if p.dim() == 1 and "norm" in name and name.endswith("weight"):
             p.data += 1.0
     return found
+
+
+def _takes(cls: type, usual: Any, name: str) -> bool:
+    """True if a config has an option that can be set."""
+    own = getattr(cls, name, None)
+    if isinstance(own, property) and own.fset is None:
+        return False
+    try:
+        value = getattr(usual, name)
+    except Exception:  # one that differs from layer to layer
+        return False
+    return value is not None or name not in OPTIONAL
 
 
 def _of(t: Any, config: Any) -> Any:
