@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from extrap.cli import program
+from extrap.cli import layers, program
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
 from extrap.runs import source, train, validate
@@ -72,6 +72,17 @@ def test_a_finished_run_is_finished_for_the_status(place):
     assert Entry(this.study, this.run.name, this.extension_stem, planned(this)).missing() == []
     config = json.loads((this.run.folder / "config.json").read_text())
     assert config["identity"]["checkpoint"] == this.source.checkpoint.sha256
+
+
+def test_layers_are_printed_and_kept(place, capsys):
+    """`extrap layers` says what layers.json of the run holds."""
+    this = measured()
+    kept = json.loads((this.run.folder / "layers.json").read_text())
+    assert [row["pairs"] for row in kept] == [4] * 3 and kept[0]["base"] == 500.0
+    layers.Layers(this).run()
+    head, *lines = capsys.readouterr().out.strip().splitlines()
+    assert head.split()[:5] == ["layer", "turns", "pairs", "channels", "base"]
+    assert lines[1].split() == ["1", "yes", "4", "8", "500", "-", "-", "no", "Rotation"]
 
 
 def test_a_run_is_named_by_checkpoint_reading_and_text(place, elsewhere):
