@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from extrap.model.attention import attention
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
+from extrap.pretrained.families import converted
 from extrap.pretrained.layers import Layer, Unreadable, read
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import quiet, replaced, still, through, transformers
@@ -81,21 +82,6 @@ class Adapted(GPT):
                 word = word or ("up" if "up" in last else "gate" if "gate" in last else "")
                 found[f"{name}.{word or ('down' if m.out_features == width else 'up')}"] = m
         return found if self.head is None else found | {"head": self.head}
-
-    @torch.no_grad()
-    def check(self) -> None:
-        """Raises Unreadable unless logits are those of the model itself, to 1e-4 in float32."""
-        vocab = len(self.embedding.weight)
-        g = torch.Generator().manual_seed(0)
-        tokens = torch.randint(vocab, (2, min(PROBE, self.length)), generator=g)
-        tokens = tokens.to(self.embedding.weight.device)
-        was = self.training
-        own = self.net.eval()(input_ids=tokens, use_cache=False).logits.float()
-        off = float((self.eval()(tokens).float() - own).abs().max())
-        self.train(was)
-        most = max(1e-4, 16 * torch.finfo(self.embedding.weight.dtype).eps)
-        if not off <= most * max(1.0, float(own.std())):
-            raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
 
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
@@ -218,8 +204,9 @@ def table_rows(net: Any) -> int | None:
     return None
 
 
-def adapt(net: Any, length: int | None = None) -> Adapted:
-    """Returns a model of the bench around a decoder of transformers, which stays as it is.
+def adapt(net: Any, length: int | None = None) -> GPT:
+    """Returns a model of the bench around a decoder of transformers, which stays as it is: a GPT
+    for a family of extrap/pretrained/families, else an Adapted.
 
     length: L in tokens; None takes that of the config. Raises UserError where no layer's attention
     can be reached, or where the logits are not those of the model.
@@ -231,13 +218,32 @@ def adapt(net: Any, length: int | None = None) -> Adapted:
         raise UserError("model_type", kind, problem, "give model.train_length")
     try:
         with quiet():
-            made = Adapted(net, length)
-            made.train(net.training)
-            if net.device.type != "meta":
-                made.check()
+            made = converted(net, length)
+            if made is None or difference(made, net, length):
+                made = Adapted(net, length).train(net.training)
+            if off := difference(made, net, length):
+                raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
     except Unreadable as error:
         raise UserError("model_type", kind, str(error)) from None
     except Exception as error:  # of whatever class the code of a model raises
         why = " ".join(str(error).split()) or type(error).__name__
         raise UserError("model_type", kind, f"a probe fails ({why:.100})") from error
     return made
+
+
+@torch.no_grad()
+def difference(made: GPT, net: Any, length: int) -> float:
+    """Returns the largest difference of logits from those of the model itself; 0 if it is below
+    1e-4 (in float32) of their spread, or for a model without storage.
+    """
+    weight = made.embedding.weight
+    if weight.is_meta:
+        return 0.0
+    g, training = torch.Generator().manual_seed(0), net.training
+    tokens = torch.randint(len(weight), (2, min(PROBE, length)), generator=g).to(weight.device)
+    own = net.eval()(input_ids=tokens, use_cache=False).logits.float()
+    off = float((made.eval()(tokens).float() - own).abs().max())
+    made.train(training)
+    net.train(training)
+    most = max(1e-4, 16 * torch.finfo(weight.dtype).eps) * max(1.0, float(own.std()))
+    return 0.0 if off <= most else off

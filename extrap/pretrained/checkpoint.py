@@ -3,27 +3,18 @@ hub. Data alone is read: no pickle, no code out of a checkpoint.
 """
 
 import hashlib
-import importlib
 import importlib.util
-import pkgutil
 import re
-from collections.abc import Iterable
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
-from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape
-from extrap.pretrained import families
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.plain import FromTransformers, Plain
-from extrap.pretrained.plan import Plan, Settings, Tensors
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -32,14 +23,13 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PACKAGE = "package:"
 EXTRA = "pip install 'extrap[pretrained]'"
-
-
-MALFORMED = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
 INDEX = "model.safetensors.index.json"
 
 
 class Safetensors:
-    """The tensors of all safetensors files of a folder. Raises UserError where there are none."""
+    """The safetensors files of a folder. Raises UserError where there are none, and for a file that
+    cannot be read or holds a tensor of another one.
+    """
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -81,12 +71,6 @@ class Safetensors:
                 raise UserError(self.folder, problem=f"{name}, which {INDEX} names, is not in it")
         return [self.folder / name for name in sorted(named)]
 
-    def names(self) -> Iterable[str]:
-        return self.files
-
-    def read(self, name: str) -> Tensor:
-        return self._opened(self.files[name]).get_tensor(name)
-
     @staticmethod
     def _opened(path: Path) -> Any:
         try:
@@ -114,60 +98,45 @@ class Checkpoint:
         self.folder = _folder(place, cache)
 
     @cached_property
-    def settings(self) -> Settings:
-        path = self.folder / "config.json"
+    def settings(self) -> dict[str, Any]:
+        """The entries of config.json."""
         try:
-            return Settings(read_json(path), self.place)
+            return read_json(self.folder / "config.json")
         except FileNotFoundError:
             raise UserError(
                 self.place, problem="holds no config.json, so it is no checkpoint"
             ) from None
 
     @cached_property
-    def plain(self) -> FromTransformers | None:
-        """The way through transformers, for a family that has no file here."""
-        kind, known = self.settings.get("model_type"), by_model_type()
+    def _theirs(self) -> FromTransformers:
+        kind = self.settings.get("model_type")
         if not isinstance(kind, str):
-            raise self.settings.refusal("model_type", kind, "one of " + ", ".join(sorted(known)))
-        if kind in known:
-            return None
+            raise UserError(self.place, problem=f"model_type={kind} is not supported")
         if (self.folder / "adapter_config.json").exists():
             raise UserError(
                 self.place,
                 problem="holds adapter_config.json, an adapter",
                 remedy="merge the adapter into the model",
             )
-        self.settings.only("quantization_config")
-        return FromTransformers(self.folder, kind, self.place, ", ".join(sorted(known)))
-
-    @cached_property
-    def plan(self) -> Plan:
-        self.settings.only("quantization_config")
-        self.settings.only("is_causal", True)
-        self.settings.only("use_bidirectional_attention", False)
-        family = by_model_type()[self.settings.get("model_type")]
-        try:
-            return family.plan(self.settings)
-        except MALFORMED as error:
-            raise self._malformed(error) from None
-
-    def _malformed(self, error: Exception) -> UserError:
-        """What a value of the configuration led to that no check of its own has named."""
-        return UserError(
-            self.place, problem=f"config.json has a value that its model_type cannot have ({error})"
-        )
+        if self.settings.get("quantization_config") is not None:
+            raise UserError(
+                self.place,
+                problem="holds quantised weights (quantization_config)",
+                remedy="give a checkpoint in floating point, or a .gguf file",
+            )
+        return FromTransformers(self.folder, kind, self.place)
 
     @property
     def vocab(self) -> int:
         """Rows of its embedding."""
-        return (self.plain or self.plan).vocab
+        return self._theirs.vocab
 
     def length(self, length: int | None = None) -> int:
         """The context that it was trained for, in tokens. Raises UserError where nobody says."""
-        found = length or (self.plain or self.plan).length
+        found = length or self._theirs.length
         if not found:
             raise UserError(
-                self.settings.place,
+                self.place,
                 problem="does not say for which context it was trained",
                 remedy="give model.train_length",
             )
@@ -179,55 +148,16 @@ class Checkpoint:
         dtype: Literal["fp32", "bf16"] = "fp32",
         empty: bool = False,
     ) -> GPT | Plain:
-        """The GPT in evaluation mode, or what transformers makes of the folder; without storage
-        (device meta) if empty.
+        """Returns the model in evaluation mode; without storage (device meta) if empty. A Plain
+        gives logits alone.
         """
-        if self.plain is not None:
-            return self._plain(self.plain, self.length(length), DTYPES[dtype], empty)
-        plan = self.plan
-        made = self._made(plan.options, length, "meta")
-        if empty:
-            made.scheme = made.scheme.to("meta")
-            return made.eval()
-        tensors = Tensors(Safetensors(self.folder), str(self.place))
-        weights = {name: t.to(DTYPES[dtype]) for name, t in plan.weights(tensors).items()}
-        tensors.finish()
-        made.load_state_dict(weights, assign=True)
-        return made.requires_grad_(True).eval()
-
-    def _plain(
-        self, plain: FromTransformers, length: int, dtype: torch.dtype, empty: bool
-    ) -> GPT | Plain:
+        found = self.length(length)
         Safetensors(self.folder)  # says what is wrong with the weights, pickles among it
-        return plain.model(length, dtype, empty)
+        return self._theirs.model(found, DTYPES[dtype], empty)
 
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
-        """The same architecture with weights as drawn, of its own depth or another."""
-        if self.plain is not None:
-            return self.plain.untrained(self.length(length), layers)
-        options = self.plan.options
-        return self._made(options | {"layers": layers or options["layers"]}, length, "cpu").eval()
-
-    def _made(self, options: dict[str, Any], length: int | None, device: str) -> GPT:
-        shape = Shape(
-            options["dim"],
-            options["heads"],
-            options["layers"],
-            self.length(length),
-            self.plan.vocab,
-            options["norm"],
-            options.get("kv_heads"),
-            options.get("head_dim"),
-        )
-        try:
-            with torch.device(device):
-                made = GPT(None, self.plan.vocab, Decoder(**options))  # type: ignore[arg-type]
-            made.scheme = self.plan.scheme(shape)
-        except ValueError as error:
-            raise UserError(self.settings.place, problem=error) from None
-        except MALFORMED as error:
-            raise self._malformed(error) from None
-        return made
+        """Returns the architecture with weights as drawn, of its own depth or another."""
+        return self._theirs.untrained(self.length(length), layers)
 
     @cached_property
     def sha256(self) -> str:
@@ -238,16 +168,6 @@ class Checkpoint:
             with path.open("rb") as file:
                 found.update(hashlib.file_digest(file, "sha256").digest())
         return found.hexdigest()
-
-
-@cache
-def by_model_type() -> dict[str, ModuleType]:
-    """The family that reads a model_type, by the files of extrap/pretrained/families."""
-    modules = (
-        importlib.import_module(f"{families.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(families.__path__)
-    )
-    return {kind: module for module in modules for kind in module.MODEL_TYPES}
 
 
 def _folder(place: str, cache: Path) -> Path:

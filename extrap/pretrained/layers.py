@@ -20,13 +20,14 @@ from extrap.pretrained.seam import replaced, through, turned
 
 TOKENS = 8
 CLOSE = 1e-4
+FIRST, STEP = 0.1, 1e-4
+"""Angles of tags, in radians."""
 
 
 @dataclass
 class Source:
     """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
-    tags: of its columns;
-    those that turn alike have one.
+    tags: of its columns, one for those that turn alike.
     """
 
     name: str
@@ -57,8 +58,8 @@ class Source:
             return t.expand(*x.shape[:-1], 5) if whole and x.dim() else x
 
         given = {name: placed(x) for name, x in self.more.items()}
-        found = self.module(*map(placed, self.args), **given)
-        z = found if isinstance(found, Tensor) else torch.complex(*(x.float() for x in found))
+        z = _turns(self.module(*map(placed, self.args), **given))
+        assert z is not None
         tokens = next(d for d in reversed(range(z.dim() - 1)) if z.shape[d] in (5, TOKENS))
         z = z.movedim(tokens, 0)[1].flatten(0, -2)[0]
         theta = z.angle().double()
@@ -102,15 +103,8 @@ class Unreadable(Exception):
     """Why a probe does not understand a model, in words."""
 
 
-@dataclass
-class Seen:
-    """A layer in one reading of the probe: z (N, D), queries and keys."""
-
-    z: Tensor
-    heads: int
-    groups: int
-    mask: Any
-    more: dict[str, Any]
+Seen = dict[nn.Module, tuple[Tensor, tuple[int, int], Any, dict[str, Any]]]
+"""Attention modules in one reading: queries and keys (N, D), their heads, mask, other arguments."""
 
 
 def copy_of(net: nn.Module) -> nn.Module:
@@ -156,10 +150,16 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
     plain, quarter = (_reading(copy, tokens, sources, angle) for angle in (0.0, pi / 2))
     tagged = _reading(copy, tokens, sources, None)
     layers = []
-    for module, seen in plain.items():
-        layer = _layer(names[module], seen, copy, length)
+    for module, (z, heads, mask, more) in plain.items():
+        D, name, scale = z.shape[-1], names[module], more.get("scaling")
+        layer = Layer(name, _block(copy, name), *heads, D, D**-0.5 if scale is None else scale)
         layer.inputs = [names[m] for m in before[module] if m in set(module.modules())]
-        _find_pairs(layer, seen.z, quarter[module].z, tagged[module].z, sources)
+        layer.cap, layer.sink = more.get("softcap"), more.get("s_aux") is not None
+        if more.get("position_bias") is not None:
+            raise Unreadable("adds a bias of its own to the logits")
+        if mask is not None:
+            layer.window, layer.chunk = _visible(getattr(mask, "rule", None), length)
+        _find_pairs(layer, z, quarter[module][0], tagged[module][0], sources)
         layers.append(layer)
     return layers, names[below[-1]], answers[below[-1]]
 
@@ -184,7 +184,7 @@ def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source
             linears.append(module)
         elif hasattr(out, "last_hidden_state"):
             answers[module] = type(out)
-        elif _is_rotation(out) and not (set(module.modules()) - {module}) & set(found):
+        elif _turns(out) is not None and not (set(module.modules()) - {module}) & set(found):
             found.setdefault(module, []).append(Source(names[module], module, args, more))
 
     hooks = [m.register_forward_hook(look, with_kwargs=True) for m in copy.modules()]
@@ -198,31 +198,30 @@ def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source
     return found, answers, before
 
 
-def _is_rotation(out: Any) -> bool:
-    if isinstance(out, Tensor):
-        return out.is_complex() and bool((out.abs() - out.abs().mean()).abs().max() < CLOSE)
-    pair = (
-        isinstance(out, tuple | list) and len(out) == 2 and all(isinstance(x, Tensor) for x in out)
-    )
-    if (
-        not pair
-        or out[0].shape != out[1].shape
-        or not out[0].is_floating_point()
-        or out[0].dim() < 2
-    ):
-        return False
-    r = out[0].float() ** 2 + out[1].float() ** 2
-    return bool(r.min() > 0.01 and (r - r.mean()).abs().max() < CLOSE * r.mean())
+def _turns(out: Any) -> Tensor | None:
+    """Returns cosine and sine as complex numbers; None for anything else."""
+    if isinstance(out, tuple | list) and len(out) == 2 and _alike(*out):
+        out = torch.complex(*(x.float() for x in out))
+    if not isinstance(out, Tensor) or not out.is_complex() or out.dim() < 2:
+        return None
+    r = out.abs()
+    same = r.min() > 0.1 and (r - r.mean()).abs().max() < CLOSE * r.mean()
+    return out if same else None
 
 
-def _nothing(seen: dict[nn.Module, Seen]) -> Callable[..., Tensor]:
+def _alike(a: Any, b: Any) -> bool:
+    known = all(isinstance(x, Tensor) and x.is_floating_point() for x in (a, b))
+    return known and a.shape == b.shape
+
+
+def _nothing(seen: Seen) -> Callable[..., Tensor]:
     """Attention without output, which keeps what it is given."""
 
     def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
         if q.shape[-1] != k.shape[-1] or q.shape[2] != k.shape[2]:
             raise Unreadable("queries and keys of another width or length")
         z = torch.cat([q, k], 1).flatten(0, 2).double()
-        seen[module] = Seen(z, q.shape[1], k.shape[1], mask, more)
+        seen[module] = z, (q.shape[1], k.shape[1]), mask, more
         return v.new_zeros(q.shape[0], q.shape[2], q.shape[1], v.shape[-1])
 
     return attend
@@ -230,9 +229,9 @@ def _nothing(seen: dict[nn.Module, Seen]) -> Callable[..., Tensor]:
 
 def _reading(
     copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
-) -> dict[nn.Module, Seen]:
+) -> Seen:
     """One reading, with every rotation at this angle, or, with None, each column at its tag's."""
-    seen: dict[nn.Module, Seen] = {}
+    seen: Seen = {}
 
     def changed(module: nn.Module) -> Callable[[Any], Any]:
         def change(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -242,8 +241,7 @@ def _reading(
                 out = forward(*args, **more)
                 if angle is not None:
                     return turned(out, angle)
-                whole = [out.real, out.imag] if isinstance(out, Tensor) else out
-                columns = torch.cat([x.flatten(0, -2) for x in whole])
+                columns = torch.view_as_real(_turns(out)).movedim(-1, 0).flatten(0, -2)
                 alike = columns.unique(dim=1, return_inverse=True)[1] + tags["next"]
                 tags["next"] = int(alike.max()) + 1
                 next(calls).tags = alike.tolist()
@@ -259,27 +257,6 @@ def _reading(
     return seen
 
 
-STEP = 1e-4
-FIRST = 0.1
-
-
-def _layer(name: str, seen: Seen, copy: nn.Module, length: int) -> Layer:
-    width = seen.z.shape[-1]
-    more = seen.more
-    scale = more.get("scaling")
-    layer = Layer(name, _block(copy, name), seen.heads, seen.groups, width,
-                  width**-0.5 if scale is None else float(scale))  # fmt: skip
-    layer.cap, layer.sink = more.get("softcap"), more.get("s_aux") is not None
-    if more.get("position_bias") is not None:
-        raise Unreadable("adds a bias of its own to the logits")
-    if seen.mask is not None:
-        rule = getattr(seen.mask, "rule", None)
-        if rule is None:
-            raise Unreadable("has a mask of its own")
-        layer.window, layer.chunk = _visible(rule, length)
-    return layer
-
-
 def _block(copy: nn.Module, name: str) -> str:
     """The layer that an attention module belongs to: the nearest member of a list around it."""
     words = name.split(".")
@@ -289,8 +266,11 @@ def _block(copy: nn.Module, name: str) -> str:
     return name
 
 
-def _visible(rule: Callable[..., Any], length: int) -> tuple[int | None, int | None]:
+def _visible(rule: Callable[..., Any] | None, length: int) -> tuple[int | None, int | None]:
     """Returns window and chunk of a rule of masks. Raises Unreadable for any other rule."""
+
+    if rule is None:
+        raise Unreadable("has a mask of its own")
 
     def row(i: int) -> Tensor:
         zero, j = torch.tensor(0), torch.arange(i + 1)

@@ -14,9 +14,10 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor, nn
 
+from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
 from extrap.model.scheme import OutOfRange
-from extrap.pretrained.adapter import Adapted, adapt, length_of, table_rows
+from extrap.pretrained.adapter import adapt, length_of, table_rows
 from extrap.pretrained.seam import quiet, transformers
 from extrap.utils.errors import NotApplicable, UserError
 
@@ -48,13 +49,13 @@ class Plain(nn.Module):
 
 
 class FromTransformers:
-    """What transformers makes of a folder. place: for messages; known: families that have a file.
+    """What transformers makes of a folder. place: for messages.
 
     Raises UserError for a model_type that it does not know, and a folder that it cannot read.
     """
 
-    def __init__(self, folder: Path, kind: str, place: str, known: str):
-        self.folder, self.kind, self.place, self.known = folder, kind, place, known
+    def __init__(self, folder: Path, kind: str, place: str):
+        self.folder, self.kind, self.place = folder, kind, place
 
     @property
     def config(self) -> Any:
@@ -78,14 +79,14 @@ class FromTransformers:
         """Tokens of context; None if the config does not say."""
         return length_of(self.config)
 
-    def model(self, length: int, dtype: torch.dtype, empty: bool) -> Adapted | Plain:
+    def model(self, length: int, dtype: torch.dtype, empty: bool) -> GPT | Plain:
         """Returns it in evaluation mode; without storage (device meta) if empty."""
         made = self._net(dtype, empty)
         if not empty:
             self._check_causal(made)
         return _adapted(made, length)
 
-    def untrained(self, length: int, layers: int | None) -> Adapted | Plain:
+    def untrained(self, length: int, layers: int | None) -> GPT | Plain:
         """Returns the architecture with weights as drawn, of its own depth or another."""
         config = deepcopy(self.config)
         own, deep = config.num_hidden_layers, layers or config.num_hidden_layers
@@ -153,14 +154,14 @@ class FromTransformers:
             raise UserError(
                 self.place,
                 problem=f"model_type={self.kind} needs the package transformers",
-                remedy=f"pip install 'extrap[pretrained]'; without it {self.known} are read",
+                remedy="pip install 'extrap[pretrained]'",
             ) from None
 
     def _unknown(self) -> UserError:
         return UserError(
             self.place,
             problem=f"model_type={self.kind} is not supported",
-            remedy=f"{self.known} are, and whatever AutoModelForCausalLM of transformers has",
+            remedy="whatever AutoModelForCausalLM of transformers has is",
         )
 
     @contextmanager
@@ -176,7 +177,7 @@ class FromTransformers:
                 ) from None
 
 
-def _adapted(net: Any, length: int) -> Adapted | Plain:
+def _adapted(net: Any, length: int) -> GPT | Plain:
     try:
         return adapt(net, length)
     except UserError as error:

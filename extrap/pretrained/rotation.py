@@ -10,7 +10,6 @@ from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.stack import Only, Stack
 from extrap.pretrained.layers import Layer
-from extrap.pretrained.soft_cap import SoftCap
 from extrap.schemes.chunked import Chunks
 from extrap.schemes.nope import NoPE
 from extrap.schemes.window import Window
@@ -74,6 +73,27 @@ class Amplitude(Scheme):
         by = q.new_ones(q.shape[-1])
         by[self.channels] = self.by
         return q * by, k * by
+
+
+class SoftCap(Scheme):
+    """c tanh(s / c) of content logits s, before biases and the mask. Parameters: none.
+
+    cap: c. Weights are laid out, by blocks of rows: no fused kernel caps.
+
+    Kind: modifier
+    Used by: Gemma 2
+    Past L: defined
+    Source: arXiv 2408.00118
+    """
+
+    def __init__(self, shape: Shape, cap: float):
+        super().__init__(shape)
+        if cap <= 0:
+            raise ValueError(f"attn_logit_softcapping={cap}: above 0")
+        self.cap = cap
+
+    def score(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        return (super().score(q, k, at) / self.cap).tanh() * self.cap
 
 
 class GivenSink(Scheme):
