@@ -28,11 +28,7 @@ from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 LAYOUTS = {"llama": "interleaved", "qwen2": "half", "qwen3": "half"}
-TENSORS = {
-    "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
-    "output": "lm_head",
-}
+TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 IN_LAYER = {
     "attn_norm": "input_layernorm",
     "ffn_norm": "post_attention_layernorm",
