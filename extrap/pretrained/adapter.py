@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, cast
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -13,7 +13,7 @@ from extrap.model.attention import attention
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.pretrained.families import converted
-from extrap.pretrained.layers import Layer, Unreadable, read
+from extrap.pretrained.layers import Unreadable, read
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import quiet, replaced, still, through, transformers
 from extrap.utils.errors import UserError
@@ -43,9 +43,8 @@ class Adapted(GPT):
         self.net = net
         self.recomputed = False
         self.length = length
-        self.rotary = _rotary(net, self.layers)
-        bases = [_base(layer, length) for layer in self.layers]
-        self.scheme = scheme_of(self.layers, self._shape(), bases, table_rows(net))
+        self.rotary = {layer.source.name for layer in self.layers if layer.source is not None}
+        self.scheme = scheme_of(self.layers, self._shape(), table_rows(net))
 
     def _shape(self) -> Shape:
         first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
@@ -86,10 +85,11 @@ class Adapted(GPT):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
+        """As a GPT; `states` stays empty."""
         if (before := _left_open.pop(self, None)) is not None:
             before.close()
         with ExitStack() as stack:
-            stack.enter_context(self._ours(self.where(tokens), states))
+            stack.enter_context(self._ours(self.where(tokens)))
             decoder = self.net.get_submodule(self.decoder)
             if again := self.recomputed and torch.is_grad_enabled():
                 self.net.gradient_checkpointing_enable({"use_reentrant": False})
@@ -113,7 +113,7 @@ class Adapted(GPT):
         return logits.view(*hidden.shape[:-1], -1)
 
     @contextmanager
-    def _ours(self, at: Where, states: list[Tensor] | None) -> Iterator[None]:
+    def _ours(self, at: Where) -> Iterator[None]:
         """Attention and positions are ours within."""
         module = self.net.get_submodule
         number = {module(layer.name): n for n, layer in enumerate(self.layers)}
@@ -126,9 +126,7 @@ class Adapted(GPT):
             if (sink := more.get("s_aux")) is not None:
                 at.memo[GivenSink, n] = sink
             q = q if s == usual else q * (s / usual)
-            v = (
-                F.pad(v, (0, q.shape[-1] - D)) if q.shape[-1] > D else v
-            )  # fused kernels want one width
+            v = F.pad(v, (0, max(0, q.shape[-1] - D)))  # fused kernels want one width
             o = attention(self.scheme, q, k, v, at.at_layer(n, inputs[n]))
             return o[..., :D].transpose(1, 2).contiguous()
 
@@ -139,16 +137,11 @@ class Adapted(GPT):
         def embedded(n: int, x: Tensor) -> Tensor:
             return self.scheme.embed(x, at.at_layer(n, x))
 
-        def kept(m: nn.Module, args: Any, out: Any) -> None:
-            cast("list[Tensor]", states).append(out[0] if isinstance(out, tuple) else out)
-
         hooks = []
         for n, layer in enumerate(self.layers):
             hooks.append(_on_input(module(layer.name), n, normed))
             if self.scheme.uses("embed", layer=n):
                 hooks.append(_on_input(module(layer.block), n, embedded))
-            if states is not None:
-                hooks.append(module(layer.block).register_forward_hook(kept))
         try:
             turning = {module(name): still for name in self.rotary}
             with through(self.net, attend), replaced(turning):
@@ -167,23 +160,6 @@ def _on_input(module: nn.Module, n: int, change: Any) -> Any:
         return args, more | {"hidden_states": change(n, more["hidden_states"])}
 
     return module.register_forward_pre_hook(before, with_kwargs=True)
-
-
-def _rotary(net: nn.Module, layers: list[Layer]) -> list[str]:
-    return sorted({layer.source.name for layer in layers if layer.source is not None})
-
-
-def _base(layer: Layer, length: int) -> float:
-    """The base of a grid of frequencies: that of the config where one is there, else by the first
-    two pairs.
-    """
-    if layer.source is None:
-        return 1e4
-    found = layer.source.base()
-    if found is not None:
-        return found
-    theta = layer.theta(length)
-    return float((theta[0] / theta[1]) ** len(theta)) if len(theta) > 1 else 1e4
 
 
 def length_of(config: Any) -> int | None:

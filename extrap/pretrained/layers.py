@@ -39,13 +39,6 @@ class Source:
     def __deepcopy__(self, memo: dict) -> "Source":
         return self
 
-    def base(self) -> float | None:
-        """Returns the base that the config gives for this call, None without one."""
-        rope = getattr(getattr(self.module, "config", None), "rope_parameters", None) or {}
-        kinds = [x for x in (*self.args, *self.more.values()) if isinstance(x, str) and x in rope]
-        base = (rope[kinds[0]] if kinds else rope).get("rope_theta")
-        return None if base is None else float(base)
-
     @torch.no_grad()
     def columns(self, n: int) -> tuple[Tensor, float]:
         """Returns the frequencies of all columns in a forward of n tokens, float64, and the
@@ -95,8 +88,21 @@ class Layer:
     """Matrices that make queries, keys and values."""
 
     def theta(self, n: int) -> Tensor:
+        """Returns the frequencies (P,), float64, of a forward of n tokens."""
         assert self.source is not None
         return self.source.columns(n)[0][self.columns]
+
+    @property
+    def base(self) -> float:
+        """The base of the grid of frequencies: that of the config, or else by the first two."""
+        assert self.source is not None
+        rope = getattr(getattr(self.source.module, "config", None), "rope_parameters", None) or {}
+        given = (*self.source.args, *self.source.more.values())
+        kind = next((x for x in given if isinstance(x, str) and x in rope), None)
+        if (found := (rope if kind is None else rope[kind]).get("rope_theta")) is not None:
+            return float(found)
+        theta = self.theta(2)
+        return float((theta[0] / theta[1]) ** len(theta)) if len(theta) > 1 else 1e4
 
 
 class Unreadable(Exception):

@@ -18,7 +18,7 @@ from extrap.schemes.window import Window
 class Rotation(Rotary):
     """The rotation of a layer as the model has it: its pairs, its frequencies at every length.
 
-    layer: what a probe found; base: of the grid of its frequencies. Parameters: none.
+    layer: what a probe found. Parameters: none.
 
     Kind: relative
     Used by: most decoders
@@ -26,18 +26,17 @@ class Rotation(Rotary):
     Source: arXiv 2104.09864
     """
 
-    def __init__(self, shape: Shape, layer: Layer, base: float):
+    def __init__(self, shape: Shape, layer: Layer):
         Scheme.__init__(self, shape)
-        self.base = base
+        self.base = layer.base
         self.layout: Layout = layout_of(layer.pairs, layer.width)
-        self.source, self.columns = layer.source, layer.columns
+        self.layer = layer
         self._kept: dict[int, Tensor] = {}
 
     def spectrum(self, n: int) -> Tensor:
         """theta (P,), float64, of a forward of n tokens."""
         if n not in self._kept:
-            assert self.source is not None
-            self._kept[n] = self.source.columns(n)[0][self.columns]
+            self._kept[n] = self.layer.theta(n)
         return self._kept[n]
 
 
@@ -125,12 +124,8 @@ class Table(Scheme):
         self.limit = rows
 
 
-def scheme_of(
-    layers: list[Layer], shape: Shape, bases: list[float], rows: int | None = None
-) -> Scheme:
-    """Returns the stack of what the layers have. bases: of the grid of each layer's frequencies;
-    rows: of a table of positions.
-    """
+def scheme_of(layers: list[Layer], shape: Shape, rows: int | None = None) -> Scheme:
+    """Returns the stack of what the layers have. rows: of a table of positions."""
     kinds: dict[Hashable, tuple[Scheme, list[int]]] = {}
 
     def has(n: int, key: Hashable, part: Scheme) -> None:
@@ -140,7 +135,7 @@ def scheme_of(
         if layer.source is not None:
             theta, by = layer.theta(shape.length), layer.source.columns(shape.length)[1]
             pairs = tuple(layer.pairs.flatten().tolist())
-            has(n, (tuple(theta.tolist()), by, pairs), Rotation(shape, layer, bases[n]))
+            has(n, (tuple(theta.tolist()), by, pairs), Rotation(shape, layer))
             if not isclose(by, 1.0, rel_tol=1e-6):
                 has(n, (by, pairs), Amplitude(shape, by, list(pairs)))
         if layer.window is not None:
