@@ -178,7 +178,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         model = (
             InspectedModel(cast(GPT, extended), plain, partial(untrained, job))
             if diagnostic
-            else _Reader(extended, _device(job))
+            else _Reader(extended, source.device)
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
     result = checked(result, name)
@@ -251,23 +251,13 @@ def _extension_of(job: Job, task: str, row: dict) -> dict:
 
 def trained_model(job: Job) -> GPT:
     """The trained model without the extension, in evaluation mode on the device of the trainer."""
-    return job.source.trained(job.run).eval().to(_device(job))
+    return job.source.trained(job.run).eval().to(job.source.device)
 
 
 def _models(job: Job) -> tuple[GPT, Reader]:
     """Plain and extended."""
     model = trained_model(job)
     return model, job.extension(model)
-
-
-def _device(job: Job) -> torch.device:
-    if (wanted := job.source.trainer.accelerator) not in ("gpu", "cuda"):
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
-        same = f"trainer=cpu trainer.precision={job.source.precision}"
-        remedy = f"{same} evaluates the same run"
-        raise UserError("trainer.accelerator", wanted, "this machine has no GPU", remedy)
-    return torch.device("cuda")
 
 
 class _Reader:

@@ -1,0 +1,116 @@
+"""A model in a variable as a model of the bench: a GPT of ours as it is, a model of transformers
+through its adapter, any other callable for its logits alone.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor, nn
+
+from extrap.model.gpt import GPT
+from extrap.pretrained.plain import LENGTHS, Plain, ahead, looks_ahead, within
+from extrap.utils.errors import NotApplicable, UserError
+
+ADAPTER = "extrap.pretrained.adapter"
+CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
+
+
+class Called(nn.Module):
+    """A callable from ids (B, T) to logits (B, T, vocab), called as a GPT is; length: L in tokens.
+    Raises OutOfRange for an IndexError past L, and UserError for anything but logits.
+    """
+
+    def __init__(self, call: Callable[[Tensor], Any], name: str, length: int):
+        super().__init__()
+        self.call, self.name, self.length = call, name, length
+
+    def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
+        B, T = tokens.shape
+        with within(tokens, self.length, f"{T} tokens lie past a table of {self.name}"):
+            found = self.call(tokens)
+        logits = getattr(found, "logits", found)
+        if (
+            not isinstance(logits, Tensor)
+            or not logits.is_floating_point()
+            or logits.dim() != 3
+            or logits.shape[:2] != tokens.shape
+        ):
+            shape = getattr(logits, "shape", None)
+            what = type(logits).__name__ if shape is None else f"a tensor of shape {tuple(shape)}"
+            problem = f"returned {what} for ids of shape {(B, T)}"
+            raise UserError("model", self.name, problem, "return logits (B, T, vocab)")
+        return logits if last is None else logits[:, -last:]
+
+    @property
+    def scheme(self) -> NoReturn:
+        """Raises NotApplicable: a callable gives logits, and no way to its positions."""
+        raise NotApplicable("model", self.name, "a callable gives logits alone")
+
+
+def length_of(subject: Any) -> int | None:
+    """The context of a model in tokens, where the model or its config says."""
+    if isinstance(subject, GPT):
+        return subject.scheme.shape.length
+    config = _config(subject)
+    own = config.get_text_config() if config is not None else None
+    found = (getattr(own, name, None) for name in LENGTHS)
+    return next((n for n in found if isinstance(n, int)), None)
+
+
+def name_of(subject: Any) -> str:
+    """A name for rows and messages: the model_type, or that of the class or function."""
+    config = _config(subject)
+    kind = config.model_type if config is not None else getattr(subject, "__name__", None)
+    return str(kind or type(subject).__name__).strip("<>_")
+
+
+def device_of(subject: Any) -> torch.device:
+    """Where the weights are; a function gets ids on the CPU."""
+    weights = subject.parameters() if isinstance(subject, nn.Module) else iter(())
+    return next((p.device for p in weights), torch.device("cpu"))
+
+
+def check(subject: Any) -> None:
+    """Raises UserError for what is no model, for a model without numbers (device meta), and for one
+    with an encoder.
+    """
+    name = name_of(subject)
+    if not callable(subject):
+        remedy = "give a model, a path, a run, or a function from ids to logits"
+        raise UserError("model", name, "is no model", remedy)
+    if device_of(subject).type == "meta":
+        remedy = "load its weights, as from_pretrained does"
+        raise UserError("model", name, "is on device meta and holds no numbers", remedy)
+    config = _config(subject)
+    if config is not None and (getattr(config, "is_encoder_decoder", False) or _headless(subject)):
+        raise UserError("model", name, "gives no logits of the next token", CAUSAL)
+
+
+def adapted(subject: Any, length: int) -> nn.Module:
+    """The model of the bench; length: L in tokens. Raises UserError for a callable that returns no
+    logits, and for a model that looks ahead.
+    """
+    if isinstance(subject, GPT):
+        return subject
+    theirs, name = _config(subject) is not None, name_of(subject)
+    model = Plain(subject, name, length) if theirs else Called(subject, name, length)
+    if looks_ahead(lambda ids: model(ids.to(device_of(subject)))):
+        raise ahead("model", name)
+    if theirs and find_spec(ADAPTER) is not None:
+        return import_module(ADAPTER).adapt(subject)
+    return model
+
+
+def _config(subject: Any) -> Any:
+    """The config of a model of transformers, None of any other."""
+    config = getattr(subject, "config", None)
+    return config if hasattr(config, "get_text_config") else None
+
+
+@torch.no_grad()
+def _headless(net: Any) -> bool:
+    ids = torch.zeros(1, 2, dtype=torch.long, device=device_of(net))
+    return not hasattr(net(input_ids=ids), "logits")
