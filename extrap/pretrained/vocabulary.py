@@ -96,7 +96,7 @@ class PublishedVocabulary(Vocabulary):
                 "checkpoint was not trained"
             ),
             remedy=(
-                "ask for task=[nll,gap,kv,haystack,multidoc,nth,lost-in-the-middle], or "
+                "ask for task=[nll,gap,kv,haystack,multidoc,nth,trace,lost-in-the-middle], or "
                 "diagnostics with task.diagnostics.contents=[text]"
             ),
         )
