@@ -45,12 +45,12 @@ def test_options_may_stand_between_names(capsys) -> None:
     }.items():
         command = importlib.import_module(module(name))
         with pytest.raises(SystemExit, match="2"):
-            module.main(words)
+            command.main(words)
         assert "STUDY=mine: no such study" in capsys.readouterr().err
 
 
 def test_a_run_is_optional(capsys) -> None:
-    module = importlib.import_module("extrap.cli.clean")
+    command = importlib.import_module("extrap.cli.clean")
     with pytest.raises(SystemExit, match="2"):
         command.main(["--runs"])
     assert "required: STUDY;" in capsys.readouterr().err
