@@ -179,10 +179,10 @@ def wrong(kind: str, tokenizer):
     [
         ("meta", (), "model=olmo2: is on device meta and holds no numbers"),
         ("encoder", (), "model=bert: gives no logits of the next token"),
-        ("masked", (), "model: bert sees later tokens"),
+        ("masked", (), "model=bert: sees later tokens"),
         ("shape", ("model.train_length=32",), "returned a tensor of shape (1, 9) for ids of"),
         ("none", ("model.train_length=32",), "returned NoneType for ids of shape (1, 8)"),
-        ("ahead", ("model.train_length=32",), "lambda sees later tokens"),
+        ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("fine", ("extension=yarn",), "extension=yarn: "),
         ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint has positions"),

@@ -8,7 +8,7 @@ fetched; a tensor that is missing or left over is refused.
 
 import inspect
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
@@ -42,8 +42,12 @@ class Plain(nn.Module):
         past = f"{tokens.shape[1]} tokens lie past a table of {self.kind}"
         if tokens.device.type != "cpu" and tokens.shape[1] > self.length and self._has_table():
             raise OutOfRange(past)  # a GPU asserts, after which the process can do nothing on it
-        with within(tokens, self.length, past):
+        try:
             logits = self.net(input_ids=tokens, use_cache=False, **fewer).logits
+        except IndexError as error:
+            if tokens.shape[1] <= self.length:
+                raise
+            raise OutOfRange(past) from error
         return logits if last is None else logits[:, -last:]
 
     def _has_table(self) -> bool:
@@ -59,33 +63,6 @@ class Plain(nn.Module):
         """Raises NotApplicable: whoever asks wants to act on positions."""
         problem = "read through transformers, which gives logits alone"
         raise NotApplicable("model_type", self.kind, problem)
-
-
-@contextmanager
-def within(tokens: Tensor, length: int, past: str) -> Iterator[None]:
-    """Turns an index past the end of a table into OutOfRange, for more tokens than the length."""
-    try:
-        yield
-    except IndexError as error:
-        if tokens.shape[1] <= length:
-            raise
-        raise OutOfRange(past) from error
-
-
-@torch.no_grad()
-def looks_ahead(model: Callable[[Tensor], Tensor]) -> bool:
-    """True if a later token changes the logits before it."""
-    tokens = torch.arange(8)[None]
-    other = torch.cat([tokens[:, :4], tokens[:, 4:].flip(1)], 1)
-    before, after = (model(each)[:, :4] for each in (tokens, other))
-    round_off = torch.finfo(before.dtype).eps ** 0.5
-    return bool((before - after).abs().max() > round_off * before.std())
-
-
-def ahead(option: str, name: str) -> UserError:
-    """Returns the error about a model that looks ahead."""
-    problem = f"{name} sees later tokens, so its losses are not those of a language model"
-    return UserError(option, problem=problem, remedy="give a causal model")
 
 
 class PlainCheckpoint:
@@ -151,9 +128,26 @@ class PlainCheckpoint:
                     problem=f"{len(names)} {what.split('_')[0]} tensors: {', '.join(names[:3])}",
                 )
         whole = Plain(made.eval(), self.kind, length)
-        if looks_ahead(whole):
-            raise ahead(self.place, f"model_type={self.kind}")
+        self._check_causal(whole)
         return whole
+
+    @torch.no_grad()
+    def _check_causal(self, model: Plain) -> None:
+        """Raises UserError where a later token changes what is said before it."""
+        tokens = torch.arange(8)[None] % self.vocab
+        other = tokens.clone()
+        other[0, 4:] = self.vocab - 1
+        before, after = (model(each)[:, :4] for each in (tokens, other))
+        round_off = torch.finfo(before.dtype).eps ** 0.5
+        if (before - after).abs().max() > round_off * before.std():
+            raise UserError(
+                self.place,
+                problem=(
+                    f"model_type={self.kind} sees later tokens, so its losses are not those of a "
+                    "language model"
+                ),
+                remedy="give the checkpoint of a causal model",
+            )
 
     def _auto(self) -> Any:
         os.environ.setdefault("USE_HUB_KERNELS", "0")  # read by transformers as it is imported

@@ -2,6 +2,7 @@
 through its adapter, any other callable for its logits alone.
 """
 
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -11,32 +12,47 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
-from extrap.pretrained.plain import LENGTHS, Plain, ahead, looks_ahead, within
+from extrap.model.scheme import OutOfRange
 from extrap.utils.errors import NotApplicable, UserError
 
 ADAPTER = "extrap.pretrained.adapter"
 CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
+LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
+"""Where a config of transformers says the context that a model was trained for."""
 
 
 class Called(nn.Module):
     """A callable from ids (B, T) to logits (B, T, vocab), called as a GPT is; length: L in tokens.
+    A callable with a parameter logits_to_keep gives the last logits alone.
+
     Raises OutOfRange for an IndexError past L, and UserError for anything but logits.
     """
 
-    def __init__(self, call: Callable[[Tensor], Any], name: str, length: int):
+    def __init__(self, call: Callable[..., Any], name: str, length: int):
         super().__init__()
         self.call, self.name, self.length = call, name, length
+        try:
+            known = inspect.signature(getattr(call, "forward", call)).parameters
+        except (TypeError, ValueError):  # a builtin
+            known = {}
+        self.cuts = "logits_to_keep" in known
+        self.more = {"use_cache": False} if "use_cache" in known else {}
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         B, T = tokens.shape
-        with within(tokens, self.length, f"{T} tokens lie past a table of {self.name}"):
-            found = self.call(tokens)
+        fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
+        try:
+            found = self.call(tokens, **self.more, **fewer)
+        except IndexError as error:
+            if self.length >= T:
+                raise
+            raise OutOfRange(f"{T} tokens lie past a table of {self.name}") from error
         logits = getattr(found, "logits", found)
         if (
             not isinstance(logits, Tensor)
             or not logits.is_floating_point()
             or logits.dim() != 3
-            or logits.shape[:2] != tokens.shape
+            or logits.shape[:2] != (B, last if fewer else T)
         ):
             shape = getattr(logits, "shape", None)
             what = type(logits).__name__ if shape is None else f"a tensor of shape {tuple(shape)}"
@@ -47,7 +63,7 @@ class Called(nn.Module):
     @property
     def scheme(self) -> NoReturn:
         """Raises NotApplicable: a callable gives logits, and no way to its positions."""
-        raise NotApplicable("model", self.name, "a callable gives logits alone")
+        raise NotApplicable("model", self.name, "extrap reads its logits alone")
 
 
 def length_of(subject: Any) -> int | None:
@@ -95,13 +111,26 @@ def adapted(subject: Any, length: int) -> nn.Module:
     """
     if isinstance(subject, GPT):
         return subject
-    theirs, name = _config(subject) is not None, name_of(subject)
-    model = Plain(subject, name, length) if theirs else Called(subject, name, length)
-    if looks_ahead(lambda ids: model(ids.to(device_of(subject)))):
-        raise ahead("model", name)
-    if theirs and find_spec(ADAPTER) is not None:
-        return import_module(ADAPTER).adapt(subject)
+    model = Called(subject, name_of(subject), length)
+    if _looks_ahead(model, device_of(subject)):
+        problem = "sees later tokens, so its losses are not those of a language model"
+        raise UserError("model", model.name, problem, CAUSAL)
+    if _config(subject) is not None and find_spec(ADAPTER) is not None:
+        try:
+            return import_module(ADAPTER).adapt(subject, length)
+        except UserError:  # no layer can be reached
+            return model
     return model
+
+
+@torch.no_grad()
+def _looks_ahead(model: nn.Module, device: torch.device) -> bool:
+    """True if a later token changes the logits before it."""
+    tokens = torch.arange(8, device=device)[None]
+    other = torch.cat([tokens[:, :4], tokens[:, 4:].flip(1)], 1)
+    before, after = (model(each)[:, :4] for each in (tokens, other))
+    round_off = torch.finfo(before.dtype).eps ** 0.5
+    return bool((before - after).abs().max() > round_off * before.std())
 
 
 def _config(subject: Any) -> Any:
