@@ -51,7 +51,7 @@ CASES = [
     ("lost-in-the-middle", {"generate": 7}, "generate"),
     ("mqar", {"pairs": [9]}, "pairs"),
     ("mqar", {"pairs": [17], "multiples": [1, 8]}, "pairs"),
-    ("multidoc", {"multiples": [1, 32]}, "multiples"),
+    ("multidoc", {"multiples": [1, 32]}, "data.vocabulary.keys"),
     ("multidoc", {"multiples": [0.25, 1]}, "facts"),
     ("multidoc", {"top": [65]}, "top"),
     ("nll", FEW | {"multiples": [1, 1.01]}, "multiples"),
