@@ -118,7 +118,6 @@ def cells(args: Namespace) -> Iterator[Cell]:
     """
     from extrap.data.corpora.base import Encoded, Source
     from extrap.data.tokenizer import encoder
-    from extrap.pretrained.vocabulary import PublishedVocabulary
     from extrap.runs.build import build
     from extrap.runs.choices import node
     from extrap.tasks.scoring.retrieval import SEED
@@ -127,9 +126,9 @@ def cells(args: Namespace) -> Iterator[Cell]:
     if args.trials < 1:
         raise UserError("--trials", args.trials, "expected 1 or more")
     tokens = encoder(args.tokenizer, f"--tokenizer={args.tokenizer}")
-    words = PublishedVocabulary(tokens, tokens.ids, 0, f"--tokenizer={args.tokenizer}").words
+    words = _vocabulary(tokens, f"--tokenizer={args.tokenizer}")
     source = build(node("data/corpus", "torch"), "data.corpus", kind=Source)
-    corpus = Encoded(source, tokens).open()
+    corpus = Encoded(source, words.encoder).open()
     corpus.check("validation", max(lengths))
     stream, changed, drawn = corpus.stream("validation"), 0, 0
     for name in args.tasks:
@@ -152,6 +151,17 @@ def cells(args: Namespace) -> Iterator[Cell]:
     if changed:
         line = f"{changed} of {drawn} prompts have another length when read again; see `tokens`"
         print(f"extrap export-trials: {line}", file=sys.stderr)
+
+
+def _vocabulary(tokens: Any, place: str) -> Any:
+    """The words of a tokenizer, or the keys and values of a run that `extrap export` wrote."""
+    from extrap.data.vocabulary import Vocabulary
+    from extrap.pretrained.vocabulary import PublishedVocabulary
+
+    kinds = [tokens.word(i)[:2] for i in range(Vocabulary.text + 1, tokens.ids)]
+    if kinds[:1] == ["<k"]:
+        return Vocabulary(kinds.count("<k"), kinds.count("<v"))
+    return PublishedVocabulary(tokens, tokens.ids, 0, place).words
 
 
 def _lengths(text: str) -> list[int]:

@@ -12,6 +12,8 @@ from extrap.cli.export_trials import main
 from extrap.data.corpora.base import Encoded
 from extrap.data.corpora.torch import Torch
 from extrap.data.tokenizer import encoder
+from extrap.data.vocabulary import Vocabulary
+from extrap.pretrained import byte_tokenizer
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.kv import KV
 from tests.support import word_tokenizer
@@ -28,7 +30,8 @@ def words(elsewhere: Path):
 
 def exported(*more: str) -> dict[str, list[dict]]:
     """The trials of each cell."""
-    main([*more, *WORDS, "--out", "out"])
+    folder = str(Path("words").absolute())  # a process opens the tokenizer of a path once
+    main([*more, *WORDS, "--tokenizer", folder, "--out", "out"])
     files = sorted(Path("out", "trials").glob("*.jsonl"))
     return {path.stem: [json.loads(x) for x in path.read_text().splitlines()] for path in files}
 
@@ -70,6 +73,21 @@ def test_who_follows_the_lines_answers_every_question(words) -> None:
 
 def ordinal(word: str) -> int:
     return ["first", "second", "third", "fourth", "fifth"].index(word)
+
+
+def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere: Path) -> None:
+    """The tokenizer of an exported run reads each trial as the ids of the task."""
+    vocabulary = Vocabulary(64, 16)
+    (elsewhere / "words").mkdir()
+    byte_tokenizer.write(vocabulary, 64, elsewhere / "words")
+    read = encoder(str(elsewhere / "words"))
+    stream = Torch().open().stream("validation")
+    found = exported("kv", "--lengths", "64")
+    for protocol, form in KV().written(vocabulary).items():
+        made = form.questions(vocabulary, stream, 0, 64, 0.5, range(2))
+        for i, trial in enumerate(found[f"kv-{protocol}-64-d50"]):
+            assert read(trial["prompt"].encode())[0].tolist() == made.tokens[i][1:].tolist()
+            assert read(trial["answer"].encode())[0].tolist() == made.answers[i].tolist()
 
 
 def test_lm_eval_finds_a_task_for_each_cell(words) -> None:
