@@ -69,15 +69,18 @@ def interleaved(calls: dict[str, Callable[[], None]], rounds: int, each: int) ->
     return {name: median(times[1:]) for name, times in found.items()}
 
 
-def processor() -> str:
-    """The name of this machine's processor and its family: `AMD EPYC` names four generations."""
+def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Returns the processor's name with its family: `AMD EPYC family 26`.
+
+    A cloud machine says `AMD EPYC` for each of four generations.
+    """
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    about = {name.strip(): value.strip() for name, _, value in (s.partition(":") for s in lines)}
-    family = f" family {about['cpu family']}" if "cpu family" in about else ""
-    return about.get("model name", platform.machine()) + family
+    fields = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in lines}
+    name, family = fields.get("model name", platform.machine()), fields.get("cpu family", "")
+    return f"{name} family {family}" if family else name
 
 
 def write(name: str, rows: list[dict[str, object]]) -> None:

@@ -3,8 +3,9 @@ benchmarks/step.py
 
 The bare loop is what a script of one page does: LayerNorm, learned positions, fused causal
 attention, GELU, cross-entropy over every token, fused AdamW, clipping. Both read the same number of
-tokens; one thread, processor time, medians of interleaved rounds. Two shapes: the demo's text alone
-(48 windows of 64 tokens, width 64, 2 layers) and 16 windows of 256 tokens, width 128, 4 layers.
+tokens; one thread, processor time, medians of interleaved rounds. Two shapes: text alone in windows
+of the usual length (48 windows of 64 tokens, width 64, 2 layers) and 16 windows of 256 tokens,
+width 128, 4 layers.
 """
 
 import torch

@@ -29,6 +29,7 @@ from extrap.runs.layout import (
 )
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
+from extrap.utils.progress import MOST
 
 
 class State(StrEnum):
@@ -148,7 +149,7 @@ def standing(entry: Entry) -> Standing:
         folder.state.get("seconds"),
         *(folder.note(entry.file(task).note).get("seconds") for task in entry.tasks),
     ]
-    known = [seconds for seconds in spent if seconds is not None]
+    known = [s for s in spent if type(s) in (int, float) and 0 <= s < MOST]
     doing = _doing(entry) if state is State.RUNNING else {}
     left = [] if state in ENDED else left
     return Standing(entry, state, left, sum(known) if known else None, note, doing)
