@@ -22,6 +22,7 @@ COMMANDS = {
     "schemes": "list every scheme",
     "audit": "properties of schemes by themselves",
     "export": "a trained run as a folder that transformers reads",
+    "layers": "which positions are on in which layers of a model",
     "longrope": "search LongRoPE's factors for a trained run",
 }
 """Each is the module of this name in extrap.cli, which alone is imported for it."""

@@ -25,9 +25,7 @@ class PublishedVocabulary(Vocabulary):
     def __init__(self, folder: Path, size: int, bos: int, place: str, chat: bool = False):
         if not (folder / "tokenizer.json").is_file():
             raise UserError(
-                place,
-                problem="holds no tokenizer.json to read text with",
-                remedy="put it there",
+                place, problem="holds no tokenizer.json to read text with", remedy="put it there"
             )
         if type(bos) is not int or not 0 <= bos < size:
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
