@@ -102,23 +102,30 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            self.read(cfg)
+            check_whole(cfg, self.conf)
             work = self.prepare(cfg)
             if not work.finished():
                 work.check()
             work.run()
 
-    def read(self, cfg: DictConfig) -> None:
-        """Raises UserError for a configuration with a value missing, unresolvable or put where a
-        group's choice belongs.
-        """
-        chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
-        if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
-            raise UserError(line)
-        try:
-            OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
-        except OmegaConfBaseException as error:
-            raise UserError(explain(error, [], self.conf)) from None
+
+def find_plugins() -> None:
+    """Puts the launchers of extrap where Hydra looks for plug-ins."""
+    if (folder := str(Path(__file__).parent / "_plugins")) not in sys.path:
+        sys.path.append(folder)
+
+
+def check_whole(cfg: DictConfig, conf: str) -> None:
+    """Raises UserError for a configuration with a value missing, unresolvable or put where a
+    group's choice belongs. conf: the folder of the configuration files.
+    """
+    chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
+    if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
+        raise UserError(line)
+    try:
+        OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        raise UserError(explain(error, [], conf)) from None
 
 
 def main(program: Program) -> None:
@@ -128,7 +135,7 @@ def main(program: Program) -> None:
     os.environ["HYDRA_FULL_ERROR"] = (
         "1"  # Hydra then hands its errors on instead of printing them over many lines
     )
-    sys.path.append(str(Path(__file__).parent / "_plugins"))
+    find_plugins()
     join()
     warnings.formatwarning = lambda message, *place, **more: (
         f"extrap: {message}\n"

@@ -32,9 +32,9 @@ _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
 
 
-def job(cfg: DictConfig):
-    """The Job of a composed configuration. Imports torch, which --help and --cfg job must not wait
-    for.
+def job(cfg: DictConfig, source: Any = None):
+    """The Job of a composed configuration; source: of a model in a variable. Imports torch, which
+    --help and --cfg job must not wait for.
     """
     from hydra.core.hydra_config import HydraConfig
 
@@ -64,19 +64,20 @@ def job(cfg: DictConfig):
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
     del plain["sweep"]  # no part of what a run is
-    _check_read(plain, typed_here)
-    return make(plain, choices, opened)
+    _check_read(plain, typed_here, source is not None)
+    return make(plain, choices, opened, source)
 
 
-def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
+def _check_read(plain: dict[str, Any], overrides: list[str], given: bool) -> None:
     """Raises UserError for an override that a published checkpoint leaves unread: it has its own
-    positions, and without tuning no training data.
+    positions, and without tuning no training data. given: a model in a variable, whose tokens may
+    be those of data.vocabulary.
     """
     from extrap.runs.published import Published
 
     if not Published.meant(plain):
         return
-    unread = ["scheme", "data.vocabulary"]
+    unread = ["scheme"] if given else ["scheme", "data.vocabulary"]
     if not plain["finetune"] and plain["seed"] != 0:
         raise UserError(
             "seed",
@@ -108,11 +109,14 @@ def _opened(source: Any, place: str) -> Any:
 
 
 class Experiment:
-    """The work of `extrap` for one job: train, then evaluate."""
+    """The work of `extrap` for one job: train, then evaluate. command: what asked for it; what was
+    typed by default.
+    """
 
-    def __init__(self, job, in_sweep: bool):
+    def __init__(self, job, in_sweep: bool, command: str | None = None):
         self.job = job
         self.in_sweep = in_sweep
+        self.command = command
 
     def finished(self) -> bool:
         return done(self.job)
@@ -166,7 +170,8 @@ class Experiment:
             from extrap.runs.train import train
 
             return train(self.job)
-        entry, in_sweep = noted(self.job, typed()), progress.FILE in os.environ
+        command = typed() if self.command is None else self.command
+        entry, in_sweep = noted(self.job, command), progress.FILE in os.environ
         try:
             with ExitStack() as held:
                 held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
@@ -179,7 +184,7 @@ class Experiment:
                     work(self.job, wait=not in_sweep)
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.held(str(holder))
-        if not in_sweep:
+        if not in_sweep and self.command is None:
             print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
 
 

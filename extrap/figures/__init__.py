@@ -188,6 +188,16 @@ def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -
     return out
 
 
+def shown(draw: Callable[[], Figure], width: float | None = None) -> Figure:
+    """What is drawn in the common style, as a figure that a notebook shows by itself."""
+    with matplotlib.style.context(RC, after_reset=True), fitted(width):
+        made = draw()
+        picture = io.BytesIO()
+        made.savefig(picture, format="png", metadata=METADATA["png"])
+    made._repr_png_ = picture.getvalue  # type: ignore[attr-defined]
+    return made
+
+
 def save(contents: dict[str, bytes], path: Path) -> list[Path]:
     """Write a rendered figure to `path` with the ending of each format; returns the files."""
     files = [path.with_name(f"{path.name}.{kind}") for kind in contents]

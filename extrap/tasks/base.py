@@ -10,7 +10,7 @@ calls losses_of, which uses `losses` of the model if it has them.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -134,6 +134,16 @@ class Inside(Protocol):
         """Returns {layer: (B, H)}: the cosine of the mean query and the mean key, of layers with
         attention of queries and keys.
         """
+        ...
+
+    def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
+        """Returns {layer: queries, keys}, (B, H, T, D) each, before pairs of channels turn, of
+        layers with attention of queries and keys.
+        """
+        ...
+
+    def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
+        """Returns logits (B, last, vocab) with the output of these heads, (layer, head), at 0."""
         ...
 
     def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:

@@ -19,7 +19,7 @@ from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
-from extrap.cli.app import Work
+from extrap.cli.app import Work, check_whole
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
@@ -76,7 +76,7 @@ class Reader:
         for overrides in _shown(batch):
             try:
                 with self._composed(overrides) as cfg:
-                    self.program.read(cfg)
+                    check_whole(cfg, self.program.conf)
                     work = self.program.prepare(cfg)
                     state, reason = _state(work)
                     entry = None if reason else work.entry(typed())
