@@ -16,6 +16,7 @@ from pandas.testing import assert_frame_equal
 
 import extrap
 from extrap.cli import compare as command
+from extrap.cli.program import Experiment
 from extrap.results import rows as results_rows
 from extrap.runs.evaluate import evaluate as written
 from extrap.runs.evaluate import trained_model
@@ -69,6 +70,18 @@ def test_values_are_those_of_the_command_line(elsewhere: Path, monkeypatch) -> N
     ours = extrap.evaluate(run, *BOTH, multiples=[1, 2], extension="yarn", factor=2)
     assert sorted(Path().rglob("*")) == before
     assert_frame_equal(in_order(ours), in_order(theirs), check_exact=True)
+
+
+def test_a_training_is_interrupted_as_any_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            sys.exit(1)  # as Lightning does
+
+    monkeypatch.setattr(Experiment, "run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        extrap.train(*ROPE)
 
 
 def test_a_run_is_compared_in_memory_as_on_disk(elsewhere: Path) -> None:
