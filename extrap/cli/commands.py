@@ -23,6 +23,7 @@ COMMANDS = {
     "audit": "properties of schemes by themselves",
     "export": "a trained run as a folder that transformers reads",
     "export-trials": "the trials of tasks for lm-eval and inspect",
+    "layers": "which positions are on in which layers of a model",
     "longrope": "search LongRoPE's factors for a trained run",
 }
 """Each has a module in extrap.cli, which alone is imported for it."""

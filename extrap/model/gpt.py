@@ -52,6 +52,15 @@ class GPT(nn.Module):
                     std /= (2 * len(self.blocks)) ** 0.5
                 nn.init.normal_(p, std=std)
 
+    def matrices(self) -> dict[str, nn.Module]:
+        """Returns every matrix outside the scheme; the last word of a name says what it is for."""
+        found = (
+            ("embedding", self.embedding),
+            *self.blocks.named_modules(prefix="blocks"),
+            ("head", self.head),
+        )
+        return {name: m for name, m in found if isinstance(m, nn.Linear | nn.Embedding)}
+
     def where(self, tokens: Tensor) -> Where:
         """Returns the context of a whole forward. Raises OutOfRange past a finite table."""
         T = tokens.shape[1]

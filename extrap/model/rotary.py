@@ -60,13 +60,16 @@ def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
-    """Turns the first 2P channels of x (..., T, D) by turns (T, P); the others pass unchanged."""
+    """Turns the first 2P channels of x (..., T, D) by turns (T, P), or of a layout that names more
+    of them; the others pass unchanged.
+    """
     width = 2 * turns.shape[-1]
+    if isinstance(layout, list):
+        rest = range(len(layout), x.shape[-1])
+        order = torch.tensor([*layout, *rest], device=x.device)
+        return turn(x[..., order], turns, "interleaved")[..., order.argsort()]
     if width < x.shape[-1]:
         return torch.cat([turn(x[..., :width], turns, layout), x[..., width:]], -1)
-    if isinstance(layout, list):
-        order = pairing(layout, width).flatten().to(x.device)
-        return turn(x[..., order], turns, "interleaved")[..., order.argsort()]
     wide = x.to(turns.real.dtype)
     if layout == "half":
         cos, sin = turns.real, turns.imag

@@ -4,8 +4,6 @@ through its adapter, any other callable for its logits alone.
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NoReturn
 
 import torch
@@ -13,12 +11,10 @@ from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
+from extrap.pretrained import adapter
 from extrap.utils.errors import NotApplicable, UserError
 
-ADAPTER = "extrap.pretrained.adapter"
 CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
-LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
-"""Where a config of transformers says the context that a model was trained for."""
 
 
 class Called(nn.Module):
@@ -71,9 +67,7 @@ def length_of(subject: Any) -> int | None:
     if isinstance(subject, GPT):
         return subject.scheme.shape.length
     config = _config(subject)
-    own = config.get_text_config() if config is not None else None
-    found = (getattr(own, name, None) for name in LENGTHS)
-    return next((n for n in found if isinstance(n, int)), None)
+    return None if config is None else adapter.length_of(config)
 
 
 def name_of(subject: Any) -> str:
@@ -115,9 +109,9 @@ def adapted(subject: Any, length: int) -> nn.Module:
     if _looks_ahead(model, device_of(subject)):
         problem = "sees later tokens, so its losses are not those of a language model"
         raise UserError("model", model.name, problem, CAUSAL)
-    if _config(subject) is not None and find_spec(ADAPTER) is not None:
+    if _config(subject) is not None:
         try:
-            return import_module(ADAPTER).adapt(subject, length)
+            return adapter.adapt(subject, length)
         except UserError:  # no layer can be reached
             return model
     return model

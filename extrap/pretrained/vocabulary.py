@@ -54,9 +54,7 @@ class PublishedVocabulary(Vocabulary):
         """
         if not (folder / "tokenizer.json").is_file():
             raise UserError(
-                place,
-                problem="holds no tokenizer.json to read text with",
-                remedy="put it there",
+                place, problem="holds no tokenizer.json to read text with", remedy="put it there"
             )
         made = encoder(str(folder), f"{place}: its tokenizer.json")
         plain = cls(made, size, bos, place)

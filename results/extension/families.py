@@ -1,5 +1,6 @@
-"""Families of methods of reading further, by what they change; read off their files as text, so
-that drawing needs no torch.
+"""Families of extensions, by what they change, and styles that tell the members of one apart.
+
+Families are read off the files of the classes as text, so that drawing needs no torch.
 """
 
 import re
@@ -7,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import extrap
+from extrap.figures.drawing.style import CONDITIONS, Style, method_style
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
@@ -28,3 +30,15 @@ def family(method: str) -> str:
     found = re.search(rf"^class {name}\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
     classes = (name, found.group(1) if found else "")
     return next((OF_CLASS[one] for one in classes if one in OF_CLASS), WINDOWS)
+
+
+def told_apart(methods: list[str]) -> dict[str, Style]:
+    """{method: its style}, with another line for each further method of one colour."""
+    used: dict[str, int] = {}
+    out = {}
+    for method in methods:
+        plain = method_style(method)
+        place = used.setdefault(plain.colour, 0)
+        used[plain.colour] += 1
+        out[method] = Style(plain.colour, CONDITIONS[place % len(CONDITIONS)], plain.marker)
+    return out
