@@ -134,6 +134,19 @@ def test_a_model_in_a_variable_is_measured_as_its_folder(elsewhere: Path, tokeni
     assert_frame_equal(nll[0][measured], nll[1][measured], rtol=1e-4)  # of other kernels
 
 
+def test_a_model_of_transformers_takes_extensions_and_is_looked_into(tokenizer) -> None:
+    words = (*TEXT, *FEW, "task.gap.documents=4")
+    options = {"tasks": ["kv", "nll", "gap"], "multiples": [0.5, 1, 2], "factor": 2}
+    rows = extrap.evaluate(
+        llama(tokenizer), *words, tokenizer=tokenizer, extension=["direct", "yarn"], **options
+    )
+    for task, part in rows.groupby("task"):
+        assert task == "used" or set(part["length"].dropna()) >= {L // 2, L, 2 * L}
+        values = [part.loc[part["extension"] == e, "value"].tolist() for e in ("direct", "yarn")]
+        assert len(values[0]) == len(values[1]) and values[0] != values[1]
+    assert set(rows["task"]) == {"kv", "nll", "gap", "used"}
+
+
 def test_a_gpt_of_ours_reads_bytes_and_takes_extensions() -> None:
     run = extrap.train(*ROPE)
     model = trained_model(job("scheme=rope"))
