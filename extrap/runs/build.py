@@ -8,6 +8,7 @@ anything of it is built, so that a wrong value is one line before any work start
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, get_type_hints
 
 from extrap.runs.hints import classes, describe, fits, of_items, of_values
@@ -48,7 +49,7 @@ def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, *
 def _construct(
     cls: type, node: Mapping, path: str, plugins: Iterable[str], given: dict[str, Any]
 ) -> Any:
-    parameters, hints = inspect.signature(cls).parameters, _hints(cls)
+    parameters, hints = _parameters(cls), _hints(cls)
     options = {key: value for key, value in node.items() if key != "_target_"}
     check_names(cls, options, path, given)
     values = {
@@ -71,7 +72,7 @@ def _construct(
 
 def check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str] = ()) -> None:
     """Raises UserError for an argument that is unknown or missing; `given` come from elsewhere."""
-    parameters = inspect.signature(cls).parameters
+    parameters = _parameters(cls)
     if unknown := sorted(set(names) - set(parameters), key=str):
         known = ", ".join(sorted(set(parameters) - set(given))) or "none"
         raise UserError(f"{path}.{unknown[0]}: no such option; {cls.__name__} takes {known}")
@@ -93,6 +94,12 @@ def check_arguments(
             raise UserError(f"{path}.{name}={shown(value)}: expected {describe(hint)}")
 
 
+@cache
+def _parameters(cls: type) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(cls).parameters
+
+
+@cache
 def _hints(cls: type) -> dict[str, Any]:
     return get_type_hints(cls.__init__, include_extras=True)
 
