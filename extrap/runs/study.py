@@ -8,9 +8,9 @@ runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or 
 import csv
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -82,16 +82,8 @@ class Entry:
         return ResultFile(self.study, self.run, self.extension, task)
 
     def write(self) -> None:
-        """Asked for again with fewer tasks, a job keeps those that it was asked for before. Raises
-        UserError for a link where the run or what was asked for is kept.
-        """
-        atomic.check_links(self.path.parent)
-        atomic.check_way(self.folder.folder)
-        atomic.sweep_old(self.path.parent, ".*.tmp")
-        before = _read(self.path)
-        write_json(
-            self.path, asdict(self) | {"tasks": (before.tasks if before else {}) | self.tasks}
-        )
+        """Writes down the job. Raises UserError for a link in place of a folder."""
+        write([self])
 
     @property
     def work(self) -> str:
@@ -124,6 +116,25 @@ class Entry:
             for task, config in found
             if not folder.evaluated(self.file(task).note, config, self.file(task).rows)
         ]
+
+
+def write(jobs: Sequence[Entry]) -> None:
+    """Writes down the jobs of a study: with them, a job keeps the tasks that it had before. Raises
+    UserError for a link in place of a folder.
+    """
+    for folder in {entry.path.parent for entry in jobs}:
+        atomic.check_links(folder)
+        atomic.sweep_old(folder, ".*.tmp")
+    changed = False
+    for entry in jobs:
+        atomic.check_way(entry.folder.folder)
+        before = _read(entry.path)
+        new = replace(entry, tasks=(before.tasks if before else {}) | entry.tasks)
+        if new != before:
+            write_json(entry.path, asdict(new), sync=False)
+            changed = True
+    if changed:
+        os.sync()  # once for all: a sweep may have ten thousand
 
 
 @dataclass(frozen=True)
