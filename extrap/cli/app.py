@@ -18,11 +18,11 @@ from typing import Protocol
 
 import hydra
 from hydra._internal.utils import get_args_parser
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard, help
+from extrap.cli.composed import Composed, plain
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.shared import end, gone
 from extrap.cli.sweep import names
@@ -30,28 +30,10 @@ from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join
 from extrap.cli.swept_groups import swept_with_their_group
 from extrap.cli.typed_paths import literal
+from extrap.runs.study import Entry
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
-
-
-class Entry(Protocol):
-    """A job as its study knows it.
-
-    log    the file that gets what it prints
-    write  notes that it was asked for
-    busy   whether a process works on it now
-    fail   notes why an attempt failed
-    """
-
-    @property
-    def log(self) -> Path: ...
-
-    def write(self) -> None: ...
-
-    def busy(self) -> bool: ...
-
-    def fail(self, reason: str) -> None: ...
 
 
 class Work(Protocol):
@@ -84,14 +66,14 @@ MOST_THREADS = 1024
 class Program:
     """What `main` runs, for one configuration or for each of a sweep.
 
-    prepare   from a composed configuration to its work; imports torch itself, so that `--help`
+    prepare   from the configuration of a job to its work; imports torch itself, so that `--help`
               need not
     command   words behind `python -m` that start the program, as they start each job of a sweep
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     head      what `--help` begins with
     """
 
-    prepare: Callable[[DictConfig], Work]
+    prepare: Callable[[Composed], Work]
     command: tuple[str, ...] = ("extrap",)
     conf: str = field(default_factory=conf_dir)
     head: str = help.HEAD
@@ -102,23 +84,22 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            self.read(cfg)
-            work = self.prepare(cfg)
+            work = self.prepare(self.read(cfg))
             if not work.finished():
                 work.check()
             work.run()
 
-    def read(self, cfg: DictConfig) -> None:
-        """Raises UserError for a configuration with a value missing, unresolvable or put where a
-        group's choice belongs.
+    def read(self, cfg: DictConfig) -> Composed:
+        """Returns a configuration as plain values. Raises UserError for a value that is missing,
+        cannot be resolved or is put where a group's choice belongs.
         """
-        chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
-        if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
-            raise UserError(line)
         try:
-            OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+            composed = plain(cfg)
         except OmegaConfBaseException as error:
             raise UserError(explain(error, [], self.conf)) from None
+        if line := misplaced(composed.overrides, composed.choices):
+            raise UserError(line)
+        return composed
 
 
 def main(program: Program) -> None:

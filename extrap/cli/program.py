@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
-
 from extrap.cli import app as cli
 from extrap.cli import schema as config
+from extrap.cli.composed import Composed
 from extrap.cli.sweep.join import check_run
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
@@ -32,20 +31,14 @@ _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
 
 
-def job(cfg: DictConfig):
-    """The Job of a composed configuration. Imports torch, which --help and --cfg job must not wait
+def job(composed: Composed):
+    """Returns the Job of a configuration. Imports torch, which --help and --cfg job must not wait
     for.
     """
-    from hydra.core.hydra_config import HydraConfig
-
     from extrap.runs.job import make
 
-    hydra_node = HydraConfig.get() if HydraConfig.initialized() else cfg.hydra
-    choices = dict(hydra_node.runtime.choices)
-    plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
-    plain.pop("hydra", None)
-    typed_here = list(hydra_node.overrides.task)
-    if not plain.get("task") and "~task" not in typed_here:
+    plain, choices = dict(composed.values), composed.choices
+    if not plain.get("task") and "~task" not in composed.overrides:
         if plain["stage"] != "train":
             raise UserError(
                 "task",
@@ -58,14 +51,20 @@ def job(cfg: DictConfig):
     for name in plain.keys() - set(known):
         raise UserError(f"+{name}", problem="no such option", remedy=choose(name, known))
     for name in known:
-        group = (Path(conf_dir()) / name).is_dir()
+        group = name in _groups()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
     del plain["sweep"]  # no part of what a run is
-    _check_read(plain, typed_here)
+    _check_read(plain, composed.overrides)
     return make(plain, choices, opened)
+
+
+@cache
+def _groups() -> set[str]:
+    """Returns the options whose value is chosen from a folder of configuration files."""
+    return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
@@ -183,13 +182,9 @@ class Experiment:
             print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
 
 
-def prepare(cfg: DictConfig) -> Experiment:
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    in_sweep = HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
+def prepare(composed: Composed) -> Experiment:
     with held_back():
-        return Experiment(job(cfg), in_sweep)
+        return Experiment(job(composed), composed.sweep)
 
 
 def done(this) -> bool:

@@ -5,10 +5,10 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import tiny
 from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig
 
 from extrap.cli.app import Program, main
 from extrap.cli.sweep import process
@@ -23,18 +23,18 @@ class Config(tiny.Config):
     name: str = "a"
 
 
-def run_of(cfg: DictConfig) -> Named:
+def run_of(cfg: SimpleNamespace) -> Named:
     return Named(f"{cfg.name}-s{cfg.seed}")
 
 
-def run(cfg: DictConfig) -> None:
+def run(cfg: SimpleNamespace) -> None:
     try:
         alone(cfg)
     except lock.Held as holder:
         progress.held(str(holder))
 
 
-def alone(cfg: DictConfig) -> None:
+def alone(cfg: SimpleNamespace) -> None:
     this = run_of(cfg)
     with this.alone(wait=progress.FILE not in os.environ):
         if (this.folder / "done.txt").exists():
