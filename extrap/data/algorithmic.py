@@ -3,14 +3,16 @@ tasks are in extrap.data.strings.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part
+from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 
@@ -28,21 +30,15 @@ class String:
 class Algorithmic(Part):
     """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a
     training string.
-
-    Raises ValueError for longest < 1.
     """
 
-    size: int = 32
-    weight: float = 1.0
-    longest: int = 20
+    size: Size = 32
+    weight: Weight = 1.0
+    longest: Count = 20
 
     marks: ClassVar[int] = 7
     """Key ids that the marks are among."""
     least_values: ClassVar[int] = 2
-
-    def __post_init__(self) -> None:
-        if self.longest < 1:
-            raise ValueError(f"longest={self.longest}: at least 1 symbol")
 
     @abstractmethod
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
@@ -55,6 +51,11 @@ class Algorithmic(Part):
     def answer_width(self, n: int) -> int:
         """Returns the tokens of the answer in a test."""
         return 1
+
+    def _string(self, tokens: Sequence[int] | np.ndarray, n: int) -> String:
+        """Returns a string whose last `answer_width(n)` tokens are its answer."""
+        whole = np.array(tokens)
+        return String(whole, np.arange(len(whole)) >= len(whole) - self.answer_width(n))
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Returns the exact match of always saying the most frequent answer."""

@@ -42,13 +42,9 @@ GENERATORS = {EXCHANGE: (1, 0, 2, 3, 4), CYCLE: (1, 2, 3, 4, 0)}
 
 @dataclass(frozen=True, kw_only=True)
 class Computed(Algorithmic):
-    """A string whose last `answer_width(n)` tokens are its answer."""
+    """A string whose answer has to be computed."""
 
     marks: ClassVar[int] = CYCLE + 1
-
-    def _string(self, tokens: list, n: int) -> String:
-        whole = np.array(tokens)
-        return String(whole, np.arange(len(whole)) >= len(whole) - self.answer_width(n))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +99,7 @@ class Addition(Computed):
         numbers = self._written(rng, vocabulary, [a, b, np.array(digits)])
         marks = [[vocabulary.key(mark)] for mark in (ADDITION, PLUS, EQUALS)]
         parts = [part for pair in zip(marks, numbers, strict=True) for part in pair]
-        return self._string(np.concatenate(parts).tolist(), n)
+        return self._string(np.concatenate(parts), n)
 
     def _written(
         self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.part import Part
+from extrap.utils.bounds import Fraction, Share
 
 EVERY = 10
 """A switch is decided at multiples of so many steps and takes effect as many steps later, because
@@ -35,23 +36,12 @@ class Curriculum:
         ramp: share of all steps over which the difficulty rises from 0 to 1
         kept: share of its weight in the loss that a learned part has at difficulty 1, so that the
             text, which takes longer, has most of the gradient from then on
-
-    Raises ValueError for shares outside 0 ... 1, a weight of 0 and an accuracy outside (0, 1].
     """
 
-    accuracy: float | None = 0.95
-    latest: float = 0.65
-    ramp: float = 0.12
-    kept: float = 0.25
-
-    def __post_init__(self) -> None:
-        if self.accuracy is not None and not 0 < self.accuracy <= 1:
-            raise ValueError(f"accuracy={self.accuracy}: above 0 and at most 1, or null")
-        for name in ("latest", "ramp"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)}: a share from 0 to 1")
-        if not 0 < self.kept <= 1:
-            raise ValueError(f"kept={self.kept}: a share above 0 and at most 1")
+    accuracy: Fraction | None = 0.95
+    latest: Share = 0.65
+    ramp: Share = 0.12
+    kept: Fraction = 0.25
 
     def last_switch(self, steps: int) -> int:
         """Returns the step, of a training of `steps`, at which a part switches that has learned

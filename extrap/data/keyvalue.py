@@ -23,15 +23,17 @@ lengths or depths. Sources: arXiv 2307.03172 (records), RULER, arXiv 2404.06654 
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
+from annotated_types import Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import EARLY, Drawn
+from extrap.data.part import EARLY, Drawn, Size, Weight
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
+from extrap.utils.bounds import Share
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
@@ -76,32 +78,24 @@ class KeyValue(Graded):
         scattered: share of them with such an amount in the gaps before, between and after them
         tail: share of them filled so that one query at their last slot is all that fits
         echo: share of the easy sequences that are echoes
-
-    Raises ValueError for shares that do not add up or an unknown depth.
     """
 
-    size: int = 32
-    weight: float = 2.0
+    size: Size = 32
+    weight: Weight = 2.0
     depth: Literal["uniform", "ends", "recency"] = "uniform"
-    prefix: float = 0.25
-    scattered: float = 0.25
-    tail: float = 0.3
-    echo: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.depth not in DEPTHS:
-            raise ValueError(f"depth={self.depth}: one of {', '.join(DEPTHS)}")
-        if min(self.prefix, self.scattered) < 0 or self.prefix + self.scattered > 1:
-            raise ValueError(
-                f"prefix={self.prefix}, scattered={self.scattered}: shares of the sequences, "
-                "together at most 1"
-            )
-        if not 0 <= self.tail <= 1:
-            raise ValueError(f"tail={self.tail}: a share of the hard sequences, from 0 to 1")
-        if not 0 <= self.echo < 1:
-            raise ValueError(f"echo={self.echo}: a share of the easy sequences, from 0 to below 1")
+    prefix: Share = 0.25
+    scattered: Share = 0.25
+    tail: Share = 0.3
+    echo: Annotated[float, Interval(ge=0, lt=1)] = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        if self.prefix + self.scattered > 1:
+            raise UserError(
+                f"{option}.prefix",
+                self.prefix,
+                f"this share and {option}.scattered={self.scattered} are more than 1",
+                "give smaller ones",
+            )
         check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

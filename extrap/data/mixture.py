@@ -1,6 +1,5 @@
 """Training batches: text, retrieval and other parts side by side."""
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,6 @@ from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
-MOST = 2**20  # windows of a part in a step; more fill any memory
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 IGNORED = -100  # a target that is not scored
 
@@ -101,21 +99,6 @@ class Mixture:
                         "retrieval are taken"
                     ),
                     remedy="give it another name",
-                )
-        for path, part in self._paths.items():
-            if not 0 <= part.size <= MOST:
-                raise UserError(
-                    f"{path}.size",
-                    part.size,
-                    f"expected a whole number of windows per step, at most {MOST}",
-                    "set it to 0 to leave the part out",
-                )
-            if not 0 < part.weight < math.inf:
-                raise UserError(
-                    f"{path}.weight",
-                    part.weight,
-                    "expected a number above 0",
-                    f"set {path}.size=0 to leave the part out",
                 )
         if not self.parts:
             raise UserError(

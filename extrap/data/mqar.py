@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part
+from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, Fraction
 from extrap.utils.errors import UserError
 
 CODE = 65  # begins the seeds of its draws; a part of others where theirs is the same
@@ -81,14 +81,10 @@ class MultiQuery(Part):
         power: of the gaps between records and questions; 1: all gaps alike, near 0: soon
     """
 
-    size: int = 64
-    weight: float = 2.0
+    size: Size = 64
+    weight: Weight = 2.0
     pairs: Count = 8
-    power: float = 0.01
-
-    def __post_init__(self) -> None:
-        if not 0 < self.power <= 1:
-            raise ValueError(f"power={self.power}: above 0 and at most 1")
+    power: Fraction = 0.01
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         check_pairs(option, vocabulary, self.pairs, length + 1)

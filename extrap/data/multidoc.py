@@ -15,16 +15,20 @@ Source: arXiv 2307.03172, section 3.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
-from extrap.data.part import Drawn, stacked
-from extrap.data.trials.base import Questions
+from extrap.data.keyvalue import check_keys
+from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.trials.base import Questions, guess
 from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Share
 from extrap.utils.errors import UserError
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
@@ -39,39 +43,15 @@ class MultiDocument(Graded):
     a relation of its own; prefix: share of the hard sequences with a random amount of training text
     before the documents, which puts documents on every slot. Easy: a log-uniform number of
     documents from 2 to as many as fit; hard: a uniform number.
-
-    Raises ValueError for shares outside 0 ... 1 and for more facts than relations.
     """
 
-    size: int = 64
-    weight: float = 2.0
-    facts: int = 1
-    prefix: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.facts <= len(RELATIONS):
-            raise ValueError(f"facts={self.facts}: from 1 to {len(RELATIONS)}, a relation each")
-        if not 0 <= self.prefix <= 1:
-            raise ValueError(f"prefix={self.prefix}: a share from 0 to 1")
+    size: Size = 64
+    weight: Weight = 2.0
+    facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
+    prefix: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        most = Template.of(vocabulary, self.facts).most(length)
-        if most < FEWEST:
-            raise UserError(
-                f"{option}.facts",
-                self.facts,
-                f"a sequence of {length} tokens holds {max(0, most)} documents",
-                "raise data.length",
-            )
-        if most > vocabulary.keys:
-            raise UserError(
-                option,
-                problem=f"{most} documents in {length} tokens need a subject each",
-                remedy=(
-                    f"raise data.vocabulary.keys={vocabulary.keys} to {most} or more, or "
-                    "use shorter lengths"
-                ),
-            )
+        DocumentForm(self.facts).check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         template = Template.of(context.vocabulary, self.facts)
@@ -160,21 +140,21 @@ class Documents:
 
     def oracle(self, length: int, items: Iterable[int]) -> Questions:
         """Returns the same questions with the gold document alone."""
-        length -= self.vocabulary.turns.extra
-        template, documents = self.template, self.template.most(length)
-        alone = [
-            (question, np.array([0])) for question in self._questions(length, documents, items)
-        ]
-        return self._written(alone, 1 + template.width + template.question_width, 0)
+        return self._without_search(length, items, 1)
 
     def closed_book(self, length: int, items: Iterable[int]) -> Questions:
         """Returns the same questions without documents."""
+        return self._without_search(length, items, 0)
+
+    def _without_search(self, length: int, items: Iterable[int], kept: int) -> Questions:
         length -= self.vocabulary.turns.extra
-        template, documents = self.template, self.template.most(length)
-        none = [
-            (question, np.array([], int)) for question in self._questions(length, documents, items)
-        ]
-        return self._written(none, 1 + template.question_width, 0)
+        questions = self._questions(length, self.template.most(length), items)
+        made = [(question, np.arange(kept)) for question in questions]
+        return self._written(made, self._width(kept), 0)
+
+    def _width(self, documents: int) -> int:
+        """Returns the tokens of BOS, so many documents and a question."""
+        return 1 + documents * self.template.width + self.template.question_width
 
     def retrieved(self, top: int, hit: float, items: Iterable[int]) -> tuple[Questions, np.ndarray]:
         """Returns contexts with the first `top` documents of a weak retriever, and whether the gold
@@ -191,9 +171,7 @@ class Documents:
             question = self._draw(self._context(rng, 0), self.vocabulary.keys)
             made.append((question, np.insert(np.arange(1, top + 1), min(rank - 1, top), 0)[:top]))
             found.append(rank <= top)
-        return self._written(
-            made, 1 + top * self.template.width + self.template.question_width, -1
-        ), np.array(found)
+        return self._written(made, self._width(top), -1), np.array(found)
 
     def _questions(self, length: int, documents: int, items: Iterable[int]) -> list[Question]:
         rngs = (np.random.default_rng((self.seed, CODE, length, i)) for i in items)
@@ -229,3 +207,47 @@ class Documents:
             template.question_width,
         )
         return laid(plain, self.vocabulary.turns)
+
+
+@dataclass(frozen=True)
+class DocumentForm:
+    """A test context full of documents, for extrap.tasks.scoring.retrieval. facts: of a document;
+    ordered: whether hard distractors come first.
+    """
+
+    facts: int
+    ordered: bool = False
+
+    def records(self, vocabulary: Vocabulary, length: int) -> int:
+        """Returns the number of documents."""
+        return Template.of(vocabulary, self.facts).most(length - vocabulary.turns.extra)
+
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        documents = self.records(vocabulary, length)
+        if documents < FEWEST:
+            raise UserError(
+                f"{option}.facts",
+                self.facts,
+                f"{length} tokens hold {max(0, documents)} documents and a question",
+                f"give longer lengths, which hold {FEWEST}",
+            )
+        check_keys(vocabulary, documents, length)
+
+    def questions(
+        self,
+        vocabulary: Vocabulary,
+        stream: np.ndarray,
+        seed: int,
+        length: int,
+        depth: float,
+        items: Iterable[int],
+    ) -> Questions:
+        documents = Documents(vocabulary, stream, self.facts, seed)
+        return documents.moved(length, depth, self.ordered, items)
+
+    def guess(self, vocabulary: Vocabulary, length: int) -> float:
+        """Returns the expected accuracy of naming the object of a random fact."""
+        return guess(self.records(vocabulary, length) * self.facts, vocabulary.values)
+
+    def chance(self, vocabulary: Vocabulary) -> float:
+        return 1 / vocabulary.values

@@ -21,8 +21,9 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import most
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, Size, Weight, stacked
 from extrap.data.vocabulary import RecordLayout, Vocabulary
+from extrap.utils.bounds import Count, Share
 from extrap.utils.errors import UserError
 
 PLAIN = RecordLayout()
@@ -37,20 +38,12 @@ class MultiValue(Graded):
     key, drawn from 1 to it for every sequence; scattered: share of the hard sequences with a random
     amount of training text between records. Easy: a log-uniform number of keys and no filler; hard:
     a uniform number.
-
-    Raises ValueError for fewer than one value and for shares outside 0 ... 1.
     """
 
-    size: int = 32
-    weight: float = 1.0
-    values: int = 4
-    scattered: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.values < 1:
-            raise ValueError(f"values={self.values}: at least 1")
-        if not 0 <= self.scattered <= 1:
-            raise ValueError(f"scattered={self.scattered}: a share from 0 to 1")
+    size: Size = 32
+    weight: Weight = 1.0
+    values: Count = 4
+    scattered: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.values > min(most(length), vocabulary.values):

@@ -2,12 +2,18 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Interval
 
 from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 
+Size = Annotated[int, Interval(ge=0, le=2**20)]
+"""Sequences per step, 0 leaves the part out; more fill any memory."""
+Weight = Annotated[float, Gt(0)]
+"""Of the mean loss of the scored tokens in the sum."""
 EARLY = 2
 """Mark of a token that is scored twice: by the whole model, and by its layers before the last."""
 Drawn = tuple[np.ndarray, np.ndarray]
@@ -16,12 +22,10 @@ are scored, (size, length): bool, or 0, 1 and EARLY."""
 
 
 class Part(ABC):
-    """size: sequences per step, 0 leaves the part out; weight: of the mean loss of its scored
-    tokens in the sum.
-    """
+    """Training sequences of one kind."""
 
-    size: int
-    weight: float
+    size: Size
+    weight: Weight
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         """Raises UserError, naming the option, if the sequences do not fit into `length` tokens or

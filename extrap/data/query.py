@@ -29,9 +29,10 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import FEWEST, check_keys
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, Size, Weight, stacked
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Share
 from extrap.utils.errors import UserError
 
 FORMS = ("last", "both", "first")
@@ -52,17 +53,11 @@ class Query(Graded):
     others are `both`. Easy: a log-uniform number of records in [2, length // 2 - 2]; hard: a
     uniform one. The number of asked keys is uniform from 1 to the room for it, at most the number
     of records; it moves the records over odd and even slots.
-
-    Raises ValueError for shares outside 0 ... 1.
     """
 
-    size: int = 16
-    weight: float = 1.0
-    first: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.first <= 1:
-            raise ValueError(f"first={self.first}: a share of the sequences, from 0 to 1")
+    size: Size = 16
+    weight: Weight = 1.0
+    first: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if most_asked_first(length) < FEWEST:
@@ -98,17 +93,11 @@ class Query(Graded):
 
 @dataclass(frozen=True)
 class QueryForm(Form):
-    """A test context with the query in one of the three places. Raises ValueError for any other
-    form.
-    """
+    """A test context with the query in one of the three places. form: last, both or first."""
 
     code: ClassVar[int] = 2
 
     form: str
-
-    def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise ValueError(f"form={self.form}: one of {', '.join(FORMS)}")
 
     def records(self, length: int) -> int:
         return most_asked_first(length)

@@ -82,6 +82,11 @@ class RecallForm(SceneForm):
         mark = context.vocabulary.key(np.array([[DEMANDS.index(demand)]]))
         return Scene(items, mark, items[index : index + 1], items, index)
 
+    def guess(self, vocabulary: Vocabulary, length: int) -> float:
+        """Returns the recall of naming as many items of the list as are wanted."""
+        records = self.records(length)
+        return len(self.wanted(records, self.demands[0])) / records
+
     @staticmethod
     def _draw(context: Context, records: int) -> np.ndarray:
         """Draws items (records, 1)."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part
+from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 
@@ -24,17 +25,17 @@ class RepeatedText(Part):
     text that is repeated.
     """
 
-    size: int = 16
-    weight: float = 1.0
-    shortest: int = 8
+    size: Size = 16
+    weight: Weight = 1.0
+    shortest: Count = 8
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if not 1 <= self.shortest <= length // 2:
+        if self.shortest > length // 2:
             raise UserError(
                 f"{option}.shortest",
                 self.shortest,
-                f"expected 1 to {length // 2}, half of data.length={length}",
-                "give a period in that range",
+                f"expected at most {length // 2}, half of data.length={length}",
+                "give a smaller one",
             )
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

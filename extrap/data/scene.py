@@ -15,7 +15,7 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, Size, Weight, stacked
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
@@ -112,8 +112,8 @@ class ScenePart(Graded):
         weight: of the mean loss of their answers in the sum
     """
 
-    size: int = 64
-    weight: float = 2.0
+    size: Size = 64
+    weight: Weight = 2.0
 
     @property
     @abstractmethod

@@ -45,12 +45,9 @@ class Copy(Algorithmic):
         return symbols
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        symbols, mark = (
-            vocabulary.value(rng.integers(vocabulary.values, size=n)),
-            vocabulary.key(self.mark),
-        )
-        tokens = np.concatenate([[mark], symbols, [mark], self.answer(symbols), [mark]])
-        return String(tokens, np.arange(len(tokens)) >= n + 2)
+        symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
+        mark = vocabulary.key(self.mark)
+        return self._string([mark, *symbols, mark, *self.answer(symbols), mark], n)
 
     def width(self, n: int) -> int:
         return 2 * n + 3
@@ -80,10 +77,8 @@ class EvenPairs(Algorithmic):
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
         bits, mark = rng.integers(2, size=n), vocabulary.key(EVEN_PAIRS)
-        tokens = np.array(
-            [mark, *vocabulary.value(bits), mark, vocabulary.value(int(bits[0] == bits[-1]))]
-        )
-        return String(tokens, np.arange(n + 3) == n + 2)
+        answer = vocabulary.value(int(bits[0] == bits[-1]))
+        return self._string([mark, *vocabulary.value(bits), mark, answer], n)
 
     def width(self, n: int) -> int:
         return n + 3
@@ -109,16 +104,9 @@ class FlipFlop(Algorithmic):
         written = np.maximum.accumulate(np.where(do == WRITE, np.arange(n + 1), 0))
         bits = rng.integers(2, size=n + 1)
         bits = np.where(do == READ, bits[written], bits)
-        tokens = np.concatenate(
-            [
-                [vocabulary.key(FLIP_FLOP)],
-                np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel(),
-            ]
-        )
-        return String(
-            tokens,
-            np.concatenate([[False], np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()]),
-        )
+        told = np.stack([vocabulary.key(do), vocabulary.value(bits)], 1).ravel()
+        answers = np.stack([np.zeros(n + 1, bool), do == READ], 1).ravel()
+        return String(np.array([vocabulary.key(FLIP_FLOP), *told]), np.array([False, *answers]))
 
     def width(self, n: int) -> int:
         return 2 * n + 3

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part
+from extrap.data.part import Drawn, Part, Size, Weight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +14,8 @@ class Text(Part):
     mean loss in the sum.
     """
 
-    size: int = 16
-    weight: float = 2.0
+    size: Size = 16
+    weight: Weight = 2.0
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         text = context.texts(self.size, context.length)

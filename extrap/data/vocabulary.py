@@ -4,13 +4,15 @@ values.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 import numpy as np
+from annotated_types import Ge
 
 from extrap.data.encoder import BYTES, Encoder
 from extrap.data.turns import Turns
 
+Several = Annotated[int, Ge(2)]
 Ids = TypeVar("Ids", int, np.ndarray)
 
 
@@ -56,19 +58,13 @@ class Vocabulary:
     """0 ... 255 bytes | 256 BOS | `keys` key ids | `values` value ids.
 
     Keys and values never occur in text, so that a retrieval answer cannot be guessed from the
-    language, and every value is right by chance with 1 / values. Raises ValueError for fewer than
-    two keys or values.
+    language, and every value is right by chance with 1 / values.
     """
 
-    keys: int = 256
-    values: int = 64
+    keys: Several = 256
+    values: Several = 64
     text: ClassVar[int] = 256
     layout: ClassVar[RecordLayout] = RecordLayout()
-
-    def __post_init__(self) -> None:
-        for name in ("keys", "values"):
-            if getattr(self, name) < 2:
-                raise ValueError(f"{name}={getattr(self, name)}: at least 2 are needed")
 
     @property
     def encoder(self) -> Encoder:

@@ -13,13 +13,14 @@ such a key; one id for each makes retrieval easy to learn. One sequence of 24 to
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge, Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, Size, Weight, stacked
 from extrap.data.trials.base import Form, OneQuestion, guess
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
@@ -52,23 +53,16 @@ class WideForm(Form):
         return max(0, (length - 2 * self.width) // (2 * self.width))
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if not 1 <= self.width <= WIDEST:
-            raise UserError(
-                f"{option}.width",
-                self.width,
-                f"expected 1 to {WIDEST} tokens",
-                "give a width in that range",
-            )
-        if not 2 <= self.pool <= vocabulary.keys or self.pool**self.width > MOST:
+        if self.pool > vocabulary.keys or self.pool**self.width > MOST:
             raise UserError(
                 f"{option}.pool",
                 self.pool,
                 (
-                    f"expected 2 to {min(vocabulary.keys, int(MOST ** (1 / self.width)))} "
+                    f"expected at most {min(vocabulary.keys, int(MOST ** (1 / self.width)))} "
                     f"key ids, as data.vocabulary.keys={vocabulary.keys} and pool^width is "
                     f"at most {MOST}"
                 ),
-                "give a pool in that range",
+                "give a smaller pool",
             )
         if self.records(length) < 2:
             raise UserError(
@@ -117,10 +111,10 @@ class Wide(Graded):
     in front of half of the sequences, which puts records on every slot.
     """
 
-    size: int = 64
-    weight: float = 2.0
-    width: int = 2
-    pool: int = 16
+    size: Size = 64
+    weight: Weight = 2.0
+    width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
+    pool: Annotated[int, Ge(2)] = 16
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         WideForm(self.width, self.pool).check(option, vocabulary, length)

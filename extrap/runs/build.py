@@ -17,21 +17,19 @@ from extrap.utils.plugins import imported
 
 
 def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, **given: Any) -> Any:
-    """The object a node describes; `given` reaches every constructor that has a parameter of that
-    name.
+    """Builds the object that a node describes. `given` reaches every constructor that has a
+    parameter of that name.
 
     path: the option the node stands at ("scheme"), for messages. kind: the class, or the type hint,
     that the object must suit; nothing else is built. Raises UserError for a target that is not
     allowed or does not exist, an unknown or missing argument, a value of the wrong type or out of
-    bounds, and what the constructor raises for its values.
+    bounds, and a ValueError of the constructor.
     """
     if isinstance(node, Mapping) and "_target_" in node:
         return _construct(find(node["_target_"], path, plugins, kind), node, path, plugins, given)
     if inspect.isclass(kind) and kind.__module__.startswith("extrap."):
-        raise UserError(
-            f"{path}={shown(node)}: expected {describe(kind)}; give its options, or choose a file "
-            "of its group"
-        )
+        remedy = "give its options, or choose a file of its group"
+        raise UserError(path, node, f"expected {describe(kind)}", remedy)
     if isinstance(node, Mapping):
         inner = of_values(kind)
         return {
@@ -51,47 +49,31 @@ def _construct(
 ) -> Any:
     parameters, hints = _parameters(cls), _hints(cls)
     options = {key: value for key, value in node.items() if key != "_target_"}
-    check_names(cls, options, path, given)
+    _check_names(cls, options, path, given)
     values = {
         key: build(value, f"{path}.{key}", plugins, hints.get(key), **given)
         for key, value in options.items()
     }
-    check_arguments(cls, values, path, given)
+    for name, value in values.items():
+        if not fits(value, hint := hints.get(name, Any)):
+            raise UserError(f"{path}.{name}", value, f"expected {describe(hint)}")
     try:
         return cls(**{name: value for name, value in given.items() if name in parameters} | values)
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         named = str(error).split("=")[0] in parameters
         raise UserError(f"{path}.{error}" if named else f"{path}: {error}") from error
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "can't allocate memory" not in str(error):
-            raise
-        raise UserError(
-            f"{path}: larger than the memory of this machine; give smaller options"
-        ) from None
 
 
-def check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str] = ()) -> None:
+def _check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str]) -> None:
     """Raises UserError for an argument that is unknown or missing; `given` come from elsewhere."""
     parameters = _parameters(cls)
     if unknown := sorted(set(names) - set(parameters), key=str):
         known = ", ".join(sorted(set(parameters) - set(given))) or "none"
-        raise UserError(f"{path}.{unknown[0]}: no such option; {cls.__name__} takes {known}")
+        problem = f"no such option; {cls.__name__} takes {known}"
+        raise UserError(f"{path}.{unknown[0]}", problem=problem)
     for name, parameter in parameters.items():
         if name not in names and name not in given and parameter.default is parameter.empty:
-            raise UserError(f"{path}.{name}: missing; {cls.__name__} needs it")
-
-
-def check_arguments(
-    cls: type, values: Mapping[str, Any], path: str, given: Iterable[str] = ()
-) -> None:
-    """Raises UserError for an argument that is unknown, missing, of the wrong type or out of
-    bounds; `given` come from elsewhere.
-    """
-    check_names(cls, values, path, given)
-    hints = _hints(cls)
-    for name, value in values.items():
-        if not fits(value, hint := hints.get(name, Any)):
-            raise UserError(f"{path}.{name}={shown(value)}: expected {describe(hint)}")
+            raise UserError(f"{path}.{name}", problem=f"missing; {cls.__name__} needs it")
 
 
 @cache
@@ -104,32 +86,21 @@ def _hints(cls: type) -> dict[str, Any]:
     return get_type_hints(cls.__init__, include_extras=True)
 
 
-def shown(value: Any) -> str:
-    """A value as it is written on a command line."""
-    if value is None:
-        return "null"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) -> type:
-    """The class a `_target_` names. Raises UserError unless it is one of `extrap.` or of a plug-in,
-    and its objects suit `kind`, a class or a type hint.
+    """Returns the class that a `_target_` names. Raises UserError unless it is one of `extrap.` or
+    of a plug-in, and its objects suit `kind`, a class or a type hint.
     """
-    allowed = ("extrap", *plugins)
+    option, allowed = f"{path}._target_", ("extrap", *plugins)
     module, _, name = str(target).rpartition(".")
+    only = f"only classes of {', '.join(allowed)} are built"
     if module.split(".")[0] not in allowed:
-        raise UserError(
-            f"{path}._target_={target}: only classes of {', '.join(allowed)} are built; name "
-            "others in plugins=[...]"
-        )
-    found = getattr(imported(module, f"{path}._target_={target}"), name, None)
+        raise UserError(option, target, only, "name others in plugins=[...]")
+    found = getattr(imported(module, f"{option}={target}"), name, None)
     if found is None:
-        raise UserError(f"{path}._target_={target}: no such class")
+        raise UserError(option, target, "no such class")
     if not inspect.isclass(found) or found.__module__.split(".")[0] not in allowed:
-        raise UserError(f"{path}._target_={target}: not a class of {', '.join(allowed)}")
+        raise UserError(option, target, only)
     suitable = None if kind is None else classes(kind)
     if inspect.isabstract(found) or (suitable is not None and not issubclass(found, suitable)):
-        raise UserError(
-            f"{path}._target_={target}: expected {describe(Any if kind is None else kind)}"
-        )
+        raise UserError(option, target, f"expected {describe(kind or Any)}")
     return found

@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from extrap.runs.build import find, shown
+from extrap.runs.build import find
 from extrap.runs.folder import fingerprint
-from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 
@@ -70,14 +69,6 @@ def _short(value: Any) -> str:
     )
 
 
-def more_parts(data: Mapping[str, Any], option: str = "data") -> dict[str, Any]:
-    """The parts of a mixture beside text and retrieval. Raises UserError if they are no parts."""
-    more = data.get("more")
-    if not isinstance(more, Mapping | None) or not all(isinstance(n, str) for n in more or {}):
-        raise UserError(f"{option}.more={shown(more)}: expected Part by name or null")
-    return dict(more or {})
-
-
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """A mixture as an identity holds it: without the place of its text and of its tokenizer.
 
@@ -90,7 +81,7 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
     }
     own = data.get("vocabulary") or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
-    names = list(more_parts(data))
+    names = list(data.get("more") or {})
     order = {} if names == _usual_order(frozenset(names)) else {"order": names}
     return kept | {"vocabulary": vocabulary} | order
 

@@ -19,12 +19,12 @@ from extrap.extensions.base import Extension
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import build
-from extrap.runs.choices import changed, describe_data, more_parts, node
+from extrap.runs.choices import changed, describe_data, node
 from extrap.runs.folder import Run
 from extrap.runs.near import untrained
 from extrap.runs.pretraining import Training, optimiser
 from extrap.runs.source import Source, check_memory
-from extrap.runs.training.finetune import OWN, Tuning
+from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.shared_parameters import own_factor, shared, with_factor
 from extrap.utils.errors import NotApplicable, UserError
@@ -64,8 +64,7 @@ class FineTuned(Training):
 
     @cached_property
     def optim(self) -> Optim:
-        own = {name: getattr(self.tuning, name) for name in OWN}
-        return optimiser(self.source.config["train"] | own)
+        return optimiser(self.source.config["train"] | self.tuning.own)
 
     @cached_property
     def factor(self) -> float:
@@ -75,11 +74,8 @@ class FineTuned(Training):
         extension, factor = self.extension, self.tuning.factor
         factor = extension.tuned_at if factor is None else factor
         if factor is None and (factor := own_factor(extension, self.source.length)) is None:
-            name = self.source.choices["extension"]
-            raise UserError(
-                f"finetune.factor=null: extension={name} follows the length of the text; give "
-                "finetune.factor=4, say"
-            )
+            problem = f"extension={self.source.choices['extension']} follows the length of the text"
+            raise UserError("finetune.factor", None, problem, "give finetune.factor=4, say")
         return float(factor)
 
     @property
@@ -105,7 +101,7 @@ class FineTuned(Training):
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
         data = (given or self.source.config["data"]) | self.source.reads | {"length": self.length}
         parts = dict(_smaller(data, share))
-        if more := more_parts(data, "finetune.data"):
+        if isinstance(more := data.get("more"), Mapping):
             parts["more"] = dict(_smaller(more, share))
         return parts
 
@@ -115,9 +111,8 @@ class FineTuned(Training):
         for name in ("corpus", "vocabulary"):
             usual = node(f"data/{name}", choices.get(f"data/{name}@finetune.data.{name}", ""))
             if given.get(name) not in (usual, config["data"][name]):
-                raise UserError(
-                    f"finetune.data.{name}: tuning reads what training read; give data.{name} alone"
-                )
+                problem = f"tuning takes data.{name} of training"
+                raise UserError(f"finetune.data.{name}", problem=problem, remedy="leave it out")
 
     @cached_property
     def batches(self) -> Batches:
@@ -126,16 +121,12 @@ class FineTuned(Training):
         try:
             mixture = source.mixture_of(self.data)
         except UserError as error:
-            raise UserError(self._of_tuning(str(error))) from None
+            if self.options.get("data") is not None:
+                option, remedy = f"finetune.{error.option}", error.remedy
+                raise UserError(option, error.value, error.problem, remedy) from None
+            problem = f"windows of {self.length} tokens; {error}"
+            raise UserError("finetune.factor", f"{self.factor:g}", problem) from None
         return Batches(mixture, source.corpus, source.seed, self.optim.steps, after=after)
-
-    def _of_tuning(self, problem: str) -> str:
-        """Rewrites an error of a mixture so that it names `finetune.data`, or `finetune.factor` if
-        the mixture is that of training but for the length of its windows.
-        """
-        if self.options.get("data") is None:
-            return f"finetune.factor={self.factor:g}: windows of {self.length} tokens; {problem}"
-        return re.sub(r"(?<![.\w])data\.(?!vocabulary|corpus|length)", "finetune.data.", problem)
 
     @cached_property
     def label(self) -> str:
@@ -153,13 +144,7 @@ class FineTuned(Training):
             self.extension_name,
             f"x{self.factor:g}",
         ]
-        label = re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(filter(None, names)))
-        if len(label) > 80:
-            raise UserError(
-                f"label={source.label}: the tuned run {label} has more than 80 characters; "
-                "give a shorter one"
-            )
-        return label
+        return re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(filter(None, names)))
 
     @cached_property
     def run(self) -> Run:
@@ -181,15 +166,13 @@ class FineTuned(Training):
         return Run(self.label, identity, source.seed, about)
 
     def begin(self) -> GPT:
-        """The parent's weights with the extension in place, ready for tuning. Raises UserError if
-        the parent diverged.
+        """Returns the model with the weights of the parent and with the extension in place. Raises
+        UserError if the parent diverged.
         """
         source = self.source
         if source.run.state.get("state") == "diverged":
-            raise UserError(
-                f"{self.choice}: {source.run.name} diverged, there is nothing to tune; train "
-                "it with other options"
-            )
+            problem = f"{source.run.name} diverged, so its weights cannot be tuned"
+            raise UserError(self.choice, problem=problem, remedy="train it with other options")
         extended, _ = self._extended(source.trained(source.run))
         torch.manual_seed(source.seed + 2_000_003)
         self.tuning.adapt(extended)
@@ -207,22 +190,19 @@ class FineTuned(Training):
         }
 
     def _extended(self, model: GPT) -> tuple[GPT, dict[str, str]]:
-        """The extended model, and the name of each of its parameters in the plain one."""
+        """Returns the extended model, and the name of each of its parameters in the plain one."""
         source = self.source
         extension = build(self.extension_options, "extension", source.config["plugins"], Extension)
         names = shared(model)
         extended = extension(model)
-        which = f"extension={source.choices['extension']} {self.choice}"
+        name = source.choices["extension"]
         if not isinstance(extended, GPT):
-            raise NotApplicable(
-                f"{which}: it is a way of reading, not a model to tune; evaluate it on "
-                "finetune=none"
-            )
+            problem = f"gives a way of reading, and {self.choice} tunes models"
+            raise NotApplicable("extension", name, problem, "evaluate it with finetune=none")
         plain = {name: names.get(id(p)) for name, p in extended.named_parameters()}
         if None in plain.values():
-            raise NotApplicable(
-                f"{which}: it brings parameters of its own, for which the plain model has no place"
-            )
+            problem = "brings parameters of its own, which the weights of the plain model lack"
+            raise NotApplicable("extension", name, problem)
         return extended, plain  # type: ignore[return-value]
 
     def check(self) -> None:
@@ -237,21 +217,16 @@ class FineTuned(Training):
             extended.where(torch.zeros(1, self.length, dtype=torch.long))
             self.tuning.adapt(extended)
         except OutOfRange as error:
-            raise UserError(
-                f"finetune.factor={self.factor:g}: windows of {self.length} tokens, but {error}"
-            ) from None
+            problem = f"windows of {self.length} tokens, but {error}"
+            raise UserError("finetune.factor", f"{self.factor:g}", problem) from None
         except ValueError as error:
             raise UserError(f"finetune.{error}") from None
-        whole = sum(p.numel() for p in extended.parameters())
-        tuned = sum(p.numel() for p in extended.parameters() if p.requires_grad)
-        remedy = (
-            "tune fewer of them with finetune=lora and a small finetune.rank, or a smaller model"
-        )
-        check_memory(tuned, whole - tuned, remedy)
+        frozen = sum(p.numel() for p in extended.parameters() if not p.requires_grad)
+        tuned = sum(p.numel() for p in extended.parameters()) - frozen
+        check_memory(tuned, frozen, "tune fewer of them with finetune=lora, or a smaller model")
         if source.trainer.processes > 1 and not source.run.trained:
-            option, _, value = self.choice.partition("=")
             remedy = "on several devices train it first, by itself"
-            raise untrained(source.run, option, value, remedy)
+            raise untrained(source.run, "finetune", source.choices["finetune"], remedy)
 
 
 def _smaller(parts: Mapping[str, Any], share: float) -> Iterator[tuple[str, Any]]:

@@ -4,13 +4,14 @@ A bound stands in the signature it belongs to, in the words of annotated-types:
 
     rows: Annotated[int, Interval(ge=1, le=2**22)] | None = None
 
-What a hint does not speak of passes: an annotation that is no type, a value of a class that is not
-plain.
+An annotation that is no type allows every value.
 """
 
 import inspect
+import re
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from math import isfinite
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -27,13 +28,25 @@ WORDS = {
     types.NoneType: "null",
 }
 PLURALS = {"a whole number": "whole numbers", "a number": "numbers"}
+BOUNDS: dict[type[BaseMetadata], tuple[str, Callable[..., bool]]] = {
+    Ge: (" of at least {}", lambda value, low: value >= low),
+    Gt: (" above {}", lambda value, low: value > low),
+    Le: (", at most {}", lambda value, high: value <= high),
+    Lt: (", below {}", lambda value, high: value < high),
+    MultipleOf: (", a multiple of {}", lambda value, n: value % n == 0),
+    MinLen: (", not empty", lambda value, n: len(value) >= n),
+    Different: (", each once", lambda value: len(set(value)) == len(value)),
+}
+"""How each bound reads, and which values keep it."""
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value suits a hint: plain types, Literal, unions, lists, dicts, bounds, classes."""
+    """True if a value suits a hint: plain types, Literal, unions, lists, dicts, bounds, classes."""
     origin = get_origin(hint)
     if origin is Annotated:
-        return fits(value, get_args(hint)[0]) and all(_holds(value, b) for b in bounds(hint))
+        return fits(value, get_args(hint)[0]) and all(
+            BOUNDS[type(bound)][1](value, *astuple(bound)) for bound in bounds(hint)
+        )
     if origin in (Union, types.UnionType):
         return any(fits(value, h) for h in get_args(hint))
     if origin is Literal:
@@ -55,7 +68,8 @@ def describe(hint: Any) -> str:
     """A hint in words: `a whole number from 1 to 1000 or null`."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return describe(args[0]) + _words(list(bounds(hint)))
+        words = "".join(BOUNDS[type(bound)][0].format(*astuple(bound)) for bound in bounds(hint))
+        return describe(args[0]) + re.sub(r" of at least (\S+), at most ", r" from \1 to ", words)
     if origin in (Union, types.UnionType):
         return " or ".join(describe(h) for h in args)
     if origin is Literal:
@@ -99,57 +113,10 @@ def of_values(hint: Any) -> Any:
     return next((args[1] for args in found if args), Any)
 
 
-def bounds(hint: Any) -> Iterator[BaseMetadata]:
+def bounds(hint: Any) -> Iterator[Any]:
     """The bounds of Annotated[...], one by one."""
     for metadata in get_args(hint)[1:]:
         if isinstance(metadata, GroupedMetadata):
             yield from (bound for bound in metadata if isinstance(bound, BaseMetadata))
         elif isinstance(metadata, BaseMetadata):
             yield metadata
-
-
-def _holds(value: Any, bound: BaseMetadata) -> bool:
-    match bound:
-        case Ge(ge=low):
-            return value >= low
-        case Gt(gt=low):
-            return value > low
-        case Le(le=high):
-            return value <= high
-        case Lt(lt=high):
-            return value < high
-        case MultipleOf(multiple_of=n):
-            return value % n == 0
-        case MinLen(min_length=n):
-            return len(value) >= n
-        case Different():
-            return len(set(value)) == len(value)
-    raise TypeError(f"{bound}: not a bound that a signature may hold")
-
-
-def _words(found: list[BaseMetadata]) -> str:
-    """` from 1 to 8, a multiple of 2`"""
-    low, high, more = "", "", ""
-    for bound in found:
-        match bound:
-            case Ge(ge=n):
-                low = f" from {n}"
-            case Gt(gt=n):
-                low = f" above {n}"
-            case Le(le=n):
-                high = f" to {n}"
-            case Lt(lt=n):
-                high = f" to below {n}"
-            case MultipleOf(multiple_of=n):
-                more = f", a multiple of {n}"
-            case MinLen(min_length=1):
-                more = ", not empty"
-            case MinLen(min_length=n):
-                more = f", at least {n} of them"
-            case Different():
-                more += ", each once"
-    if low.startswith(" from") and high:
-        return low + high + more
-    low = low.replace(" from", " of at least")
-    high = high.replace(" to below", " below").replace(" to", " at most" if low else " of at most")
-    return low + ("," if low and high else "") + high + more

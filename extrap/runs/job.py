@@ -108,12 +108,11 @@ class Job:
     def task_names(self) -> list[str]:
         tasks = self.config["task"]
         if isinstance(tasks, dict) and "_target_" in tasks:
-            raise UserError(
-                f"task: the file of {tasks['_target_']} does not say where its options belong; "
-                "write `# @package task.NAME` in its first line, NAME being the name of the file"
-            )
+            problem = f"the file of {tasks['_target_']} does not say where its options belong"
+            remedy = "write `# @package task.NAME` in its first line; NAME is the name of the file"
+            raise UserError("task", problem=problem, remedy=remedy)
         if not isinstance(tasks, dict) or not all(NAME.fullmatch(str(name)) for name in tasks):
-            raise UserError(f"task={tasks}: choices of conf/task by name, such as task=[nll,kv]")
+            raise UserError("task", tasks, "choices of conf/task by name, such as task=[nll,kv]")
         return [name for name in tasks if name not in self.unasked]
 
     @property
@@ -141,9 +140,8 @@ class Job:
                 task.check(source.corpus, self.vocabulary_of(task), source.length)
                 tasks[name] = task
             except UserError as error:
-                problem = str(error)
-                if problem.startswith("task: "):  # of a vocabulary that several tasks use
-                    error = UserError(f"task.{name}: {problem.removeprefix('task: ')}")
+                if error.option == "task":  # of a vocabulary that several tasks use
+                    error = UserError(f"task.{name}", error.value, error.problem, error.remedy)
                 refused[name] = error
                 if not self.config["keep_going"] or len(refused) == len(self.task_names):
                     raise error from None
@@ -193,10 +191,8 @@ def make(
         name = written(choice, without_factor(own))
         training = FineTuned(source, training, extension, name)
     if training is None and config["stage"] == "train":
-        raise UserError(
-            f"stage=train: {source.label} is trained already; stage=evaluate asks it, "
-            "finetune=lora tunes it"
-        )
+        remedy = "stage=evaluate evaluates it, finetune=lora tunes it"
+        raise UserError("stage", "train", f"{source.label} is trained already", remedy)
     dashboard = ViewOnly(build(config["logger"], "logger", plugins, Dashboard))
     return Job(config, choices, source, training, extension, own, dashboard)
 
@@ -204,10 +200,8 @@ def make(
 def _check(config: dict[str, Any], source: Source) -> None:
     for option, value in (("study", config["study"]), ("label", source.label)):
         if not NAME.fullmatch(value):
-            raise UserError(
-                f"{option}={value}: letters, digits, dot, hyphen and underscore, starting "
-                "with a letter or digit"
-            )
+            problem = "letters, digits, dot, hyphen and underscore, starting with a letter or digit"
+            raise UserError(option, value, problem)
     for option, low, high in (("threads", 1, 1024), ("seed", 0, 2**32 - 1)):
         if not low <= config[option] <= high:
-            raise UserError(f"{option}={config[option]}: a whole number from {low} to {high}")
+            raise UserError(option, config[option], f"a whole number from {low} to {high}")

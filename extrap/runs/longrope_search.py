@@ -104,14 +104,11 @@ def texts(job: Job, n: int) -> Tensor:
     corpus = job.source.corpus
     found = corpus.documents("train", at_least=n)
     if len(found) < DOCUMENTS:
-        raise UserError(
-            f"{corpus.option}: {len(found)} training documents have {n} tokens, the search "
-            f"wants {DOCUMENTS}; give more text or a smaller extension.factor"
-        )
-    chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)]).astype(
-        np.int64
-    )
-    return F.pad(torch.from_numpy(chosen), (1, 0), value=job.source.vocabulary.bos)
+        problem = f"{len(found)} training documents have {n} tokens, the search needs {DOCUMENTS}"
+        remedy = "give more text or a smaller extension.factor"
+        raise UserError(corpus.option, problem=problem, remedy=remedy)
+    chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)])
+    return F.pad(torch.from_numpy(chosen.astype(np.int64)), (1, 0), value=job.source.vocabulary.bos)
 
 
 def find_factors(

@@ -101,10 +101,8 @@ class Published(Source):
         if isinstance(bos, list):  # several ends of a text
             bos = bos[0] if bos else None
         if bos is None:
-            raise UserError(
-                "model.bos=null: the config names neither bos_token_id nor eos_token_id; give the "
-                "id that a window of text begins with"
-            )
+            problem = "the config names neither bos_token_id nor eos_token_id"
+            raise UserError("model.bos", None, problem, "give the id of the token before a text")
         size = self.checkpoint.vocab
         folder, chat = self.checkpoint.folder, self.reading.chat
         return PublishedVocabulary(folder, size, bos, settings.place, chat)
@@ -174,16 +172,15 @@ class Published(Source):
         return {"corpus": self.config["data"]["corpus"], "vocabulary": None}
 
     def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
-        """A mixture in the tokens of the checkpoint. Raises UserError for a part other than text:
-        the records of `retrieval` need ids that a checkpoint does not have.
+        """Builds a mixture in the tokens of the checkpoint. Raises UserError for a part other than
+        text: the records of `retrieval` need ids that a checkpoint does not have.
         """
         more = {f"more.{name}": part for name, part in (data.get("more") or {}).items()}
         for name, part in (dict(data) | more).items():
             if isinstance(part, Mapping) and part.get("size") and part["_target_"] != TEXT:
-                raise UserError(
-                    f"data.{name}: a published checkpoint is tuned on text alone; give data=text, "
-                    "or size=0 there"
-                )
+                problem = "a published checkpoint is tuned on text alone"
+                remedy = "give data=text, or size=0 there"
+                raise UserError(f"data.{name}", problem=problem, remedy=remedy)
         known = {name: value for name, value in data.items() if name != "vocabulary"}
         return build(known, "data", self.config["plugins"], Mixture, vocabulary=self.vocabulary)
 
@@ -197,10 +194,8 @@ class Published(Source):
         `model.dtype`.
         """
         if (plain := self.checkpoint.plain) is not None:
-            raise UserError(
-                f"finetune: model_type={plain.kind} is read through transformers, logits alone; "
-                "leave finetune=none"
-            )
+            problem = f"model_type={plain.kind} is read through transformers, logits alone"
+            raise UserError("finetune", problem=problem, remedy="leave finetune=none")
         if options.DTYPES[word := self.trainer.precision] is not self.dtype:
             problem = f"has another type of number than model.dtype={self.reading.dtype}"
             remedy = f"give trainer.precision={self.precision}"

@@ -138,7 +138,7 @@ class Source(ABC):
 
     @abstractmethod
     def mixture_of(self, data: Mapping[str, Any]) -> Mixture:
-        """A mixture of the same text and vocabulary, from its options."""
+        """Builds a mixture of the same text and vocabulary, from its options."""
 
     @property
     def about_tuning(self) -> dict[str, Any]:
@@ -215,12 +215,12 @@ class Fresh(Source):
         machine is no part of it (devices, processes, threads, how often it is logged and
         saved): a laptop evaluates a run that a GPU trained. The precision of training is.
         """
-        config = self.config
+        config, corpus = self.config, self.corpus.sha256
         identity = {
             "scheme": config["scheme"],
             "model": {name: value for name, value in config["model"].items() if value is not None},
             "data": describe_data(config["data"]),
-            "corpus": self.corpus.sha256,
+            "corpus": corpus,
             "train": {name: v for name, v in config["train"].items() if name not in UNSEEN},
             "precision": self.precision,
         }
@@ -252,28 +252,26 @@ def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
 
 def check_model(options: Any) -> None:
     """Raises UserError for options that do not make a GPT: missing, unknown, of another type, out
-    of bounds.
+    of bounds. All are needed, because runs are named by them.
     """
+    remedy = "choose a file of conf/model, such as model=tiny"
     if not isinstance(options, Mapping) or not options:
-        raise UserError(
-            f"model={options}: must be the options of a model; choose one of conf/model, such as "
-            "model=tiny"
-        )
+        raise UserError("model", options, "expected the options of a model", remedy)
     if missing := sorted({field.name for field in fields(Decoder)} - set(options)):
-        raise UserError(
-            f"model.{missing[0]}: missing; give it, or choose one of conf/model, such as model=tiny"
-        )
+        raise UserError(f"model.{missing[0]}", problem="missing", remedy=f"give it, or {remedy}")
     build(dict(options) | DECODER, "model")
 
 
-def check_memory(params: int, frozen: int = 0, remedy: str = "") -> None:
+def check_memory(
+    params: int,
+    frozen: int = 0,
+    remedy: str = "give a smaller model.dim, model.layers or data.vocabulary",
+) -> None:
     """Raises UserError if this machine has too little memory to train so many parameters. frozen:
     parameters that training leaves as they are.
     """
-    remedy = remedy or "give a smaller model.dim, model.layers or data.vocabulary"
     need, have = BYTES * params + FROZEN * frozen, memory()
     if need > have:
-        raise UserError(
-            f"model: {params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training and "
-            f"this machine has {have / 2**30:,.0f}; {remedy}"
-        )
+        needed = f"{params + frozen:,} parameters need {need / 2**30:,.0f} GiB in training"
+        problem = f"{needed} and this machine has {have / 2**30:,.0f}"
+        raise UserError("model", problem=problem, remedy=remedy)

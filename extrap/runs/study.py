@@ -1,5 +1,4 @@
-"""The jobs of a study as they were asked for, and what has become of each. Reads files alone: no
-torch, no configuration.
+"""The jobs of a study, and how far each is. Reads files alone: no torch, no configuration.
 
 runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or a single run starts,
                                                replaced by the next that asks for it
@@ -82,7 +81,7 @@ class Entry:
         return ResultFile(self.study, self.run, self.extension, task)
 
     def write(self) -> None:
-        """Writes down the job. Raises UserError for a link in place of a folder."""
+        """Writes the file of the job; see `write`."""
         write([self])
 
     @property
@@ -109,18 +108,18 @@ class Entry:
         folder = self.folder
         if not folder.trained:
             return [CURVE, *(task for task in self.tasks if task != CURVE)]
-        wanted = [CURVE] if folder.state.get("state") == "diverged" else list(self.tasks)
-        found = ((task, self.tasks[task]) for task in wanted if task in self.tasks)
+        diverged = folder.state.get("state") == "diverged"
         return [
             task
-            for task, config in found
-            if not folder.evaluated(self.file(task).note, config, self.file(task).rows)
+            for task, config in self.tasks.items()
+            if not (diverged and task != CURVE)
+            and not folder.evaluated(self.file(task).note, config, self.file(task).rows)
         ]
 
 
 def write(jobs: Sequence[Entry]) -> None:
-    """Writes down the jobs of a study: with them, a job keeps the tasks that it had before. Raises
-    UserError for a link in place of a folder.
+    """Writes the files of jobs, each with the tasks that its file has already. Raises UserError if
+    a link is in the place of a folder.
     """
     for folder in {entry.path.parent for entry in jobs}:
         atomic.check_links(folder)
@@ -164,9 +163,8 @@ def standing(entry: Entry) -> Standing:
     ]
     known = [s for s in spent if type(s) in (int, float) and 0 <= s < MOST]
     doing = _doing(entry) if state is State.RUNNING else {}
-    return Standing(
-        entry, state, [] if state in ENDED else left, sum(known) if known else None, note, doing
-    )
+    left = [] if state in ENDED else left
+    return Standing(entry, state, left, sum(known) if known else None, note, doing)
 
 
 def _doing(entry: Entry) -> dict[str, Any]:
@@ -180,43 +178,34 @@ def _doing(entry: Entry) -> dict[str, Any]:
 
 
 def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
-    folder = entry.folder
-    if left and (holder := entry.holder()) is not None:
+    if not left:
+        return _outcome(entry), ""
+    if (holder := entry.holder()) is not None:
         return State.RUNNING, holder
-    if (
-        left
-        and not folder.trained
-        and not folder.checkpoint.exists()
-        and folder.failure(entry.extension) is None
-        and all(_rows_there(entry, task) for task in entry.tasks)
-    ):
+    folder = entry.folder
+    if (reason := folder.failure(entry.extension)) is not None:
+        return State.FAILED, reason
+    if folder.trained or folder.checkpoint.exists():
+        return State.RESUMABLE, ""
+    if all(_rows_there(entry, task) for task in entry.tasks):
         return _outcome(entry), "rows without their run folder"
-    if left:
-        if (reason := folder.failure(entry.extension)) is not None:
-            return State.FAILED, reason
-        return (
-            State.RESUMABLE if folder.trained or folder.checkpoint.exists() else State.MISSING
-        ), ""
-    return (State.DIVERGED if folder.state.get("state") == "diverged" else _outcome(entry)), ""
+    return State.MISSING, ""
 
 
 def _rows_there(entry: Entry, task: str) -> bool:
-    """A method that puts nothing in force has a file without rows."""
+    """True if a task has rows; an extension that changes no frequencies has a file without any."""
     found = _table(entry.file(task).rows)
     return bool(found) or (task == USED and found is not None)
 
 
 def _outcome(entry: Entry) -> State:
-    """What the rows of a finished job say of it."""
+    """Returns how a finished job ended, by its rows."""
     rows = [row for task in entry.tasks for row in _table(entry.file(task).rows) or []]
     if any(row.get("status") == State.DIVERGED for row in rows):
         return State.DIVERGED
-    # Retrieval is not what a run on text alone was to learn.
-    return (
-        State.BELOW_GATE
-        if any(row.get("status") == MISSED and row.get("data") != "text" for row in rows)
-        else State.DONE
-    )
+    # a run on text alone does not learn retrieval
+    missed = any(row.get("status") == MISSED and row.get("data") != "text" for row in rows)
+    return State.BELOW_GATE if missed else State.DONE
 
 
 def studies() -> list[str]:
@@ -232,10 +221,9 @@ def entries(study: str) -> list[Entry]:
     Raises UserError, listing what exists, for an unknown study.
     """
     if study not in (known := studies()):
-        listed = (
-            f"studies here: {', '.join(known)}" if known else "none is here yet; `extrap` makes one"
-        )
-        raise UserError(f"STUDY={escaped(study)}: no such study; {listed}")
+        some = f"studies here: {', '.join(known)}"
+        remedy = some if known else "none is here yet; `extrap` makes one"
+        raise UserError("STUDY", escaped(study), "no such study", remedy)
     found = {
         (e.run, e.extension): e
         for e in map(_read, sorted(_folder(study).glob("*.json")))

@@ -19,7 +19,7 @@ from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Report,
 from extrap.runs.training.checkpoint_io import Checkpoints
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
-from extrap.runs.training.trainer import check_names, rejected, trainer
+from extrap.runs.training.trainer import check_limits, rejected, trainer
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
@@ -109,7 +109,7 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
         report = Report(said, optim.steps, curve)
         callbacks: list[Callback] = [curve, Schooling(switches), RandomState(), report]
         logger = job.dashboard.lightning() if devices.first() else False
-        disk = Checkpoints(lit, optim.steps)
+        disk = Checkpoints(lit)
         made = trainer(options, optim, run.folder, callbacks, logger, [disk])
         loader = feed(training.batches, lit, switches, optim.steps, options)
         before = run.checkpoint if os.path.lexists(run.checkpoint) else None
@@ -123,10 +123,8 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
             # Lightning would end the process with the exit code of success
             raise KeyboardInterrupt from None
     if not why and made.global_step < optim.steps:
-        raise UserError(
-            f"trainer: ended at step {made.global_step} of train.steps={optim.steps}; leave limits "
-            "out of the trainer"
-        )
+        problem = f"ended at step {made.global_step} of train.steps={optim.steps}"
+        raise UserError("trainer", problem=problem, remedy="leave limits out of the trainer")
     return lit, curve, why
 
 
@@ -139,7 +137,7 @@ def check(job: Job, sweep: bool) -> None:
     a sweep cannot have. Warns of a training that ends within its warm-up.
     """
     options = job.source.trainer
-    check_names(options)
+    check_limits(options)
     for training in job.trainings:
         group = "finetune" if training is not job.trainings[0] or job.source.published else "train"
         _tell_of_warmup(group, training.optim.steps, training.optim.warmup)

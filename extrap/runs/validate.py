@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from extrap.extensions.base import Reader
 from extrap.model.attention import kernel
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
@@ -19,6 +20,7 @@ from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
 from extrap.runs.job import Job
+from extrap.runs.layout import CURVE
 from extrap.tasks.base import Diagnostic
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
@@ -81,69 +83,61 @@ def _names(job: Job) -> None:
     """Raises UserError for choices that do not make a name of a file."""
     for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
-            raise UserError(
-                f"{option}={value}: its name and changed options become names of files; use fewer "
-                "of them, and no slashes"
-            )
-    for task in job.task_names:
-        most = max(
-            len(f"{name}__{job.extension_stem}__{task}") for name in (job.study, job.run.name)
-        )
-        if most > LONGEST:
-            raise UserError(
-                f"label={job.label} study={job.study} task.{task}: a file name of {most} "
-                "characters; shorten one"
-            )
+            problem = "its name and changed options become names of files"
+            raise UserError(option, value, problem, "change fewer of them, without slashes")
+    for task in (CURVE, *job.task_names):
+        for option, name in (("study", job.study), ("label", job.run.name)):
+            if (most := len(f"{name}__{job.extension_stem}__{task}")) > LONGEST:
+                problem = f"makes file names of {most} characters"
+                raise UserError(option, name, problem, "give a shorter label")
 
 
 def _pair(job: Job) -> None:
     """Raises NotApplicable, with the extensions that work, for an extension that makes no sense on
-    the scheme.
+    the scheme, and for a task that makes none under the extension.
     """
     model, name = job.source.model("meta"), job.choices["extension"]
     try:
         extended = job.extension(model)
     except NotApplicable as error:
-        if line := _mistaken(job.changed, error):
-            raise UserError(line) from None
+        if mistake := _mistaken(job.changed, error):
+            raise mistake from None
         remedy = partial(_instead, job, model)
         raise NotApplicable("extension", name, error.why, remedy) from None
-    inside = [name for name, task in job.tasks.items() if isinstance(task, Diagnostic)]
-    if inside and not isinstance(model, GPT):
-        raise NotApplicable(
-            f"task={inside[0]}: looks inside a model, and this one is read through transformers, "
-            "logits alone; leave the task out"
-        )
-    if inside and not isinstance(extended, GPT):
-        raise NotApplicable(
-            f"task={inside[0]}: looks inside a model, and extension={name} reads with several "
-            "windows of one; leave one of the two out"
-        )
-    if isinstance(extended, GPT) and _looks_ahead(extended):
-        _scores_the_last_alone(job, name)
+    problem = ""
+    if not isinstance(model, GPT):
+        problem = "looks inside a model, and this one is read through transformers, logits alone"
+    elif not isinstance(extended, GPT):
+        problem = f"looks inside a model, and extension={name} reads with several windows of one"
+    if problem:
+        _leave_out(problem, [n for n, task in job.tasks.items() if isinstance(task, Diagnostic)])
+    elif _looks_ahead(extended):
+        problem = f"scores tokens that depend on later ones under extension={name}"
+        _leave_out(problem, [n for n, task in job.tasks.items() if task.inner])
+        if job.config["finetune"]:
+            problem = f"trains on tokens that depend on later ones under extension={name}"
+            raise NotApplicable("finetune", job.choices["finetune"], problem, "leave it out")
 
 
-def _looks_ahead(model: GPT) -> bool:
-    return any(isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules())
+def _leave_out(problem: str, tasks: list[str]) -> None:
+    if tasks:
+        raise NotApplicable("task", tasks[0], problem, "leave the task out")
 
 
-def _scores_the_last_alone(job: Job, extension: str) -> None:
-    """Raises NotApplicable for a task, or a tuning, on tokens inside a text."""
-    why = f"tokens inside a text, and under extension={extension} they depend on later ones"
-    if inner := [name for name, task in job.tasks.items() if task.inner]:
-        raise NotApplicable(f"task={inner[0]}: scores {why}; leave the task out")
-    if job.config["finetune"]:
-        raise NotApplicable(f"finetune={job.choices['finetune']}: trains on {why}; leave it out")
+def _looks_ahead(model: Reader) -> bool:
+    return isinstance(model, GPT) and any(
+        isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules()
+    )
 
 
-def _mistaken(options: Iterable[str], error: NotApplicable) -> str:
-    """The line about a changed option that the extension cannot take; "" if the scheme is the
-    reason. options: the changed ones, nested ones as `first.b`.
+def _mistaken(options: Iterable[str], error: NotApplicable) -> UserError | None:
+    """Returns the error about a changed option that the extension cannot take; None if the scheme
+    is the reason. options: the changed ones, nested ones as `first.b`.
     """
     problem = error.why.partition(": ")[2]
     named = re.match(r"(\w+)[=:]", problem)
     at = [o for o in options if named and o.split(".")[-1] == named[1]]
-    return f"extension.{at[0]}{problem[named.end(1) :]}" if named and at else ""
+    return UserError(f"extension.{at[0]}{problem[named.end(1) :]}") if named and at else None
 
 
 def _instead(job: Job, model: GPT) -> str:
@@ -195,15 +189,12 @@ def check_scheme(model: GPT, name: str) -> None:
     other[:, half:] = (other[:, half:] + 1) % shape.vocab
     logits = model(text)
     if _apart(logits, model(text)):
-        raise UserError(
-            f"scheme={name}: gives other logits when it reads the same text again; "
-            "outside training nothing of a scheme may be random"
-        )
+        problem = "gives other logits when it reads the same text again"
+        remedy = "outside training nothing of a scheme may be random"
+        raise UserError("scheme", name, problem, remedy)
     if _apart(logits[:, :half], model(other)[:, :half]):
-        raise UserError(
-            f"scheme={name}: looks ahead, logits of the first {half} tokens depend on later ones; "
-            "a hook must mask what at.visible does"
-        )
+        problem = f"looks ahead, logits of the first {half} tokens depend on later ones"
+        raise UserError("scheme", name, problem, "a hook must mask what at.visible does")
     at = model.where(text).at_layer(0, torch.randn(1, n, shape.dim, generator=draws).double())
     q, k, v = (
         torch.randn(1, heads, n, shape.head_dim, generator=draws).double()
@@ -212,10 +203,8 @@ def check_scheme(model: GPT, name: str) -> None:
     if shape.kv_heads in (None, shape.heads):
         computed = kernel(model.scheme, at)(model.scheme, q, k, v, at)
         if _apart(computed, model.scheme.attend(q, k, v, at)):
-            raise UserError(
-                f"scheme={name}: its kernel is not its definition; "
-                "the hooks that it overrides disagree with its `attend`"
-            )
+            problem = "its kernel computes something else than its `attend`"
+            raise UserError("scheme", name, problem, "make its hooks agree with `attend`")
 
 
 def _apart(a: Tensor, b: Tensor) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from annotated_types import MinLen
 
 from extrap.data.aggregate import KINDS, AggregateForm, Few, Kind
+from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Different, Multiples
@@ -48,6 +49,9 @@ class Aggregation(Retrieval):
 
     def forms(self) -> dict[str, AggregateForm]:
         return {kind: AggregateForm(self.labels, self.modulus, kind) for kind in self.ask}
+
+    def guess(self, form: AggregateForm, vocabulary: Vocabulary, length: int) -> None:
+        """Returns None: it depends on the questions."""
 
     def chances(self, forms, vocabulary) -> dict[str, float]:
         """Returns none: chance is a row of every length."""

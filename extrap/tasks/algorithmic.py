@@ -9,6 +9,7 @@ decoding says. The strings: extrap.data.strings; arXiv 2305.19466.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -19,8 +20,8 @@ from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_mean, wilson
 from extrap.tasks.base import Counter, Model, Progress, Result, Task, batches
-from extrap.tasks.scoring.answers import SEED
-from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
+from extrap.tasks.scoring.retrieval import SEED
 from extrap.utils.bounds import Count, Different, Multiples
 from extrap.utils.errors import UserError
 
@@ -103,34 +104,46 @@ class LengthGeneralisation(Task):
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        wanted = [(protocol, n) for protocol in self.ask for n in self.symbols]
         trained = [n for n in self.symbols if n <= self.longest]
+        wanted = [(protocol, n) for protocol in self.ask for n in self.symbols]
         learned = [(LEARNED.get(protocol, protocol), n) for protocol in self.ask for n in trained]
-        plan = list(dict.fromkeys(wanted + learned))
-        cost = [TASKS[protocol].width(n) * self.trials for protocol, n in plan]
-        inside: dict[str, list[np.ndarray]] = {protocol: [] for protocol, _ in plan}
-        recorder, counter = Recorder(), Counter(progress, sum(cost))
-        for at, (protocol, n) in enumerate(plan):
-            rngs = [
-                np.random.default_rng((SEED, list(TASKS).index(protocol), n, i))
-                for i in range(self.trials)
-            ]
-            strings = [TASKS[protocol].string(rng, vocabulary, n) for rng in rngs]
-            tokens = np.stack([[vocabulary.bos, *string.tokens] for string in strings])
-            cells = recorder.at(protocol=protocol, axis="symbols", at=n)
-            with cells.within_range() as part:
-                correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
-                if (protocol, n) in wanted:
-                    self._report(part.at(length=tokens.shape[1] - 1), correct)
-                    part.value("chance", TASKS[protocol].chance(vocabulary, n))
-                if n <= self.longest:
-                    inside[protocol].append(np.all(correct, 1))
-            counter.up_to(sum(cost[: at + 1]))
+        inside: dict[str, list[np.ndarray]] = {protocol: [] for protocol, _ in wanted + learned}
+
+        def measure(protocol: str, n: int, cells: Recorder, counter: Counter) -> None:
+            tokens = self._strings(protocol, n, vocabulary)
+            correct = self._correct(model, tokens, TASKS[protocol].answer_width(n))
+            if n <= self.longest:
+                inside[protocol].append(np.all(correct, 1))
+            if (protocol, n) in wanted:
+                self._report(cells.at(length=tokens.shape[1] - 1), correct)
+                cells.value("chance", TASKS[protocol].chance(vocabulary, n))
+
+        recorder = recorded(
+            [
+                Cell(
+                    {"protocol": protocol, "axis": "symbols", "at": n},
+                    TASKS[protocol].width(n) * self.trials,
+                    partial(measure, protocol, n),
+                )
+                for protocol, n in dict.fromkeys(wanted + learned)
+            ],
+            progress,
+        )
         for protocol in self.ask:
-            self._report_gate(
-                recorder.at(protocol=protocol), inside[LEARNED.get(protocol, protocol)]
-            )
+            trials = inside[LEARNED.get(protocol, protocol)]
+            exact = np.concatenate(trials) if trials else np.zeros(1)
+            low, high = wilson(exact.sum(), len(exact))
+            gate = {"low": low, "high": high, "n": len(exact)}
+            recorder.value("gate", exact.mean(), protocol=protocol, **gate)
         return recorder.by_gate()
+
+    def _strings(self, protocol: str, n: int, vocabulary: Vocabulary) -> np.ndarray:
+        """Returns BOS and the string of every trial, (trials, T)."""
+        seeds = [(SEED, list(TASKS).index(protocol), n, i) for i in range(self.trials)]
+        drawn = [
+            TASKS[protocol].string(np.random.default_rng(seed), vocabulary, n) for seed in seeds
+        ]
+        return np.stack([[vocabulary.bos, *string.tokens] for string in drawn])
 
     @torch.no_grad()
     def _correct(self, model: Model, tokens: np.ndarray, width: int) -> np.ndarray:
@@ -150,9 +163,3 @@ class LengthGeneralisation(Task):
         counts = {"n": len(correct), "tokens": correct.size}
         cell.value("token", correct.mean(), low=low, high=high, **counts)
         cell.scores("accuracy", exact, f"{cell.where['at']}:")
-
-    @staticmethod
-    def _report_gate(cells: Recorder, trials: list[np.ndarray]) -> None:
-        exact = np.concatenate(trials) if trials else np.zeros(1)
-        low, high = wilson(exact.sum(), len(exact))
-        cells.value("gate", exact.mean(), low=low, high=high, n=len(exact))

@@ -34,9 +34,8 @@ from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
-from extrap.tasks.scoring.answers import SEED, best_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
+from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval, best_of, check_depths, curve
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
@@ -85,7 +84,9 @@ class Haystack(Retrieval):
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         check_depths(self.option("depths"), self.depths)
         super().check(corpus, vocabulary, train_length)
-        shortest, layout = min(self.lengths(train_length)), vocabulary.layout
+
+    def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
+        shortest, layout = lengths[0], vocabulary.layout
         needed = least(self.needles, self.needles, layout) + vocabulary.turns.extra
         if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
             most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
@@ -98,9 +99,6 @@ class Haystack(Retrieval):
                 ),
                 remedy="give fewer",
             )
-
-    def check_form(self, form: Measure, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        """`check` is of all protocols together."""
 
     def forms(self) -> dict[str, Measure]:
         return {
@@ -116,6 +114,9 @@ class Haystack(Retrieval):
             return self.distances * self.passkey_trials * length
         moved = form.func == self._moved
         return (len(self.depths) if moved else 1) * self.trials * length
+
+    def guess(self, form: Measure, vocabulary: Vocabulary, length: int) -> None:
+        """Returns None: every protocol records its own."""
 
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         by_luck = 1 / vocabulary.values

@@ -18,9 +18,8 @@ from extrap.data.context import Context
 from extrap.data.keyvalue import check_keys
 from extrap.data.trials.base import guess_in_turn
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.scoring.answers import SEED
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Retrieval
+from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval
 from extrap.utils.bounds import Count, Multiples
 from extrap.utils.errors import UserError
 
@@ -71,10 +70,13 @@ class KVSeveral(Retrieval):
     def forms(self) -> dict[str, int]:
         return {"records": self.queries}
 
+    def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
+        return guess_in_turn(length // 2 - form, form, vocabulary.values)
+
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         return {"": 1 / vocabulary.values}
 
-    def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
+    def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         if self.queries > lengths[0] // 4:
             raise UserError(
                 self.option("queries"),
@@ -86,23 +88,19 @@ class KVSeveral(Retrieval):
         check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
-        items, last = range(self.trials), 2 * self.queries - 1
-        tokens, answers = contexts(exam.vocabulary, exam.stream, exam.length, self.queries, items)
-        named = [logits[:, ::2].argmax(-1).cpu().numpy() for logits in exam.read(tokens, last)]
+        tokens, answers = contexts(
+            exam.vocabulary, exam.stream, exam.length, form, range(self.trials)
+        )
+        likely = exam.read(tokens, 2 * form - 1)
+        named = [logits[:, ::2].argmax(-1).cpu().numpy() for logits in likely]
         correct = np.concatenate(named) == answers
-        self._report(cells, correct)
-        cells.drawn(tokens, answers)
-        records = exam.length // 2 - self.queries
-        cells.value("guess", guess_in_turn(records, self.queries, exam.vocabulary.values))
-        return correct
-
-    def _report(self, cells: Recorder, correct: np.ndarray) -> None:
-        """correct: (trials, queries)."""
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)
         cells.proportion("all", np.all(correct, 1))
         share = correct.mean(1)
         if 0 < (p := correct.mean()) < 1:
-            cells.value("design", self.queries * share.var() / (p * (1 - p)), n=self.trials)
+            cells.value("design", form * share.var() / (p * (1 - p)), n=self.trials)
         cells.scores("accuracy", share)
+        cells.drawn(tokens, answers)
+        return correct

@@ -11,7 +11,9 @@ is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import takewhile
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -23,13 +25,70 @@ from extrap.data.trials.published import read
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy
-from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Different, Share
 from extrap.utils.errors import UserError
 
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
 # introduced
 OPENING = ' "'
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Examples with one number of records, in one form of the prompt."""
+
+    examples: Sequence[Example]
+    query: Query
+    vocabulary: Vocabulary
+
+    @property
+    def records(self) -> int:
+        return len(self.examples[0].values)
+
+    @cached_property
+    def answers(self) -> list[np.ndarray]:
+        return [self._ids(example.value) for example in self.examples]
+
+    @cached_property
+    def length(self) -> int:
+        """Returns the tokens of the longest prompt and answer. In bytes, moving a record moves no
+        length; a tokenizer may make a token more or less of another place.
+        """
+        texts = (e.prompt(0, self.query)[0] + OPENING + e.value for e in self.examples)
+        return 1 + self.vocabulary.turns.extra + max(len(self._ids(text)) for text in texts)
+
+    @property
+    def where(self) -> dict:
+        """Returns the coordinates of the rows."""
+        at = {"axis": "records", "at": self.records}
+        return {"protocol": self.query, "length": self.length} | at
+
+    def fewer(self, records: int) -> "Asked":
+        return replace(self, examples=[example.first(records) for example in self.examples])
+
+    def prompts(self, index: int) -> tuple[list[np.ndarray], float]:
+        """Returns the ids of every prompt with the gold record at an index, and the mean distance
+        from the beginning of that record to the last token.
+        """
+        turns, prompts, distances = self.vocabulary.turns, [], []
+        for example in self.examples:
+            text, at = example.prompt(index, self.query)
+            ids = np.concatenate([turns.before, self._ids(text), turns.behind])
+            prompts.append(ids.astype(np.int64))
+            distances.append(len(self._ids(text[at:])) - 1 + len(turns.behind))
+        return prompts, float(np.mean(distances))
+
+    def opened(self, index: int) -> list[np.ndarray]:
+        """Returns the prompts and the opening quotation mark of the answer."""
+        return [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
+
+    def _ids(self, text: str) -> np.ndarray:
+        return self.vocabulary.encoder(text.encode())[0].astype(np.int64)
+
+
+Right = Callable[[Asked, int], np.ndarray]
+"""Which examples are answered right, (trials,), with the gold record at an index."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,163 +171,81 @@ class LostInTheMiddle(Task):
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        sets = self._examples()
-        plan: list[tuple[list[Example], Query]] = [
-            (examples, query) for examples in sets for query in self.query
+        asked = [Asked(one, query, vocabulary) for one in self._examples() for query in self.query]
+
+        @cache
+        def right(one: Asked, index: int) -> np.ndarray:
+            return exact(model, one.opened(index), one.answers, self.batch_tokens)
+
+        plan = [
+            Cell(
+                one.where,
+                len(one.examples) * sum(map(len, one.examples[0].values)),
+                partial(self._curve, model, one, right),
+            )
+            for one in asked
         ]
-        cost = [len(examples) * sum(len(v) for v in examples[0].values) for examples, _ in plan]
-        recorder, counter, gates = Recorder(), Counter(progress, sum(cost)), {}
-        for at, (examples, query) in enumerate(plan):
-            cells = recorder.at(**_where(examples, query, vocabulary))
-
-            def share_done(share: float, at: int = at) -> None:
-                counter.up_to(sum(cost[:at]) + round(share * cost[at]))
-
-            with cells.within_range() as part:
-                correct = self._curve(part, examples, query, model, vocabulary, share_done)
-                # one record alone is found by whoever copies what is there
-                if cells.where["length"] <= train_length and len(examples[0].values) > 1:
-                    gates[query] = cells, examples, correct if self.indices is None else None
-            counter.up_to(sum(cost[: at + 1]))
-        several = next((one for one in sets if len(one[0].values) > 1), sets[0])
         for query in self.query:
-            if query not in gates and (
-                fewer := self._fewer(several, query, train_length, vocabulary)
-            ):
-                gates[query] = recorder.at(**_where(fewer, query, vocabulary)), fewer, None
-        for query, (cells, examples, known) in gates.items():
-            alone = known is None
-            with cells.within_range() as part:
-                part.share(
-                    "gate",
-                    self._accuracy_alone(examples, query, model, vocabulary) if alone else known,
-                )
-        return recorder.by_gate()
+            # one record alone is found by whoever copies what is there
+            several = [one for one in asked if one.query == query and one.records > 1]
+            fits = [one for one in several if one.length <= train_length]
+            fits = fits or self._fewer(several[:1], train_length)
+            if fits:
+                plan.append(Cell(fits[-1].where, 0, partial(self._gate, fits[-1], right)))
+        return recorded(plan, progress).by_gate()
 
     @staticmethod
-    def _fewer(
-        examples: list[Example], query: Query, train_length: int, vocabulary: Vocabulary
-    ) -> list[Example]:
-        """The examples with as many of their records as fit into the training length; none where no
-        two do.
+    def _fewer(several: list[Asked], train_length: int) -> list[Asked]:
+        """Returns the same questions with 2, 3, ... of their records, as far as these fit into the
+        training length.
         """
-        found: list[Example] = []
-        for records in range(2, len(examples[0].values)):
-            fewer = [example.first(records) for example in examples]
-            if _where(fewer, query, vocabulary)["length"] > train_length:
-                break
-            found = fewer
-        return found
+        fewer = (one.fewer(records) for one in several for records in range(2, one.records))
+        return list(takewhile(lambda one: one.length <= train_length, fewer))
 
-    def _accuracy_alone(
-        self, examples: list[Example], query: Query, model: Model, vocabulary: Vocabulary
-    ) -> np.ndarray:
-        """As `_curve`, but of `accuracy` and `depths` alone: decoding could read past the training
+    def _indices(self, asked: Asked) -> list[int]:
+        return sorted({round(depth * (asked.records - 1)) for depth in self.depths})
+
+    def _gate(self, asked: Asked, right: Right, cells: Recorder, counter: Counter) -> None:
+        """Records the gate, of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        last, correct = len(examples[0].values) - 1, []
-        for index in sorted({round(d * last) for d in self.depths}):
-            prompts = [self._prompt(e, index, query, vocabulary)[0] for e in examples]
-            correct.append(self._exact(model, prompts, examples, vocabulary))
-        return np.stack(correct, 1)
-
-    def _exact(
-        self,
-        model: Model,
-        prompts: Sequence[np.ndarray],
-        examples: Sequence[Example],
-        vocabulary: Vocabulary,
-    ) -> np.ndarray:
-        """Returns (trials,): True where greedy decoding gives the value behind the opening."""
-        opened = [np.concatenate([p, _ids(OPENING, vocabulary)]) for p in prompts]
-        answers = [_ids(e.value, vocabulary) for e in examples]
-        return exact(model, opened, answers, self.batch_tokens)
+        correct = [right(asked, index) for index in self._indices(asked)]
+        cells.share("gate", np.stack(correct, 1))
 
     def _curve(
-        self,
-        cells: Recorder,
-        examples: list[Example],
-        query: Query,
-        model: Model,
-        vocabulary: Vocabulary,
-        share_done: Callable[[float], None],
-    ) -> np.ndarray:
-        """Rows of one form and number of records; which trials are right, (trials, depths).
-
-        share_done: hears the share of it that is done.
-        """
-        last = len(examples[0].values) - 1
-        indices = sorted(
-            {round(d * last) for d in self.depths} if self.indices is None else set(self.indices)
-        )
-        depths, correct = [i / max(1, last) for i in indices], []
+        self, model: Model, asked: Asked, right: Right, cells: Recorder, counter: Counter
+    ) -> None:
+        """Records one form and number of records."""
+        indices = self._indices(asked) if self.indices is None else sorted(set(self.indices))
+        depths, correct = [i / max(1, asked.records - 1) for i in indices], []
         for index, depth in zip(indices, depths, strict=True):
-            prompts, distances = zip(
-                *(self._prompt(e, index, query, vocabulary) for e in examples), strict=True
-            )
-            answers = [_ids(e.value, vocabulary) for e in examples]
-            scores = {"accuracy": self._exact(model, prompts, examples, vocabulary)}
+            prompts, distance = asked.prompts(index)
+            scores = {"accuracy": right(asked, index)}
             if self.generate:
-                scores |= self._decoded(model, prompts, examples, vocabulary)
+                scores |= self._decoded(model, prompts, asked)
             places = {
                 "index": index,
-                "distance": int(np.mean(distances)),
-                "drawn": checksum(*prompts, *answers),
+                "distance": int(distance),
+                "drawn": checksum(*prompts, *asked.answers),
             }
-            cells.at(depth=depth).answers(scores, places, sum(map(len, answers)))
+            cells.at(depth=depth).answers(scores, places, sum(map(len, asked.answers)))
             correct.append(scores["accuracy"])
-            share_done(len(correct) / len(indices))
+            counter(sum(map(len, asked.examples[0].values)) * len(prompts) // len(indices))
         if {0.0, 1.0} <= set(depths) and any(0.25 <= d <= 0.75 for d in depths):
             cells.curve(np.stack(correct, 1), depths)
-        cells.value("guess", 1 / (last + 1))
-        return np.stack(correct, 1)
-
-    @staticmethod
-    def _prompt(
-        example: Example, index: int, query: Query, vocabulary: Vocabulary
-    ) -> tuple[np.ndarray, int]:
-        """The ids of a prompt, and the tokens from the beginning of the gold record to the last of
-        them.
-        """
-        text, at = example.prompt(index, query)
-        before, behind = vocabulary.turns.before, vocabulary.turns.behind
-        ids = np.concatenate([before, _ids(text, vocabulary), behind]).astype(np.int64)
-        return ids, len(_ids(text[at:], vocabulary)) - 1 + len(behind)
+        cells.value("guess", 1 / asked.records)
 
     def _decoded(
-        self,
-        model: Model,
-        prompts: Sequence[np.ndarray],
-        examples: Sequence[Example],
-        vocabulary: Vocabulary,
+        self, model: Model, prompts: Sequence[np.ndarray], asked: Asked
     ) -> dict[str, np.ndarray]:
-        """In any case; an id that is no text ends a word."""
+        """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
         decoded = greedy(model, prompts, self.generate, self.batch_tokens)
-        texts = [vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
+        texts = [asked.vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
         said = [
             [value.casefold() in text for value in example.values]
-            for text, example in zip(texts, examples, strict=True)
+            for text, example in zip(texts, asked.examples, strict=True)
         ]
         return {
             "substring": np.array([values[0] for values in said]),
             "format": np.array([any(values) for values in said]),
         }
-
-
-def _where(examples: Sequence[Example], query: Query, vocabulary: Vocabulary) -> dict:
-    """Coordinates of one form and number of records. In bytes, moving a record moves no length; a
-    tokenizer may make a token more or less of another place.
-    """
-    length = (
-        1
-        + vocabulary.turns.extra
-        + max(
-            len(_ids(example.prompt(0, query)[0] + OPENING + example.value, vocabulary))
-            for example in examples
-        )
-    )
-    return {"protocol": query, "length": length, "axis": "records", "at": len(examples[0].values)}
-
-
-def _ids(text: str, vocabulary: Vocabulary) -> np.ndarray:
-    return vocabulary.encoder(text.encode())[0].astype(np.int64)

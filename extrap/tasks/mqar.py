@@ -18,9 +18,8 @@ from annotated_types import Interval, MinLen
 from extrap.data.context import Context
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.scoring.answers import SEED
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Retrieval
+from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval
 from extrap.utils.bounds import Count, Different
 
 
@@ -50,28 +49,26 @@ class MultiQueryRecall(Retrieval):
     def forms(self) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
 
+    def guess(self, form: int, vocabulary: Vocabulary, length: int) -> float:
+        return 1 / form
+
     def chances(self, forms, vocabulary: Vocabulary) -> dict[str, float]:
         return {"": 1 / vocabulary.values}
 
-    def check_form(self, form: int, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        check_pairs("task.mqar", vocabulary, form, lengths[0])
+    def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
+        for pairs in self.pairs:
+            check_pairs("task.mqar", vocabulary, pairs, lengths[0])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
         rng = np.random.default_rng((SEED, CODE, exam.length, form))
         context = Context(rng, exam.vocabulary, exam.stream, exam.length)
         made = draw_associations(context, self.trials, form, self.power)
-        right = self._right(exam, made.tokens, made.asked)
+        first = int(made.asked.min())
+        likely = exam.read(made.tokens, exam.length - first)
+        named = np.concatenate([logits.argmax(-1).cpu().numpy() for logits in likely])
+        answers = np.take_along_axis(made.tokens, made.asked + 1, 1)
+        right = np.take_along_axis(named, made.asked - first, 1) == answers
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(made.tokens, made.asked)
-        cells.value("guess", 1 / form)
         return right
-
-    @staticmethod
-    def _right(exam: Exam, tokens: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """Returns whether the value is the most likely token after each key, (trials, pairs)."""
-        first = int(places.min())
-        likely = exam.read(tokens, tokens.shape[1] - first)
-        named = np.concatenate([logits.argmax(-1).cpu().numpy() for logits in likely])
-        answers = np.take_along_axis(tokens, places + 1, 1)
-        return np.take_along_axis(named, places - first, 1) == answers

@@ -13,38 +13,32 @@ Documents, questions and test contexts: extrap.data.facts, extrap.data.multidoc.
 relation, object) in a template, which a small model can learn.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
-import numpy as np
 from annotated_types import Ge, Interval
 
-from extrap.data.facts import RELATIONS, Template
-from extrap.data.multidoc import Documents
-from extrap.data.trials.base import DEPTHS, Questions, guess
+from extrap.data.facts import RELATIONS
+from extrap.data.multidoc import DocumentForm, Documents
+from extrap.data.trials.base import Questions
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result
-from extrap.tasks.scoring.answers import SEED, score
-from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import check_depths, curve
-from extrap.utils.bounds import Count, Depths, Different, Fraction, Multiples
+from extrap.tasks.base import Counter, Model
+from extrap.tasks.scoring.recorder import Cell, Recorder
+from extrap.tasks.scoring.retrieval import SEED, Exam, Grid
+from extrap.utils.bounds import Different, Fraction, Multiples
 from extrap.utils.errors import UserError
-
-Score = Callable[[Questions], dict[str, np.ndarray]]
-ORDERS = {"ordered": True, "shuffled": False}
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiDoc(AtLengths):
+class MultiDoc(Grid):
     """Accuracy by place of the gold document and number of documents K. An answer is one token.
 
-    multiples: evaluated lengths over the training length, 1 among them; depths: of the gold
-    document, index over K - 1, in [0, 1], with 0, 1 and one in [.25, .75]; trials: of each cell;
-    facts: of a document; top: numbers of documents that a retriever hands over, whose gold document
-    has rank j = 1, 2, ... with probability hit (1 - hit)^(j - 1); batch_tokens: tokens per forward,
-    which changes speed and memory only. Rows have K as axis `documents`. Metrics:
+    depths: of the gold document, index over K - 1; facts: of a document; top: numbers of documents
+    that a retriever hands over, whose gold document has rank j = 1, 2, ... with probability
+    hit (1 - hit)^(j - 1); the other options: extrap.tasks.scoring.retrieval. Rows have K as axis
+    `documents`. Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid, guess, chance
               as in extrap.tasks.kv
@@ -57,103 +51,58 @@ class MultiDoc(AtLengths):
     name: ClassVar[str] = "multidoc"
     words: ClassVar[bool] = True
     needs_one: ClassVar[str] = "the run learned the task"
-    within: ClassVar[bool] = True
+    gate: ClassVar[str | None] = "ordered"
 
     multiples: Multiples = (1, 2, 4)
-    depths: Depths = DEPTHS
-    trials: Count = 200
     facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
     top: Annotated[Sequence[Annotated[int, Ge(1)]], Different()] = (1, 2, 3, 5, 10, 20, 40)
     hit: Fraction = 0.1
-    batch_tokens: Count = 4096
+
+    def forms(self) -> dict[str, DocumentForm]:
+        return {"ordered": DocumentForm(self.facts, True), "shuffled": DocumentForm(self.facts)}
+
+    def written(self, vocabulary: Vocabulary) -> dict[str, DocumentForm]:
+        """Returns `forms`, which follow the layout and the turns by themselves."""
+        return self.forms()
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        check_depths(self.option("depths"), self.depths)
         if self.top and max(self.top) >= vocabulary.keys:
             raise UserError(
                 self.option("top"),
                 problem=f"expected numbers below data.vocabulary.keys={vocabulary.keys}",
                 remedy="give smaller ones",
             )
-        template, extra = Template.of(vocabulary, self.facts), vocabulary.turns.extra
-        ns = self.lengths(train_length)
-        if template.most(ns[0] - extra) < 2:
-            needed = 1 + 2 * template.width + template.question_width + extra
-            raise UserError(
-                self.option("facts"),
-                problem=f"two documents and a question need {needed} tokens",
-                remedy="train with a longer length, or leave the smallest multiple out",
-            )
-        if (most := template.most(ns[-1] - extra)) > vocabulary.keys:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
-                    f"{ns[-1]} tokens hold {most} documents with a subject each, but "
-                    f"data.vocabulary.keys={vocabulary.keys}"
-                ),
-                remedy="give smaller multiples, or train with more keys",
-            )
-        corpus.check("validation", ns[-1])
 
-    def run(
-        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
-    ) -> Result:
-        documents = Documents(vocabulary, corpus.stream("validation"), self.facts, SEED)
-        ns, width = self.lengths(train_length), documents.template.width
-        shown = self.gate_length(train_length)
-        plan = [(2 * width, partial(self._lines, documents, shown))]
-        plan += [
-            (n * len(self.depths), partial(self._moved, documents, protocol, n, n == shown))
-            for n in ns
-            for protocol in ORDERS
-        ]
-        plan += [(k * width, partial(self._retrieved, documents, k)) for k in sorted(self.top)]
-        recorder = Recorder()
-        counter = Counter(progress, self.trials * sum(cost for cost, _ in plan))
-        scores = partial(score, model, vocabulary=vocabulary, batch_tokens=self.batch_tokens)
-        for cost, measure in plan:
-            with recorder.within_range() as part:
-                measure(part, scores)
-            counter(cost * self.trials)
-        recorder.value("chance", 1 / vocabulary.values)
-        return recorder.result(bool(recorder.passed))
-
-    def _lines(self, documents: Documents, length: int, recorder: Recorder, scores: Score) -> None:
-        """What a reader gets at best and what can be guessed, on the questions of the training
-        length.
+    def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
+        """Returns the cells of the best possible accuracy and of a guess, on the questions of the
+        training length; of the grid; and of the retriever.
         """
-        for protocol, K, questions in (
-            ("oracle", 1, documents.oracle(length, range(self.trials))),
-            ("closed_book", 0, documents.closed_book(length, range(self.trials))),
-        ):
-            _cell(recorder, protocol, questions, K).answers(scores(questions), {})
+        documents = Documents(vocabulary, corpus.stream("validation"), self.facts, SEED)
+        known, items = self.gate_length(train_length), range(self.trials)
+        drawn = [
+            ("oracle", 1, documents.oracle(known, items), {}),
+            ("closed_book", 0, documents.closed_book(known, items), {}),
+        ]
+        for top in sorted(self.top):
+            questions, handed = documents.retrieved(top, self.hit, items)
+            drawn.append(("retrieved", top, questions, {"handed": handed}))
 
-    def _moved(
-        self,
-        documents: Documents,
-        protocol: str,
-        length: int,
-        gate: bool,
-        recorder: Recorder,
-        scores: Score,
-    ) -> None:
-        def asked(depth: float) -> Questions:
-            return documents.moved(length, depth, ORDERS[protocol], range(self.trials))
+        def measure(questions: Questions, more: dict, cells: Recorder, counter: Counter) -> None:
+            at = vocabulary, documents.stream, cells.where["length"]
+            exam = Exam(model, *at, self.trials, self.batch_tokens, counter)
+            cells.answers(exam.score(questions) | more, {})
 
-        first = asked(self.depths[0])
-        cells = _cell(recorder, protocol, first, documents.most(length))
-        correct = curve(cells, self.depths, asked, scores)
-        cells.value("guess", guess(first.values.shape[1], documents.vocabulary.values))
-        if gate and protocol == "ordered":
-            cells.share("gate", correct)
+        cells = [
+            Cell(
+                {"protocol": name, "length": questions.tokens.shape[1]}
+                | {"axis": "documents", "at": K},
+                questions.tokens.size,
+                partial(measure, questions, more),
+            )
+            for name, K, questions, more in drawn
+        ]
+        return cells[:2] + super().plan(model, corpus, vocabulary, train_length) + cells[2:]
 
-    def _retrieved(self, documents: Documents, top: int, recorder: Recorder, scores: Score) -> None:
-        questions, handed = documents.retrieved(top, self.hit, range(self.trials))
-        cell = _cell(recorder, "retrieved", questions, top)
-        cell.answers(scores(questions) | {"handed": handed}, {})
-
-
-def _cell(recorder: Recorder, protocol: str, questions: Questions, documents: int) -> Recorder:
-    length = questions.tokens.shape[1]
-    return recorder.at(protocol=protocol, length=length, axis="documents", at=documents)
+    def where(self, form: DocumentForm, vocabulary: Vocabulary, length: int) -> dict:
+        return {"axis": "documents", "at": form.records(vocabulary, length)}

@@ -69,7 +69,6 @@ class ListRecall(Retrieval):
         found = self._recalled(exam, questions.tokens, items)
         self._report(cells, found)
         cells.drawn(questions.tokens, items)
-        cells.value("guess", len(wanted) / records)
         cells.value("chance", len(wanted) / (exam.vocabulary.keys - MARKS))
         return found["recall"]
 

@@ -12,8 +12,9 @@ disrupted at test: primacy goes), arXiv 2309.17453 (attention sinks).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -22,13 +23,14 @@ from torch import Tensor
 
 from extrap.data.alias import AliasForm
 from extrap.data.keyvalue import Padded, Records
-from extrap.data.trials.base import DEPTHS, Form, Questions
+from extrap.data.trials.base import Form, Questions
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
+from extrap.tasks.base import Diagnostic, Inside, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, check_depths, curve
-from extrap.utils.bounds import Count, Depths, Different, Multiples
+from extrap.tasks.scoring.retrieval import Exam, Grid, curve
+from extrap.utils.bounds import Count, Different, Multiples
 
+HIDDEN = ("-first", "-other")
 Ask = Literal["records", "padded", "alias"]
 FORMS: dict[Ask, Form] = {
     "records": Records(),
@@ -40,13 +42,11 @@ and padded (8 records) of extrap.tasks.kv, one-hop of extrap.tasks.alias."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class SinkAblation(AtLengths, Diagnostic):
+class SinkAblation(Grid, Diagnostic):
     """Accuracy by length and depth with and without the first token.
 
-    multiples: evaluated lengths over the training length, 1 among them; depths: as in
-    extrap.tasks.scoring.retrieval; trials: of each cell; ask: forms of retrieval, as far as the
-    run was trained on them; batch_tokens: tokens per forward, which changes speed and memory only.
-    Metrics:
+    ask: forms of retrieval, as far as the run was trained on them; the other options:
+    extrap.tasks.scoring.retrieval. Metrics:
 
     accuracy, restricted, format, primacy, recency, u_depth, tilt, mid    as in extrap.tasks.kv
     change     mean accuracy of -first and -other less that of the context as it is, paired by
@@ -59,64 +59,46 @@ class SinkAblation(AtLengths, Diagnostic):
     """
 
     name: ClassVar[str] = "sinks"
-    needs_one: ClassVar[str] = "the run learned it"
+    within: ClassVar[bool] = False
 
     multiples: Multiples = (1, 2)
-    depths: Depths = DEPTHS
     trials: Count = 100
     ask: Annotated[Sequence[Ask], MinLen(1), Different()] = ("records", "padded")
-    batch_tokens: Count = 4096
 
-    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        super().check(corpus, vocabulary, train_length)
-        check_depths(self.option("depths"), self.depths)
-        for form in self.ask:
-            for length in self.lengths(train_length):
-                FORMS[form].check(f"task.{self.name}", vocabulary, length)
-        corpus.check("validation", max(self.lengths(train_length)))
+    def forms(self) -> dict[str, Form]:
+        return {name: FORMS[name] for name in self.ask}
+
+    def cost(self, form: Form, length: int) -> int:
+        return (1 + len(HIDDEN)) * super().cost(form, length)
+
+    def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
+        plain = super().measure(cells, form, exam)
+        for hidden in HIDDEN if exam.model.maskable else ():
+            other = cells.at(protocol=cells.where["protocol"] + hidden)
+            scores = partial(_hiding, exam, hidden)
+            found = curve(other, self.depths, partial(exam.questions, form), scores)
+            other.value("guess", form.guess(exam.vocabulary, exam.length))
+            other.mean("change", found.mean(1) - plain.mean(1))
+        return plain
 
     def run(
         self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        stream, ns = corpus.stream("validation"), self.lengths(train_length)
-        readings = ("", "-first", "-other") if model.maskable else ("",)
-        each = self.trials * len(self.depths) * len(readings)
-        recorder, counter = Recorder(), Counter(progress, each * len(self.ask) * sum(ns))
-        for n in ns:
-            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
-            for name in self.ask:
-                found: dict[str, np.ndarray] = {}
-                for reading in readings:
-                    protocol = f"{name}{reading}"
-                    with recorder.at(protocol=protocol, length=n).within_range() as cells:
-                        scores = partial(_scores, exam, model, reading)
-                        questions = partial(exam.questions, FORMS[name])
-                        found[reading] = curve(cells, self.depths, questions, scores)
-                        cells.value("guess", FORMS[name].guess(vocabulary, n))
-                        if reading:
-                            change = found[reading].mean(1) - found[""].mean(1)
-                            cells.mean("change", change)
-                        elif n == train_length:
-                            cells.share("gate", found[""])
-            counter.up_to(each * len(self.ask) * sum(m for m in ns if m <= n))
+        recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
+        for form, hidden in product(self.ask, HIDDEN if model.maskable else ()):
+            recorder.value("chance", FORMS[form].chance(vocabulary), protocol=f"{form}{hidden}")
         passed = recorder.passed
-        for name in self.ask:
-            for reading in readings:
-                chance = FORMS[name].chance(vocabulary)
-                recorder.value("chance", chance, protocol=f"{name}{reading}")
         return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
 
 
-def _scores(exam: Exam, model: Inside, reading: str, questions: Questions) -> dict[str, np.ndarray]:
-    """Returns the scores of the model; `-first` and `-other` hide one token from it."""
-    if not reading:
-        return exam.score(questions)
-    slot = 0 if reading == "-first" else other_slot(questions)
+def _hiding(exam: Exam, hidden: str, questions: Questions) -> dict[str, np.ndarray]:
+    """Returns the scores of the model with one token hidden from it."""
+    slot = 0 if hidden == "-first" else other_slot(questions)
 
-    def hiding(tokens: Tensor, last: int) -> Tensor:
-        return model.without(tokens, slot, last)
+    def model(tokens: Tensor, last: int) -> Tensor:
+        return exam.model.without(tokens, slot, last)
 
-    return exam.score(questions, hiding)
+    return replace(exam, model=model).score(questions)
 
 
 def other_slot(questions: Questions) -> int:

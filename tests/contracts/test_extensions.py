@@ -21,9 +21,9 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.runs.build import find
 from extrap.utils.errors import NotApplicable
-from tests.contracts.test_schemes import Largest
 from tests.support.discover import PLUGINS, gpt, made, names, node, theirs
 from tests.support.exceptions import EXCUSED_EXTENSIONS, EXCUSED_PAIRS
+from tests.support.largest import Largest
 from tests.support.sample import some
 
 SCHEMES, EXTENSIONS = names("scheme"), names("extension")

@@ -7,7 +7,6 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model import attention as kernels
 from extrap.model.card import kind
@@ -18,6 +17,7 @@ from extrap.model.scheme import OutOfRange, Scheme, Where
 from extrap.utils.errors import UserError
 from tests.support.discover import gpt, names, scheme
 from tests.support.exceptions import EXCUSED
+from tests.support.largest import Largest
 
 SCHEMES = names("scheme")
 T = 40
@@ -296,21 +296,6 @@ def test_any_shape_at_any_coordinates(name, data):
     k[:, :, -1] += 1
     v[:, :, -1] += 1
     assert torch.equal(kernels.attention(model.scheme, q, k, v, at)[:, :, :-1], out[:, :, :-1])
-
-
-class Largest(TorchDispatchMode):
-    """Bytes of the largest tensor any operation makes."""
-
-    def __init__(self):
-        super().__init__()
-        self.bytes = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        for t in out if isinstance(out, tuple | list) else (out,):
-            if isinstance(t, torch.Tensor) and not func.is_view:
-                self.bytes = max(self.bytes, t.numel() * t.element_size())
-        return out
 
 
 @pytest.mark.sample(20)

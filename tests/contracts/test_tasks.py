@@ -1,6 +1,7 @@
 """What all tasks share, and that a YAML is a constructor call written down."""
 
 import inspect
+import re
 from dataclasses import fields, is_dataclass
 from typing import Annotated, get_args, get_origin, get_type_hints
 
@@ -8,9 +9,10 @@ import numpy as np
 import pytest
 
 from extrap.data.vocabulary import Vocabulary
+from extrap.runs.build import find
 from extrap.tasks.base import AtLengths, Diagnostic, Task, batches, lengths
 from extrap.utils.errors import UserError
-from tests.support.discover import made, names, node
+from tests.support.discover import CONF, made, names, node
 from tests.support.hand import Texts
 
 
@@ -50,6 +52,20 @@ def test_options_are_bounded_in_the_signature(name):
     assert {f.kw_only for f in fields(kind)} == {True}
     assert kind.name == name
     for option, hint in get_type_hints(kind.__init__, include_extras=True).items():
+        assert not bare(hint), f"{option} has no bounds"
+
+
+def targets():
+    files = (CONF / "data").rglob("*.yaml")
+    found = re.findall(r"_target_: (extrap\.data\.\S+)", "".join(f.read_text() for f in files))
+    return sorted({*found} - {"extrap.data.mixture.Mixture"})  # its length is checked by its parts
+
+
+@pytest.mark.parametrize("target", targets())
+def test_options_of_data_are_bounded_in_the_signature(target):
+    """No constructor checks numbers by itself."""
+    hints = get_type_hints(find(target, "data").__init__, include_extras=True)
+    for option, hint in hints.items():
         assert not bare(hint), f"{option} has no bounds"
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from extrap.data.computed import HINTS
-from extrap.data.strings import IGNORE, TASKS, Copy, FlipFlop
+from extrap.data.strings import IGNORE, TASKS, FlipFlop
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from
 from tests.tasks.test_algorithmic import solve
 
@@ -53,12 +52,6 @@ def test_the_wanted_bit_of_a_flip_flop_stands_as_far_back_as_its_docstring_says(
         assert np.mean(last) == pytest.approx((1 - ignored**n) / (1 - ignored), rel=0.06)
 
 
-def test_flip_flops_of_training_are_drawn_as_ever():
-    """Runs of before and of now have the same data."""
-    string = FlipFlop().string(np.random.default_rng(3), V, 8)
-    assert V.show(string.tokens) == "k3 k4 v0 k5 v0 k5 v0 k5 v0 k4 v1 k5 v1 k5 v0 k5 v0 k6 v1"
-
-
 @every
 def test_lengths_are_uniform_and_every_slot_is_used(name):
     rows, scored = draw(name, size=4000)
@@ -75,13 +68,6 @@ def test_lengths_are_uniform_and_every_slot_is_used(name):
 def test_widths_are_those_of_strings(name, n):
     string = TASKS[name].string(np.random.default_rng(0), V, n)
     assert len(string.tokens) == len(string.answers) == TASKS[name].width(n)
-
-
-def test_even_pairs_are_even():
-    answers = [
-        TASKS["even-pairs"].string(np.random.default_rng(i), V, 9).tokens[-1] for i in range(1000)
-    ]
-    assert 0.45 < np.mean(np.array(answers) == V.value(1)) < 0.55
 
 
 @pytest.mark.parametrize("name", ["parity", "sort", "addition", "s5"])
@@ -114,31 +100,3 @@ def test_hints_are_neighbours_that_begin_anywhere_and_are_the_same_in_both_numbe
         assert (first == second).all() and (total[:3] == first).all()
         begins.add(int(total[0]))
     assert begins == {*V.key_ids[HINTS:-3]}
-
-
-def test_what_a_string_needs_of_the_vocabulary_is_one_line():
-    with pytest.raises(
-        UserError, match=r"^x\.longest=20: data\.vocabulary\.keys=30 has hints for 14"
-    ):
-        TASKS["addition-hints"].check("x", Vocabulary(keys=30), 128)
-    with pytest.raises(UserError, match=r"^data\.vocabulary\.values=8: x needs 10 value ids"):
-        TASKS["addition"].check("x", Vocabulary(keys=64, values=8), 64)
-    with pytest.raises(UserError, match=r"^data\.vocabulary\.keys=12: x needs 15 key ids"):
-        TASKS["s5"].check("x", Vocabulary(keys=12, values=8), 64)
-
-
-def test_bad_options_are_told():
-    with pytest.raises(ValueError, match="longest=0"):
-        Copy(longest=0)
-    with pytest.raises(
-        UserError,
-        match=(
-            r"^data\.more\.copy\.longest=20: .* 43 tokens; give fewer symbols, "
-            r"or raise data\.length=42$"
-        ),
-    ):
-        Copy().check("data.more.copy", V, 42)
-    with pytest.raises(
-        UserError, match=r"data\.vocabulary\.keys=6: data\.more\.copy needs 7 key ids"
-    ):
-        Copy().check("data.more.copy", Vocabulary(keys=6), 64)

@@ -136,7 +136,7 @@ def test_what_stands_late_in_a_file_of_json_changes_nothing_before_it(tmp_path):
     found = [text.decode() for _, text in Files(path=str(file), document_tokens=10**9).documents()]
     assert found == [row["text"] for row in rows + late]
     file.write_text("\n".join(map(json.dumps, [*rows, {"text": 5}])))
-    with pytest.raises(UserError, match=rf"text: 5.* is no text in {file}:901; its columns"):
+    with pytest.raises(UserError):
         list(Files(path=str(file)).documents())
 
 
@@ -251,108 +251,53 @@ def test_nothing_is_left_of_the_reading_library(folder, cache, tmp_path, monkeyp
     )
 
 
-def write(path, content):
-    path.write_bytes(content)
-    return path
+COLUMN = "data.corpus.column"
+UNREADABLE = {
+    "empty.txt": b"",
+    "short.txt": b"too short to split",
+    "image.txt": b"\xff\xd8\xff",
+    "t.parquet": b"none",
+    "t.gz": b"none",
+    "cut.jsonl.gz": gzip.compress(b'{"text": "a"}')[:-9],
+    "BOMB.TXT.GZ": gzip.compress(bytes(2**28 + 1)),
+    "t.bz2": bz2.compress(b"text"),
+    "cut.jsonl": b'{"a": ',
+    "half.jsonl": b'{"text": "\\ud800"}',
+}
+WRONG_COLUMN = {
+    "null.jsonl": b'{"text": "a"}\n\n{"text": null, "b": "c"}',
+    "list.jsonl": b'{"text": "a"}\n["b"]',
+    "other.jsonl": b'{"body": "x", "n": 1}',
+}
 
 
-@pytest.mark.parametrize(
-    ("make", "line"),
-    [
-        (
-            lambda d: d / "none.txt",
-            "data.corpus.path={}: no such file or folder; give an existing text file",
-        ),
-        (lambda d: d / "*.none", "data.corpus.path={}: no such file or folder"),
-        (
-            lambda d: write(d / "empty.txt", b""),
-            "data.corpus.path={}: empty; give an existing text file",
-        ),
-        (lambda d: d, "data.corpus.path={}: empty"),
-        (
-            lambda d: write(d / "short.txt", b"too short to split"),
-            "data.corpus.path={}: no document is in the ",
-        ),
-        (
-            lambda d: write(d / "image.txt", b"\xff\xd8\xff"),
-            "data.corpus.path={}: extrap cannot read this as text",
-        ),
-        (
-            lambda d: write(d / "t.jsonl", b'{"a": '),
-            "data.corpus.path={}:1: extrap cannot read this as json",
-        ),
-        (
-            lambda d: write(d / "t.parquet", b"none"),
-            "data.corpus.path={}: extrap cannot read this as parquet",
-        ),
-        (
-            lambda d: write(d / "t.gz", b"none"),
-            "data.corpus.path={}: extrap cannot read this as text",
-        ),
-        (
-            lambda d: write(d / "t.jsonl.gz", gzip.compress(b'{"text": "a"}')[:-9]),
-            "data.corpus.path={}:1: extrap cannot read this as json (Compressed file ended",
-        ),
-        (
-            lambda d: write(d / "t.TXT.GZ", gzip.compress(bytes(2**28 + 1))),
-            "data.corpus.path={}: unpacks to more than 200 times its size",
-        ),
-        (
-            lambda d: write(d / "t.bz2", bz2.compress(b"text")),
-            "data.corpus.path={}: extrap cannot read",
-        ),
-        (
-            lambda d: write(d / "t.jsonl", b'{"text": "\\ud800"}'),
-            "data.corpus.path={}:1: the text holds half of a character",
-        ),
-        (
-            lambda d: write(d / "t.jsonl", b'{"text": "a"}\n\n{"text": null, "b": "c"}'),
-            "data.corpus.column=text: null is no text in {}:3; its columns of text: b",
-        ),
-        (
-            lambda d: write(d / "t.jsonl", b'{"text": "a"}\n["b"]'),
-            "data.corpus.column=text: ['b'] is no text in {}:2",
-        ),
-        (
-            lambda d: write(d / "u.jsonl", b'{"body": "x", "n": 1}'),
-            "data.corpus.column=text: no text of that name in {}:1; its columns of text: body",
-        ),
-    ],
-)
-def test_what_cannot_be_read_is_told_in_one_line(tmp_path, cache, capfd, make, line):
+@pytest.mark.parametrize("name", ["none.txt", "*.none", "", *UNREADABLE, *WRONG_COLUMN])
+def test_what_cannot_be_read_is_named_in_one_line(tmp_path, cache, capfd, name):
     (tmp_path / "given").mkdir()
-    path = make(tmp_path / "given")
+    path = tmp_path / "given" / name
+    if content := (UNREADABLE | WRONG_COLUMN).get(name):
+        path.write_bytes(content)
     with pytest.raises(UserError) as error:
         Files(path=str(path)).open(cache)
-    assert str(error.value).startswith(line.format(path))
-    assert "\n" not in str(error.value)
+    assert error.value.option == (COLUMN if name in WRONG_COLUMN else "data.corpus.path")
+    assert str(path).rstrip("/") in str(error.value) and "\n" not in str(error.value)
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_file_that_is_not_text_is_named(folder, cache):
-    (folder / "b" / "37.txt").write_bytes(b"\xff\xff")
-    with pytest.raises(
-        UserError, match=f"^data.corpus.path={folder}/b/37.txt: extrap cannot read this as text"
-    ):
-        Files(path=str(folder)).open(cache)
-
-
-def test_a_split_shorter_than_a_window_is_told(folder, cache):
+def test_a_split_shorter_than_a_window_is_named(folder, cache):
     corpus = Files(path=str(folder)).open(cache)
     corpus.check("train", 1000)
-    with pytest.raises(
-        UserError,
-        match=(
-            rf"^data.corpus.path={folder}: the text has \d+ validation tokens, but one "
-            r"window has 1000000; give more"
-        ),
-    ):
+    with pytest.raises(UserError) as error:
         corpus.check("validation", 10**6)
+    assert error.value.option == "data.corpus.path"
 
 
-@pytest.mark.parametrize(
-    "options", [{"validation": 0.0}, {"validation": 1.0}, {"document_tokens": 0}]
-)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        Files(path="x", **options)
+def test_lines_that_begin_a_document_split_a_file(tmp_path, cache):
+    articles = {"a.txt": "before\n"} | {
+        f"a.txt#= {i} =": f" = {i} = \n = = part = = \ntext {i}\n" for i in range(30)
+    }
+    (tmp_path / "a.txt").write_text("".join(articles.values()))
+    for split, found in texts(
+        Files(path=str(tmp_path / "a.txt"), begins="^ = [^=]").open(cache)
+    ).items():
+        assert found == [text for name, text in articles.items() if split_of(name, 0.25) == split]

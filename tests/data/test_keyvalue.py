@@ -59,30 +59,6 @@ def test_every_slot_is_trained(length):
     assert np.flatnonzero(recorded.any(0)).tolist() == list(range(1, length - 2))
 
 
-def test_filler_is_running_text_in_one_of_three_forms():
-    sequences, _ = draw(KeyValue(size=4000, prefix=0.3, scattered=0.2, tail=0))
-    filler = sequences < V.text
-    text = STREAM.astype(np.uint8).tobytes()
-    assert all(
-        bytes(row[of].astype(np.uint8)) in text
-        for row, of in zip(sequences[:300], filler[:300], strict=True)
-    )
-    in_front = filler.sum(1) == (filler[:, 1:].cumprod(1)).sum(1)
-    none, prefix, scattered = (
-        part.mean() for part in (~filler.any(1), filler.any(1) & in_front, ~in_front)
-    )
-    # Half, 0.3 and 0.2; but some have no room for filler, and some scatter a little of it all in
-    # front.
-    assert 0.5 < none < 0.62
-    assert 0.25 < prefix < 0.32
-    assert 0.1 < scattered < 0.2
-
-
-def test_no_filler_where_none_is_asked_for():
-    sequence, _ = draw(KeyValue(size=50, prefix=0, scattered=0, tail=0))
-    assert (sequence[:, 1:] > V.bos).all()
-
-
 @pytest.mark.parametrize("difficulty", [0.0, 0.5, 1.0])
 def test_the_number_of_records_is_log_uniform_when_easy_and_uniform_when_hard(difficulty):
     size, n = 50_000, np.arange(2, 32)
@@ -147,19 +123,3 @@ def test_the_printed_example_is_one():
         drawn_from(10, V, stream, 32), 1.0
     )
     assert V.show(sequence[0, :32]) in " ".join(keyvalue.__doc__.split())
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"depth": "middle"},
-        {"prefix": 0.6, "scattered": 0.5},
-        {"prefix": -0.1},
-        {"tail": 1.5},
-        {"echo": -0.1},
-        {"echo": 1.0},
-    ],
-)
-def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        KeyValue(**options)

@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 import torch
@@ -13,7 +11,6 @@ from extrap.data.keyvalue import KeyValue
 from extrap.data.mixture import IGNORED, Batches, Mixture
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 
 TEXT = np.random.default_rng(0).integers(256, size=3000).astype(np.uint16)
 STEPS = 10
@@ -146,38 +143,3 @@ def test_a_batch_moves_whole():
     assert moved.targets.is_meta
     assert moved.early.is_meta
     assert moved.parts == batches()[0].parts
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        ({"length": 5}, "data.length=5: BOS, "),
-        ({"length": 600}, "data.vocabulary.keys=256: 299 records in 600 tokens need a key each"),
-        (
-            {"text": {"size": 0}, "retrieval": {"size": 0}},
-            "data.text.size=0: with data.retrieval.size=0 too",
-        ),
-        ({"text": {"size": -1}}, "data.text.size=-1"),
-        ({"retrieval": {"weight": 0.0}}, "data.retrieval.weight=0.0"),
-        ({"text": {"weight": float("nan")}}, "data.text.weight=nan"),
-    ],
-)
-def test_bad_options_are_told_in_one_line(options, line):
-    with pytest.raises(UserError) as error:
-        mixture(**options)
-    assert str(error.value).startswith(line)
-    assert "\n" not in str(error.value)
-
-
-def test_text_shorter_than_a_window_is_told_in_one_line():
-    with pytest.raises(
-        UserError,
-        match=r"^data.corpus.path=given: the text has 30 train tokens, but one window has 64; .*$",
-    ):
-        Batches(mixture(), corpus(TEXT[:30]), 0, STEPS)
-
-
-@pytest.mark.parametrize("name", ["text", "retrieval", "a/b", "a.b", ""])
-def test_a_part_has_a_name_of_its_own(name: str) -> None:
-    with pytest.raises(UserError, match=rf"^data\.more\.{re.escape(name)}: the name of a part"):
-        mixture(more={name: Text(size=2)})

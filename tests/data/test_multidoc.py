@@ -6,7 +6,6 @@ import pytest
 from extrap.data.facts import RELATIONS, Template
 from extrap.data.multidoc import Documents, MultiDocument
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from
 
 V = Vocabulary()
@@ -54,21 +53,6 @@ def test_every_answer_is_the_object_of_its_question(facts, length, progress):
             mark, relation, subject = row[t - 2 : t + 1]
             assert mark == ord("?") and t > first
             assert row[t + 1] == known[subject, chr(relation)]
-
-
-def test_few_documents_come_first_and_every_number_at_last():
-    early, late = ((draw(progress=p, size=800)[0] == ord(".")).sum(1) for p in (0.0, 1.0))
-    assert early.mean() < late.mean()
-    assert set(late) == set(range(2, Template.of(V, 1).most(64) + 1))
-
-
-def test_filler_is_training_text_in_front_of_late_sequences():
-    assert np.isin(draw(progress=0.0)[0][:, 2], V.key_ids).all()
-    rows, text = draw(size=400, prefix=1.0)[0], STREAM.astype(np.uint8).tobytes()
-    starts = [int(np.flatnonzero(np.isin(row, V.key_ids))[0]) - 1 for row in rows]
-    assert np.std(starts) > 5 and all(
-        bytes(row[1:s].astype(np.uint8)) in text for row, s in zip(rows, starts, strict=True)
-    )
 
 
 @pytest.mark.parametrize("facts", [1, 2])
@@ -144,29 +128,3 @@ def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
     ) and found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
     assert (found_few == (few.tokens[:, :end] == few.tokens[:, -1:]).any(1)).all()
     assert found_few[(few.tokens[:, 1 : 1 + template.width] == few.tokens[:, -1:]).any(1)].all()
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"facts": 0}, "facts=0"),
-        ({"facts": 5}, "facts=5"),
-        ({"prefix": 1.5}, "prefix"),
-    ],
-)
-def test_bad_options_are_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        MultiDocument(**options)
-
-
-@pytest.mark.parametrize(
-    ("length", "vocabulary", "word"),
-    [
-        (8, V, "facts=1: a sequence of 8 tokens holds 1"),
-        (96, Vocabulary(keys=4), "23 documents in 96 tokens need a subject each"),
-    ],
-)
-def test_what_does_not_fit_is_told_in_one_line(length, vocabulary, word):
-    with pytest.raises(UserError, match=rf"^data\.more\.docs.*{word}") as error:
-        MultiDocument().check("data.more.docs", vocabulary, length)
-    assert "\n" not in str(error.value)

@@ -5,7 +5,6 @@ import pytest
 
 from extrap.data.multivalue import MultiValue
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from
 
 V = Vocabulary()
@@ -34,48 +33,3 @@ def test_every_answer_is_one_of_the_values_of_its_key(length, progress):
         assert all(len(set(values)) == len(values) for values in known.values())
         assert np.flatnonzero(answered).tolist() == list(range(first, length, 2))
         assert all(row[t + 1] in known[row[t]] for t in np.flatnonzero(answered))
-
-
-def test_all_values_of_a_key_are_answers():
-    sequences, scored = draw(progress=0.0)
-    row, answered = next((r, a) for r, a in zip(sequences, scored, strict=True) if a.sum() > 25)
-    known = {
-        v
-        for t, v in zip(range(1, 65), row[1:], strict=True)
-        if v in V.value_ids and t < np.flatnonzero(answered)[0] + 1
-    }
-    assert set(row[1:][answered]) == known
-
-
-def test_filler_is_training_text_in_late_sequences_only():
-    assert (draw(progress=0.0)[0][:, 1:] > V.bos).all()
-    rows = draw(scattered=1.0)[0]
-    text = STREAM.astype(np.uint8).tobytes()
-    assert (rows < V.text).any(1).mean() > 0.6
-    assert all(bytes(row[row < V.text].astype(np.uint8)) in text for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"values": 0}, "values=0"),
-        ({"scattered": -0.1}, "scattered"),
-    ],
-)
-def test_bad_options_are_refused(options, word):
-    with pytest.raises(ValueError, match=word):
-        MultiValue(**options)
-
-
-@pytest.mark.parametrize(
-    ("values", "vocabulary", "word"),
-    [
-        (40, V, "values=40: a sequence of 64"),
-        (4, Vocabulary(values=3), "values=4"),
-        (2, Vocabulary(keys=9), "31 keys"),
-    ],
-)
-def test_what_does_not_fit_is_told_in_one_line(values, vocabulary, word):
-    with pytest.raises(UserError, match=rf"^data\.more\.mv.*{word}") as error:
-        MultiValue(values=values).check("data.more.mv", vocabulary, 64)
-    assert "\n" not in str(error.value)

@@ -3,34 +3,12 @@
 import numpy as np
 import pytest
 
-from extrap.data.keyvalue import Padded
 from extrap.data.multivalue import least, places, several_queries, several_values
-from extrap.data.passkey import k_max, noise, passkey_distances
+from extrap.data.passkey import k_max
 from extrap.data.vocabulary import Vocabulary
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
-
-
-@pytest.mark.parametrize("m", [2, 3, 4, 7])
-@pytest.mark.parametrize("length", [28, 64, 65, 512])
-def test_needles_stand_where_they_say(length, m):
-    for form, queries in ((several_values, 1), (several_queries, m)):
-        made = form(V, STREAM, 0, length, m, range(5))
-        at = places(length, m, queries)
-        assert made.tokens.shape == (5, length) and (np.diff(at) >= 2).all()
-        assert (
-            at[0] == 1
-            and at[-1] == length - 2 * queries - 1
-            and made.distances.tolist() == (length - queries - at).tolist()
-        )
-        for depth, slot in zip(made.depths, at, strict=True):
-            assert abs(slot - (1 + depth * (length - 2 * queries - 2))) <= 0.5
-        for row, answers in zip(made.tokens, made.answers, strict=True):
-            assert row[at + 1].tolist() == answers.tolist() and row[0] == V.bos
-            assert np.flatnonzero(
-                row[: length - 2 * queries + 1] >= V.key_ids.start
-            ).tolist() == sorted([*at, *(at + 1)])
 
 
 def test_the_shortest_context_is_the_shortest():
@@ -60,22 +38,6 @@ def test_values_of_a_key_differ():
     np.testing.assert_array_equal(
         several_values(V, STREAM, 0, 64, 4, [7]).tokens[0], made.tokens[7]
     )
-
-
-@pytest.mark.parametrize("length", [32, 64, 512])
-def test_passkeys_stand_at_the_distance_they_say_in_the_same_noise(length):
-    at, rest = passkey_distances(2, length - 2, 32), set()
-    assert at[0] == 2 and at[-1] == length - 2 and len(at) == min(32, length - 3)
-    for distance in at:
-        trials = Padded(1).questions(
-            V, noise(V, length), 0, length, (length - 2 - distance) / (length - 4), range(3)
-        )
-        slot = length - 1 - distance
-        assert (
-            trials.distance == distance and (trials.tokens[:, slot] == trials.tokens[:, -1]).all()
-        )
-        rest.add(np.delete(trials.tokens, [slot, slot + 1], axis=1).tobytes())
-    assert len(rest) == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ import pytest
 
 from extrap.data.query import Query, most_asked_first
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from
 
 V = Vocabulary()
@@ -43,14 +42,6 @@ def test_every_answer_is_the_value_of_an_asked_key(length, progress):
         assert mark == V.bos or mark < V.text
 
 
-def test_first_is_its_share():
-    marks = [parse(row)[2] == V.bos for row in draw(size=2000, first=0.3)[0]]
-    assert 0.26 < np.mean(marks) < 0.34
-    assert not any(parse(row)[2] == V.bos for row in draw(first=0.0)[0]) and all(
-        parse(row)[2] == V.bos for row in draw(first=1.0)[0]
-    )
-
-
 def test_the_question_of_the_test_is_trained_with_every_number_of_records():
     """One key in front of the most records fits, and early training has fewer records."""
     late = [parse(row) for row in draw(size=3000)[0]]
@@ -58,22 +49,3 @@ def test_the_question_of_the_test_is_trained_with_every_number_of_records():
     assert any(len(asked) == 1 and len(records) == 30 for asked, records, *_ in late)
     early = [len(parse(row)[1]) for row in draw(size=3000, progress=0.0)[0]]
     assert np.mean(early) < 12 < np.mean([len(records) for _, records, *_ in late])
-
-
-def test_a_pure_function_of_its_arguments():
-    one, two = draw(), draw()
-    assert np.array_equal(one[0], two[0]) and np.array_equal(one[1], two[1])
-    assert not np.array_equal(one[0], draw(seed=1)[0])
-
-
-@pytest.mark.parametrize("options", [{"first": 1.5}, {"first": -0.1}])
-def test_bad_shares(options):
-    with pytest.raises(ValueError, match=next(iter(options))):
-        Query(**options)
-
-
-def test_what_does_not_fit_is_one_line():
-    with pytest.raises(UserError, match=r"^data\.more\.query: data\.length=7 is too short"):
-        Query().check("data.more.query", V, 7)
-    with pytest.raises(UserError, match=r"data\.vocabulary\.keys=8: 30 records in 64 tokens"):
-        Query().check("data.more.query", Vocabulary(keys=8), 64)

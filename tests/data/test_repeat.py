@@ -1,12 +1,10 @@
 """Training sequences of repeated text."""
 
 import numpy as np
-import pytest
 
 from extrap.data.mixture import IGNORED, Batches
 from extrap.data.repeat import RepeatedText
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.data.test_mixture import batches, corpus, mixture
 from tests.support.hand import drawn_from
 
@@ -42,9 +40,3 @@ def test_it_is_a_part_of_a_mixture_and_moves_no_other():
     assert both.parts == {"text": slice(0, 4), "retrieval": slice(4, 10), "repeat": slice(10, 13)}
     assert both.tokens[:10].tolist() == batches()[4].tokens.tolist()
     assert (both.targets[10:] != IGNORED).sum(1).min() >= 32
-
-
-@pytest.mark.parametrize("shortest", [0, 33])
-def test_a_text_must_fit_twice(shortest):
-    with pytest.raises(UserError, match=rf"data.more.repeat.shortest={shortest}: expected 1 to 32"):
-        mixture(more={"repeat": RepeatedText(shortest=shortest)})

@@ -6,7 +6,6 @@ import pytest
 from extrap.data.nth import MOST, Nth, NthForm
 from extrap.data.trace import Trace, TraceForm
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 from tests.support.hand import drawn_from, nth_answer, trace_answer
 
 V = Vocabulary(keys=64, values=16)
@@ -37,17 +36,6 @@ def test_every_scored_token_follows_from_the_records(part, length, difficulty):
         for at in answers:
             query = tuple(row[at - form.asking : at])
             assert row[at] == known(form, row[1:start], query)
-
-
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
-def test_hard_sequences_have_records_on_every_slot_and_up_to_as_many_as_fit(part):
-    rows, scored = part.draw(drawn_from(0, V, STREAM, 64), 1.0)
-    easy, _ = part.draw(drawn_from(0, V, STREAM, 64), 0.0)
-    assert (easy[:, 1] >= V.key_ids.start).all(), "easy ones begin with records"
-    starts = {int(np.flatnonzero(row >= V.key_ids.start)[0]) for row in rows}
-    assert len(starts) > 10
-    asked = scored.sum(1)
-    assert asked.min() <= 2 and asked.max() > 10
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -109,18 +97,3 @@ def test_chains_of_training_have_all_numbers_of_hops():
                 key, steps = given[key], steps + 1
             hops.add(steps)
     assert hops == {0, 1, 2, 3}
-
-
-@pytest.mark.parametrize(
-    ("form", "length", "message"),
-    [
-        (NthForm(5), 12, r"^task\.x\.copies=5: 12 tokens hold 4 records"),
-        (NthForm(5), 6, r"^task\.x: 6 tokens hold 1 records and a question, but 2 records"),
-        (TraceForm(2), 256, r"^data\.vocabulary\.keys=64: task\.x needs 84 key ids for 84 records"),
-        (NthForm(5), 256, r"^data\.vocabulary\.keys=64: task\.x needs 79 key ids for 126 records"),
-    ],
-)
-def test_what_does_not_fit_is_one_line(form, length, message):
-    with pytest.raises(UserError, match=message) as error:
-        form.check("task.x", V, length)
-    assert "\n" not in str(error.value)

@@ -4,7 +4,6 @@ import pytest
 from extrap.data.keyvalue import Padded, Records
 from extrap.data.trials.base import DEPTHS
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
 
 V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
@@ -51,15 +50,6 @@ def test_all_but_the_gold_record_is_the_same_at_every_depth(form, length):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_depth_of_records_is_their_index(length):
-    last = length // 2 - 2
-    for depth in DEPTHS:
-        made = trials(Records(), length, depth)
-        assert made.index == round(depth * last)
-        assert made.distance == 2 * (last - made.index + 1)
-
-
-@pytest.mark.parametrize("length", LENGTHS)
 def test_depth_of_padded_is_a_place_in_tokens(length):
     for depth in DEPTHS:
         slot = length - 1 - trials(Padded(8), length, depth).distance
@@ -103,25 +93,3 @@ def test_gold_stands_anywhere_among_distinct_keys():
     answers = trials(Records(), 32, 0.5, range(500))
     assert len({*answers.tokens[:, -1]}) > 200
     assert len({*answers.answers[:, 0]}) == V.values
-
-
-@pytest.mark.parametrize(
-    ("form", "length", "line"),
-    [
-        (
-            Records(),
-            1024,
-            (
-                "data.vocabulary.keys=256: 511 records in 1024 tokens need a key each; raise "
-                "data.vocabulary.keys to 511 or more"
-            ),
-        ),
-        (Padded(300), 1024, "data.vocabulary.keys=256: 300 records"),
-        (Padded(32), 64, "task.kv.pairs=32: a context of 64 tokens holds at most 31 records"),
-    ],
-)
-def test_what_does_not_fit_is_told_in_one_line(form, length, line):
-    with pytest.raises(UserError) as error:
-        form.check("task.kv", V, length)
-    assert str(error.value).startswith(line)
-    assert "\n" not in str(error.value)

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 
 from extrap.data.vocabulary import Vocabulary
 
@@ -22,9 +21,3 @@ def test_ids_are_shown_for_people():
         v.show([v.bos, ord("a"), ord(" "), ord("\n"), 255, v.key(7), v.value(0)])
         == r"<bos> a _ \n \xff k7 v0"
     )
-
-
-@pytest.mark.parametrize("option", ["keys", "values"])
-def test_fewer_than_two_of_a_kind_are_refused(option):
-    with pytest.raises(ValueError, match=f"{option}=1"):
-        Vocabulary(**{option: 1})

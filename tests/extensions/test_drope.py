@@ -10,11 +10,9 @@ from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.stack import Stack
-from extrap.schemes.linear_rope import LinearRoPE
 from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
 from extrap.schemes.vo_rope import VORoPE
-from extrap.utils.errors import NotApplicable
 from tests.support.jobs import job
 from tests.support.scheme_case import close
 
@@ -40,12 +38,6 @@ def test_what_is_left_are_the_other_parts(made, left):
     model, bare = gpt(made()), gpt(left())
     close(DroPE()(model)(TEXT), bare(TEXT))
     assert (model(TEXT) - bare(TEXT)).abs().max() > 1e-3
-
-
-def test_refusals():
-    for scheme, why in ((Scheme(SHAPE), "nothing to drop"), (LinearRoPE(SHAPE), "owns attention")):
-        with pytest.raises(NotApplicable, match=why):
-            DroPE()(gpt(scheme))
 
 
 def test_it_is_recalibrated_at_the_training_length():

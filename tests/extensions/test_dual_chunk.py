@@ -1,8 +1,7 @@
-"""Dual chunk attention and STRING: what their options stand for, that far texts meet trained
-distances alone, and what is refused. The maps are tested in tests/model/test_distance_maps.py.
+"""Dual chunk attention and STRING: their defaults, and that far texts meet trained distances alone.
+The maps are tested in tests/model/test_distance_maps.py.
 """
 
-import pytest
 import torch
 
 from extrap.extensions.dual_chunk import DualChunkAttention
@@ -10,8 +9,6 @@ from extrap.extensions.shifted_positions import STRING
 from extrap.model.distance_maps import DualChunk, Shifted
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
-from extrap.utils.errors import NotApplicable
-from tests.support.discover import gpt
 from tests.support.scheme_case import at, close, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=1, length=64)
@@ -42,35 +39,3 @@ def test_short_texts_of_one_chunk_are_left_alone():
     s, rope = DualChunkAttention().map(RoPE(SHAPE)), RoPE(SHAPE)
     q, k, v = qkv(SHAPE, 44)
     close(s.attend(q, k, v, at(s, 44)), rope.attend(q, k, v, at(rope, 44)))
-
-
-@pytest.mark.parametrize("extension", [DualChunkAttention(), STRING()])
-@pytest.mark.parametrize("scheme", ["nope", "sinusoidal", "linear-rope"])
-def test_refusals(extension, scheme):
-    with pytest.raises(NotApplicable, match=" on "):
-        extension(gpt(scheme))
-
-
-@pytest.mark.parametrize(
-    "extension, said",
-    [
-        (
-            DualChunkAttention(farthest=64),
-            "farthest=64: must lie between 1 and L - 1 = 63",
-        ),
-        (DualChunkAttention(window=40), "window=40"),
-        (STRING(shift=65), "shift=65"),
-        (STRING(shift=10, local=11), "local=11"),
-        (STRING(shift=10, local=10), "every distance it tells apart would stay"),
-    ],
-)
-def test_options(extension, said):
-    with pytest.raises(ValueError, match=said):
-        extension.extend(RoPE(SHAPE))
-
-
-def test_both_work_on_biases_and_stacks():
-    for scheme in ("alibi", "t5", "rope-logn", "xpos"):
-        for extension in (DualChunkAttention(), STRING()):
-            extended = extension(gpt(scheme))
-            assert extended(torch.zeros(1, 200, dtype=torch.long)).isfinite().all()

@@ -1,6 +1,4 @@
-"""Methods that change frequencies: published numbers, transformers, the score in phases, and where
-they are the identity.
-"""
+"""Methods that change frequencies against SCHEMES.md, transformers and the score in phases."""
 
 from math import log
 
@@ -9,24 +7,19 @@ import torch
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension
-from extrap.extensions.by_parts import NTKByParts, YaRN, kept_by_index
+from extrap.extensions.by_parts import NTKByParts, YaRN
 from extrap.extensions.dynamic_ntk import DynamicNTK
-from extrap.extensions.frequencies import Heat
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
-from extrap.model.decoder import Decoder
-from extrap.model.gpt import GPT
 from extrap.model.rotary import pairing
 from extrap.model.scheme import Scheme, Shape, Where
-from extrap.model.spectrum import frequencies_used, pairs
+from extrap.model.spectrum import frequencies_used
 from extrap.model.stack import Stack
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope import RoPE
-from extrap.utils.errors import NotApplicable
-from tests.support import fixture_e
 from tests.support.discover import node, scheme
 from tests.support.explicit_phase import between, logits
 from tests.support.extension_case import close, rope, row, theta
@@ -51,38 +44,6 @@ def test_published_frequencies(extension, expected):
     torch.testing.assert_close(theta(extension, rope()), row(*expected), atol=1e-9, rtol=0)
 
 
-def test_published_bases():
-    """A base can be read off pair 1: theta_1 = base**(-2/d)."""
-    for extension, n, base in (
-        (NTK(4.0), 256, 63496.042),
-        (DynamicNTK(), 128, 25198.421),
-        (DynamicNTK(4.0), 128, 85498.797),
-        (NTKOld(4.0), 256, 40000.0),
-    ):
-        assert float(theta(extension, rope(), n)[1]) ** -4 == pytest.approx(base, abs=6e-4)
-
-
-def test_published_ramp_of_yarn():
-    """d = 64, L = 2048: pairs up to 8 are kept, pairs from 21 on interpolated."""
-    kept = kept_by_index(pairs(rope(64, 2048)), 1.0, 32.0)
-    assert (
-        (kept[:9] == 1).all()
-        and (kept[21:] == 0).all()
-        and ((kept[9:21] > 0) & (kept[9:21] < 1)).all()
-    )
-
-
-def test_short_windows_need_another_fast_end():
-    """32 turns asked of a window of 128 slow even pair 0; null does not."""
-    assert float(theta(NTKByParts(8.0, beta_fast=32.0), rope(64, 128))[0]) == pytest.approx(
-        0.672, abs=5e-4
-    )
-    assert float(theta(NTKByParts(8.0), rope(64, 128))[0]) == 1.0
-    assert torch.equal(
-        theta(YaRN(8.0), rope(64, 2048)), theta(YaRN(8.0, beta_fast=32.0), rope(64, 2048))
-    )
-
-
 def test_published_temperatures():
     assert (
         YaRN(4.0).heat(64, 64)
@@ -91,47 +52,6 @@ def test_published_temperatures():
     )
     assert YaRN(None).heat(64, 64) == YaRN(1.0).heat(640, 64) == 1.0
     assert LongRoPE(8.0).heat(4096, 2048) == pytest.approx(1.128152150**2, abs=4e-9)
-
-
-FIXTURE = {
-    Interpolation(2.0): (
-        ".205040128 .312249239 .334300814 .148409819",
-        "-.010540265 -.009689251 -.006465970 -.001659595",
-    ),
-    NTK(4.0): (
-        ".339697334 .158253642 .369045031 .133003993",
-        "-.172557948 -.074570842 .041673808 .147715256",
-    ),
-    NTKOld(4.0): (
-        ".339653920 .157981002 .369379069 .132986009",
-        "-.173053635 -.075085224 .041266668 .147515041",
-    ),
-    NTKFixed(4.0): (
-        ".205008352 .312699669 .333904059 .148387920",
-        "-.009824305 -.009051785 -.006063072 -.001589908",
-    ),
-    NTKMixed(4.0): (
-        ".175831818 .353942362 .321320893 .148904927",
-        ".037056081 .014054485 -.012388140 -.035797716",
-    ),
-}
-
-
-@pytest.mark.parametrize("extension", FIXTURE)
-def test_fixture_e(extension):
-    fixture_e.check(extension.extend(RoPE(fixture_e.SHAPE)), *FIXTURE[extension])
-
-
-def test_fixture_e_temperature_of_yarn():
-    s = Stack(
-        fixture_e.SHAPE,
-        [RoPE(fixture_e.SHAPE), Heat(fixture_e.SHAPE, lambda n: YaRN(4.0).heat(n, 4))],
-    )
-    a, o = (
-        ".359266689 .132617719 .401598494 .106517099",
-        "-.213104320 -.118051029 .005905270 .128415754",
-    )
-    fixture_e.check(s, a, o)
 
 
 def transformers_says(
@@ -259,27 +179,6 @@ def test_factor_one_is_the_plain_scheme(extension):
     close(content(extension, rope(), q, k), s.score(*s.rotate(q, k, at(s, 100)), at(s, 100)), 1e-12)
 
 
-@pytest.mark.parametrize(
-    "extension",
-    [
-        Interpolation(None),
-        NTK(None),
-        NTKMixed(None),
-        NTKByParts(None),
-        YaRN(None),
-        DynamicNTK(),
-        LongRoPE(),
-    ],
-)
-def test_adaptive_factors_leave_short_texts_alone(extension):
-    s, extended = rope(), extension.extend(rope())
-    for n in (3, 64):
-        assert torch.equal(frequencies_used(extended, n), s.spectrum(n))
-        c = extended.temperature(at(extended, n))
-        assert c is None or float(c) == 1
-    assert (frequencies_used(extended, 128) < s.spectrum(128)).any()
-
-
 def test_reductions():
     """Mixed with b = 1 is fixed, with b = 0 interpolation; the last pair of bloc97 is interpolated;
     llama3 is by parts.
@@ -338,55 +237,3 @@ def test_temperature_spares_biases():
     plain = Stack(shape, [RoPE(shape), scheme("alibi", shape)])
     d = torch.arange(9, dtype=torch.float64)
     assert torch.equal(s.distance_bias(d, 0), plain.distance_bias(d, 0))
-
-
-@pytest.mark.parametrize(
-    "extension, name, why",
-    [
-        (NTK(4.0), "alibi", "NTK on ALiBi: no channels turn there, so"),
-        (
-            NTK(4.0),
-            "inverse-leaky-rope",
-            "no channels turn there by frequencies that can be reached",
-        ),
-        (NTK(4.0), "selective-rope", "no channels turn there by frequencies that can be reached"),
-        (YaRN(4.0), "sinusoidal", "YaRN on Sinusoidal: no channels turn there"),
-        (YaRN(4.0), "linear-rope", "YaRN on LinearRoPE: .*owns altogether"),
-        (
-            LongRoPE(4.0, long=[1.0, 2.0]),
-            "rope",
-            "LongRoPE on RoPE: long: 2 factors given for 4 pairs",
-        ),
-        (
-            LongRoPE(4.0, short=[1.0] * 5),
-            "rope",
-            "LongRoPE on RoPE: short: 5 factors given for 4 pairs",
-        ),
-        (
-            NTKByParts(4.0, beta_slow=0.1, beta_fast=0.2),
-            "hope",
-            "NTKByParts on HoPE: it leaves every frequency",
-        ),
-        (DynamicNTK(mode="row"), "vo-rope", r"DynamicNTK on RoPE \+ VORoPE: mode=row"),
-    ],
-)
-def test_refusals(extension, name, why):
-    with pytest.raises(NotApplicable, match=why):
-        extension(GPT(scheme(name, Shape(dim=16, heads=2)), 50, Decoder(16, 1, 2)))
-
-
-@pytest.mark.parametrize(
-    "make, match",
-    [
-        (lambda: NTK(0.5), "factor=0.5"),
-        (lambda: Interpolation(0.0), "factor=0.0"),
-        (lambda: NTKMixed(b=-1.0), "b=-1.0"),
-        (lambda: YaRN(beta_slow=4.0), "beta_slow=4.0"),
-        (lambda: NTKByParts(beta_slow=3.0, beta_fast=2.0), "beta_slow=3.0, beta_fast=2.0"),
-        (lambda: YaRN(slope=-0.1), "slope=-0.1"),
-        (lambda: LongRoPE(long=[1.0, 0.0]), "long="),
-    ],
-)
-def test_bad_options(make, match):
-    with pytest.raises(ValueError, match=match):
-        make()

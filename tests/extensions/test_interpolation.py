@@ -13,7 +13,6 @@ from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
-from extrap.utils.errors import NotApplicable
 from tests.support.discover import names, scheme
 from tests.support.extension_case import close, rope
 from tests.support.scheme_case import at, qkv
@@ -69,35 +68,6 @@ def test_functions_of_a_coordinate(name):
         torch.arange(24, dtype=torch.float64) / 3, model.scheme.scale, tokens=tokens
     )
     close(squeezed, model(x), 1e-12)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nope",
-        "cope",
-        "forgetting",
-        "alibi",
-        "t5",
-        "fire",
-        "learned",
-        "learned-clamp",
-        "urpe",
-        "tupe-a",
-    ],
-)
-def test_refusals(name):
-    with pytest.raises(
-        NotApplicable,
-        match=r"Interpolation on .*: nothing there is a function of a real coordinate",
-    ):
-        Interpolation()(
-            GPT(
-                scheme(name, Shape(dim=16, heads=2, layers=2, length=64, vocab=50)),
-                50,
-                Decoder(16, 2, 2),
-            )
-        )
 
 
 COORDINATES = {

@@ -11,10 +11,7 @@ from extrap.extensions.ntk import NTKMixed
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
-from extrap.schemes.nope import NoPE
 from extrap.schemes.rope import RoPE
-from extrap.utils.errors import NotApplicable
-from tests.support import fixture_e
 from tests.support.discover import scheme
 from tests.support.extension_case import close
 from tests.support.scheme_case import at
@@ -24,15 +21,6 @@ SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
 
 def model(name: str, length: int = 16) -> GPT:
     return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, Decoder(16, 2, 2)).double().eval()
-
-
-def test_fixture_e():
-    s = ClippedLogN().extend(NoPE(Shape(dim=4, heads=1, layers=1, length=2)))
-    fixture_e.check(
-        s,
-        ".036790904 .724493648 .182517199 .056198250",
-        ".504948076 .284901073 -.004899649 -.293500765",
-    )
 
 
 def test_published_temperature():
@@ -55,38 +43,3 @@ def test_chain_is_one_after_the_other():
     close(chain(plain)(x), NTKMixed(4.0)(ClippedLogN()(plain))(x), 1e-12)
     assert not torch.allclose(chain(plain)(x), NTKMixed(4.0)(plain)(x), atol=1e-6)
     assert chain.effective(10, 64) == 4
-
-
-@pytest.mark.parametrize(
-    "name, why",
-    [
-        ("log-n", "LogN: its logits grow with ln n already"),
-        ("ssmax", "SSMax: its logits grow with ln n already"),
-        ("window", "Window: no query sees more than L keys"),
-        ("learned", "Learned: nothing is defined past the training length"),
-        ("linear-rope", "LinearRoPE: LinearRoPE and LogN both act in attention"),
-    ],
-)
-def test_refusals(name, why):
-    with pytest.raises(NotApplicable, match=f"ClippedLogN on {why}"):
-        ClippedLogN()(model(name))
-
-
-def test_a_chain_applies_where_both_do():
-    with pytest.raises(NotApplicable, match="NTKMixed on ALiBi"):
-        Chain(NTKMixed(), ClippedLogN())(model("alibi"))
-    with pytest.raises(NotApplicable, match=r"ClippedLogN on RoPE \+ LogN"):
-        Chain(NTKMixed(), ClippedLogN())(model("rope-logn-softmax1"))
-
-
-@pytest.mark.parametrize("name", ["lerope", "rope-asentmax", "chunked-nope"])
-def test_logits_that_grow_already_are_not_heated_twice(name):
-    deep = GPT(scheme(name, Shape(16, 2, 4, 16, 50)), 50, Decoder(16, 4, 2)).double().eval()
-    with pytest.raises(NotApplicable, match="grow with ln n already"):
-        ClippedLogN()(deep)
-
-
-@pytest.mark.parametrize("name", ["rope-sigmoid", "rope-softpick", "stick-breaking"])
-def test_what_is_no_softmax_is_not_heated(name):
-    with pytest.raises(NotApplicable, match="no softmax"):
-        ClippedLogN()(model(name))

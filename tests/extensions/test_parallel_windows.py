@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from extrap.extensions.parallel_windows import ParallelWindows, Windows
 from extrap.model.scheme import Shape, Where
-from extrap.utils.errors import NotApplicable
 from tests.support import discover
 from tests.support.scheme_case import close, lower
 
@@ -74,22 +73,3 @@ def test_the_end_of_the_text_reads_all_windows():
         y = x.clone()
         y[:, changed] = (y[:, changed] + 1) % 50
         assert not torch.allclose(ParallelWindows()(model)(y, last=1), out)
-
-
-@torch.no_grad()
-def test_nothing_changes_inside():
-    model, x = discover.gpt("rope", length=L), text(L)
-    close(ParallelWindows()(model)(x), model(x))
-
-
-@pytest.mark.parametrize(
-    "name, options, why",
-    [
-        ("rope", {"window": 15}, "window=15"),
-        ("rope", {"window": 0}, "window=0"),
-        ("linear-rope", {}, "owns"),
-    ],
-)
-def test_refused(name, options, why):
-    with pytest.raises(NotApplicable, match=f"ParallelWindows on .*{why}"):
-        ParallelWindows(**options)(discover.gpt(name, length=L))

@@ -35,10 +35,3 @@ def test_every_axis_has_its_own_pairs():
     trained = pairs(scheme)
     slowed = PairInterpolation(2.0, 1).theta(trained, 2.0) != trained.theta
     assert slowed.tolist() == [False, True] * (len(slowed) // 2)
-
-
-def test_pairs_that_are_not_there():
-    with pytest.raises(ValueError, match="pair=-1"):
-        PairInterpolation(2.0, -1)
-    with pytest.raises(ValueError, match="pair=4: there are 4"):
-        PairInterpolation(2.0, 4).extend(rope())

@@ -2,18 +2,13 @@
 text come up, and that windows stay as long as in training.
 """
 
-import pytest
 import torch
 
 from extrap.extensions.by_parts import YaRN
-from extrap.extensions.dynamic_ntk import DynamicNTK
 from extrap.extensions.interpolation import Interpolation
-from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.pose import PoSE, Skipwise
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
-from extrap.model.stack import Stack
-from extrap.schemes.randomised import RandomisedPositions
 from extrap.schemes.rope import RoPE
 from tests.support.jobs import job
 
@@ -48,23 +43,6 @@ def test_any_method_of_a_fixed_factor_will_do():
     s = PoSE(YaRN(4.0)).extend(RoPE(SHAPE)).eval()
     assert torch.equal(frequencies_used(s, 8), frequencies_used(YaRN(4.0).extend(RoPE(SHAPE)), 8))
     assert PoSE(YaRN(4.0)).effective(8, 8) == 4
-    for factor in (None, 1.0):
-        with pytest.raises(ValueError, match="training lengths to tune for"):
-            PoSE(Interpolation(factor))
-
-
-def test_a_method_that_is_another_one_past_the_length_is_refused():
-    """What tuning reads would not be what is read with afterwards."""
-    with pytest.raises(ValueError, match="follows the length"):
-        PoSE(DynamicNTK(2.0))
-    with pytest.raises(ValueError, match="turns pairs otherwise past L"):
-        PoSE(LongRoPE(8.0)).extend(RoPE(SHAPE))
-
-
-def test_a_scheme_that_draws_its_own_positions_is_refused():
-    own = Stack(SHAPE, [RandomisedPositions(SHAPE), RoPE(SHAPE)])
-    with pytest.raises(ValueError, match="draws positions of its own"):
-        PoSE(Interpolation(4.0)).extend(own)
 
 
 def test_windows_of_tuning_are_as_long_as_those_of_training():

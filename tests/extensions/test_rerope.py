@@ -1,5 +1,5 @@
 """ReRoPE, Leaky ReRoPE, Self-Extend as extensions: the maps with their defaults, what they leave
-alone, what they refuse.
+alone.
 """
 
 import pytest
@@ -14,35 +14,19 @@ from extrap.extensions.self_extend import SelfExtend
 from extrap.model.distance_maps import Constant, Grouped, Leaky
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
-from extrap.schemes.t5 import T5
-from extrap.utils.errors import NotApplicable
-from tests.support import discover, fixture_e
-from tests.support.scheme_case import close
+from tests.support import discover
+from tests.support.scheme_case import at, close
 
 SHAPE = Shape(dim=16, heads=2, length=64)
-CLOSER = "-.192563623 -.135225645 -.044779713 .056629854"
 
 
 def text(T: int) -> torch.Tensor:
     return torch.randint(50, (2, T), generator=torch.Generator().manual_seed(3))
 
 
-@pytest.mark.parametrize(
-    "extension, o",
-    [
-        (ReRoPE(), CLOSER),
-        (SelfExtend(group=2), CLOSER),
-        (LeakyReRoPE(width=2, k=2.0), "-.180423288 -.096474448 .011094702 .115947482"),
-    ],
-)
-def test_fixture_e(extension, o):
-    """L = 4, so that the default width is 2."""
-    fixture_e.check(extension.extend(RoPE(fixture_e.SHAPE)), None, o)
-
-
 def farthest(mapped: Leaky | Grouped, n: int) -> float:
     q, k = (torch.tensor([t], dtype=torch.float64) for t in (n - 1.0, 0.0))
-    far = mapped.far(fixture_e.place(mapped).moved(q, k, "ends"))
+    far = mapped.far(at(mapped, 4).moved(q, k, "ends"))
     return float(far.q - far.k)
 
 
@@ -95,65 +79,6 @@ def test_chains_meet_where_they_should():
     assert isinstance(slowed, Constant)
     close(slowed.part.spectrum(512), NTK(8.0).extend(model.scheme).spectrum(512))
     close(Chain(ReRoPE(), NTK(8.0))(model)(x), Chain(NTK(8.0), ReRoPE())(model)(x))
-
-
-@pytest.mark.parametrize("extension", [ReRoPE(), LeakyReRoPE(), SelfExtend()])
-@pytest.mark.parametrize(
-    "name, why",
-    [
-        ("nope", "no function of the distance"),
-        ("cope", "no function of the distance"),
-        ("forgetting", "no function of the distance"),
-        ("fire", "no function of the distance"),
-        ("sinusoidal", "no function of the distance"),
-        ("linear-rope", "owns attention altogether"),
-        ("tupe-a", "positions past 64 are undefined"),
-        ("learned", "positions past 64 are undefined"),
-        ("randomised-rope", "its coordinates do not count tokens"),
-        ("shaw", "every distance it tells apart would stay"),
-    ],
-)
-def test_refused(extension, name, why):
-    scheme = discover.scheme(name, Shape(dim=32, heads=4, layers=2, length=64, vocab=50))
-    model = discover.gpt("nope")
-    model.scheme = scheme
-    with pytest.raises(NotApplicable, match=f"{type(extension).__name__} on .*: .*{why}"):
-        extension(model)
-
-
-@pytest.mark.filterwarnings("ignore:max_distance=128")
-def test_a_clipped_bias_is_refused_where_it_is_flat_past_the_width():
-    with pytest.raises(ValueError, match="every distance"):
-        ReRoPE(32).extend(T5(SHAPE, max_distance=32))
-    assert ReRoPE(24).extend(T5(SHAPE, max_distance=32))
-    assert ReRoPE(32).extend(T5(SHAPE, max_distance=128))
-
-
-@pytest.mark.parametrize(
-    "extension, match",
-    [
-        (ReRoPE(0), "width=0"),
-        (ReRoPE(65), "width=65"),
-        (LeakyReRoPE(width=63), "width=63"),
-        (SelfExtend(window=30, group=4), "group=4: must divide the window of 30"),
-        (SelfExtend(8.0, window=16), None),
-        (SelfExtend(16.0, window=16), "window=16: no divisor"),
-    ],
-)
-def test_widths_that_do_not_fit(extension, match):
-    if match is None:
-        assert extension.extend(RoPE(SHAPE)).group == 16
-        return
-    with pytest.raises(ValueError, match=match):
-        extension.extend(RoPE(SHAPE))
-
-
-@pytest.mark.parametrize(
-    "make", [lambda: LeakyReRoPE(0.5), lambda: LeakyReRoPE(k=1.0), lambda: SelfExtend(0.5)]
-)
-def test_options_that_make_no_sense(make):
-    with pytest.raises(ValueError, match="="):
-        make()
 
 
 @pytest.mark.parametrize("factor", [2.0, 8.0])

@@ -11,12 +11,9 @@ from extrap.model.functional import bucket
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.model.stack import Only, Stack
-from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import RandomisedPositions
-from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.schemes.window import Window
-from extrap.utils.errors import NotApplicable
 from tests.support import discover
 from tests.support.scheme_case import close
 
@@ -42,21 +39,6 @@ def test_a_table_reads_as_a_scheme_of_that_policy_with_the_same_weights(policy):
     close(extended(x[:, :64]), model(x[:, :64]))
     with pytest.raises(OutOfRange):
         model(x)
-
-
-def test_published_rows_of_the_composed_table():
-    table = Learned(Shape(dim=1, heads=1, length=3))
-    table.table.data = row(1, 2, 4).view(1, 3, 1).float()
-    read = LearnedTable("hierarchical").extend(table)
-    t = torch.arange(9, dtype=torch.float64)
-    found = read.embed(torch.zeros(1, 9, 1), Where.whole(t, 1.0))[0, :, 0]
-    close(found.double(), row(1, 2, 4, 5 / 3, 8 / 3, 14 / 3, 3, 4, 6), 1e-6)
-    assert read.limit == 9
-
-
-def test_a_table_inside_a_stack_is_found():
-    model = discover.gpt("deberta-absolute")
-    assert LearnedTable("clamp")(model)(text(100)).isfinite().all()
 
 
 @pytest.mark.parametrize("test", ["stride", "sampled"])
@@ -120,29 +102,6 @@ def test_adaptive_by_default(name):
     )
 
 
-@pytest.mark.parametrize(
-    "extension, name, why",
-    [
-        (LearnedTable("clamp"), "rope", "LearnedTable on RoPE: it has no learned table"),
-        (LearnedTable("clamp"), "learned-clamp", "policy=clamp already"),
-        (RandomisedTest("stride"), "rope", "not trained on randomised positions"),
-        (RandomisedTest("even"), "randomised-rope", "test=even already"),
-        (RandomisedTest("stride", longest=7), "randomised-rope", "longest=7"),
-        (BiasInterpolation(), "nope", "BiasInterpolation on NoPE: it has no bias"),
-        (BiasInterpolation(), "rope", "it has no bias"),
-        (BiasInterpolation(), "cope", "it has no bias"),
-    ],
-)
-def test_refused(extension, name, why):
-    with pytest.raises(NotApplicable, match=why):
-        extension(discover.gpt(name))
-
-
-def test_a_factor_below_one_is_refused():
-    with pytest.raises(ValueError, match=r"factor=0\.5"):
-        BiasInterpolation(0.5)
-
-
 @pytest.mark.parametrize("policy", ["interpolate", "hierarchical"])
 @torch.no_grad()
 def test_a_table_is_read_by_its_policy_whatever_layer_zero_sees(policy):
@@ -159,19 +118,3 @@ def test_a_table_is_read_by_its_policy_whatever_layer_zero_sees(policy):
     for model in (first.double().eval(), second.double().eval()):
         clamped = LearnedTable("clamp")(model)(x)
         assert not torch.allclose(LearnedTable(policy)(model)(x), clamped, atol=1e-6)
-
-
-def test_a_bias_is_interpolated_alone_or_not_at_all():
-    for name in ("t5-urpe", "tupe-a", "rope"):
-        model = discover.gpt(name)
-        with pytest.raises(NotApplicable):
-            BiasInterpolation(4.0)(model)
-    shape = Shape(32, 4, 2, 64, 50)
-    both = Stack(shape, [Sinusoidal(shape), ALiBi(shape)])
-    with pytest.raises(NotApplicable, match="Sinusoidal reads the same coordinates"):
-        BiasInterpolation(4.0)(GPT(both, 50, Decoder(32, 2, 4)).double().eval())
-
-
-def test_a_length_of_a_stride_is_for_a_stride():
-    with pytest.raises(ValueError, match="longest=128: says how far a stride reaches"):
-        RandomisedTest("sampled", 128)

@@ -56,7 +56,6 @@ scheme=inverse-leaky-rope | scheme.window=100
 scheme=inverse-leaky-rope | scheme.factor=0.5
 scheme=complex-order | scheme.base=1
 data.more=3
-data.more={3:{_target_:extrap.data.query.Query,size:4}}
 ~data.vocabulary
 scheme._target_=null
 +trainer.max_steps=3
@@ -120,7 +119,6 @@ train.log_every=0
 train.save_every=30
 trainer.devices=0
 trainer.precision=7-bit
-trainer.accelerator=abacus
 +trainer.color=red
 trainer=gpu -> trainer.accelerator
 trainer=ddp -> trainer.accelerator
@@ -141,7 +139,6 @@ finetune=full | extension=pi-adaptive -> finetune.factor
 finetune=full | extension=nbce | finetune.factor=2 -> extension
 finetune=full | finetune.factor=16
 finetune=lora | finetune.factor=2 | finetune.rank=0
-finetune=lora | finetune.factor=2 | finetune.rank=65
 finetune=lora | finetune.factor=2 | finetune.alpha=0
 finetune=lora | finetune.factor=2 | finetune.targets=[]
 finetune=lora | finetune.factor=2 | finetune.targets=qkv
@@ -169,6 +166,4 @@ finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.vocabulary.keys=30 -> finetune.data.vocabulary
 finetune=full | data@finetune.data=retrieval | finetune.factor=2 | \
 finetune.data.corpus.smallest=3 -> finetune.data.corpus
-finetune=full | finetune.factor=2 | \
-label=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -> label
 """)

@@ -32,7 +32,7 @@ task=multidoc | task.multidoc.facts=0
 task=multidoc | task.multidoc.hit=0
 task=multidoc | task.multidoc.top=[0]
 task=multidoc | task.multidoc.top=[256]
-task=multidoc | task.multidoc.multiples=[1,64]
+task=multidoc | task.multidoc.multiples=[1,64] -> data.vocabulary.keys
 task=multidoc | task.multidoc.multiples=[2]
 task=haystack | task.haystack.needles=1
 task=haystack | task.haystack.needles=17

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model import attention as kernels
 from extrap.model.attention import attention, fused, masked, strided
@@ -13,6 +12,7 @@ from extrap.schemes.kerple import KerplePower
 from extrap.schemes.sink import SinkLogit, SoftmaxOne
 from extrap.schemes.t5 import T5
 from tests.support.discover import gpt
+from tests.support.largest import Largest
 from tests.support.scheme_case import at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=1, length=64)
@@ -74,21 +74,6 @@ def test_a_sink_alone_keeps_the_fused_kernel_and_its_gradients(T):
         grads.append([o.detach(), *(z.grad for z in leaves), s.logit.grad.clone()])
     for a, b in zip(*grads, strict=True):
         close(a, b, 1e-12)
-
-
-class Largest(TorchDispatchMode):
-    """Entries of the largest tensor any operation makes."""
-
-    def __init__(self):
-        super().__init__()
-        self.entries = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        for t in out if isinstance(out, tuple | list) else (out,):
-            if isinstance(t, torch.Tensor) and not func.is_view:
-                self.entries = max(self.entries, t.numel())
-        return out
 
 
 @pytest.mark.parametrize("name", ["fire", "cope", "forgetting", "shaw", "urpe", "window"])

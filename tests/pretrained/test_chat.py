@@ -16,7 +16,7 @@ from extrap.data.trials.dialogue import in_turns
 from extrap.data.trials.json_prompt import generate
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results import rows
-from extrap.tasks.lost_in_the_middle import LostInTheMiddle
+from extrap.tasks.lost_in_the_middle import Asked
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import tiny_gguf, word_tokenizer
@@ -133,7 +133,7 @@ def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stre
 @pytest.mark.parametrize("query", ["last", "both", "first"])
 def test_json_records_are_rendered_as_transformers_does(query, theirs, spoken):
     example = generate(3, 6, 0, 0)
-    found, _ = LostInTheMiddle._prompt(example, 1, query, spoken)
+    (found,), _ = Asked([example], query, spoken).prompts(1)
     assert found.tolist() == ids_of(theirs, example.prompt(1, query)[0])
 
 

@@ -5,9 +5,9 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import rankdata, spearmanr, ttest_rel
+from scipy.stats import friedmanchisquare, rankdata, spearmanr, ttest_rel
 
-from extrap.results.stats.ranks import permutation_p, rank_intervals, spearman
+from extrap.results.stats.ranks import concordance, permutation_p, rank_intervals, spearman
 
 
 def test_spearman_is_that_of_scipy_with_ties_and_a_common_index():
@@ -64,3 +64,15 @@ def test_a_permutation_p_of_many_items_is_drawn():
     assert permutation_p(range(12), other) == pytest.approx(
         spearmanr(range(12), other).pvalue, abs=0.02
     )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_concordance_is_friedmans_statistic(seed):
+    """W = chi2 / (m (n - 1)), ties included."""
+    table = np.random.default_rng(seed).integers(0, 6, (7, 5))
+    chi2 = friedmanchisquare(*table.T).statistic
+    assert concordance(table) == pytest.approx(chi2 / (7 * 4))
+
+
+def test_units_of_one_order_agree_wholly():
+    assert concordance(np.array([[1, 2, 3], [10, 20, 40], [0, 5, 6]])) == pytest.approx(1)

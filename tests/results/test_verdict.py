@@ -316,3 +316,43 @@ def test_a_statement_reads_another_study_only_where_it_names_it(tmp_path, place)
     assert found.effect == pytest.approx(0.8 - np.mean(SEEDS)) and found.verdict == "holds"
     with pytest.raises(UserError, match="nowhere"):
         judged(mine, ROPE, rows=AT_4X | {"study": "../nowhere"}, above=0)
+
+
+def recipes() -> list[dict]:
+    """Two seeds of two schemes under four recipes: RoPE 0.1 i, ALiBi .2 more, .02 between seeds."""
+    return [
+        row(f"{scheme}_layers{layers}_heads2_lr{lr}", seed, 4, 0.1 * i + more + 0.02 * seed)
+        | {"run": f"{scheme}-{layers}{lr}-s{seed}"}
+        for i, (layers, lr) in enumerate([(2, 0.003), (2, 0.0015), (4, 0.003), (4, 0.0015)])
+        for scheme, more in (("rope", 0.0), ("alibi", 0.2))
+        for seed in (0, 1)
+    ]
+
+
+def test_a_unit_is_one_reading_with_its_seeds_averaged(tmp_path):
+    terms = [{"scheme": "rope", "layers": 4}, {"scheme": "rope", "layers": 2, "times": -1}]
+    fields = {"rows": {"task": "kv"}, "terms": terms, "unit": ["lr"], "above": 0.1}
+    found = judged(tmp_path, recipes(), learned=False, **fields)
+    assert (found.effect, found.seeds) == (pytest.approx(0.2), 2)
+    found = judged(tmp_path, recipes(), learned=False, **fields | {"unit": ["heads", "lr"]})
+    assert found.effect == pytest.approx(0.2)
+    with_rope = {"rows": {"task": "kv", "scheme": "rope"}, "unit": ["layers", "lr"], "below": 0.5}
+    found = judged(tmp_path, recipes(), learned=False, **with_rope)
+    assert (found.effect, found.seeds) == (pytest.approx(0.15 + 0.01), 4)
+
+
+def test_units_agree_on_an_order_and_a_column_explains_a_share(tmp_path):
+    fields = {"rows": {"task": "kv"}, "over": "scheme", "unit": ["layers", "lr"], "above": 0.8}
+    found = judged(tmp_path, recipes(), learned=False, statistic="concordance", **fields)
+    assert (found.effect, found.verdict) == (pytest.approx(1), "holds")
+    found = judged(tmp_path, recipes(), learned=False, statistic="share", **fields)
+    units, between = 0.1 * np.arange(4), 4 * 2 * 0.1**2
+    whole = between + 2 * ((units - units.mean()) ** 2).sum()
+    assert found.effect == pytest.approx(between / whole)
+    assert found.low < found.effect < found.high
+
+
+def test_runs_of_several_settings_in_a_unit_are_not_averaged(tmp_path):
+    fields = {"rows": {"task": "kv", "scheme": "rope"}, "unit": ["layers"], "below": 0.5}
+    found = judged(tmp_path, recipes(), learned=False, **fields)
+    assert found.verdict == "not measured" and "several runs" in found.reason

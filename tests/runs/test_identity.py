@@ -77,6 +77,7 @@ def test_a_mixture_of_conf_has_its_order_by_itself() -> None:
     "words",
     [
         "threads=2",
+        "study=other stage=train",
         "train.log_every=4",
         "train.save_every=8",
         "trainer=gpu trainer.precision=32-true",

@@ -50,16 +50,6 @@ def test_never_worse_than_the_best_start_and_deaf_to_losses_that_are_no_numbers(
     assert search.search(loss, [[1.0, 1.0], [2.0, 2.0]], most=10.0) == ([2.0, 2.0], 1.0)
 
 
-def test_progress_ends_at_its_total():
-    seen = []
-    search.search(
-        valley(1.0, 2.0), [[1.0, 1.0]], 4.0, lambda done, total: seen.append((done, total))
-    )
-    assert [done for done, _ in seen[:-1]] == list(range(1, len(seen))) and seen[-1][0] == seen[-1][
-        1
-    ] >= len(seen)
-
-
 def test_beginnings():
     pi, ntk, yarn = search.beginnings(pairs(rope()), 4.0)
     close(row(*pi), row(4, 4, 4, 4), 1e-12)

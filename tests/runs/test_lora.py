@@ -97,20 +97,10 @@ def test_nothing_but_the_addition_is_tuned():
     assert len(tuned) == 2 * (2 + 1)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"rank": 33}, "rank=33: more than a side of blocks.0.qkv, 96 x 32"),
-        (
-            {"targets": ("qkv", "query")},
-            r"targets=\[qkv,query\]: one or more of embedding, qkv, out, up, down, head",
-        ),
-        ({"targets": ()}, r"targets=\[\]: one or more of"),
-    ],
-)
-def test_options_that_do_not_fit(options, said):
-    with pytest.raises(ValueError, match=f"^{said}"):
-        LoRA(**options).adapt(gpt("rope"))
+@pytest.mark.parametrize("targets", [("qkv", "query"), ()])
+def test_targets_that_the_model_lacks(targets):
+    with pytest.raises(ValueError, match=r"^targets="):
+        LoRA(targets=targets).adapt(gpt("rope"))
 
 
 def test_full_tuning_changes_nothing_beforehand():

@@ -51,7 +51,7 @@ class TwoFaced(Scheme):
         (LooksAhead, "looks ahead"),
         (Unmasked, "looks ahead"),
         (Restless, "other logits when it reads the same text again"),
-        (TwoFaced, "its kernel is not its definition"),
+        (TwoFaced, "its kernel"),
     ],
 )
 def test_a_scheme_that_is_no_language_model_is_refused(scheme: type, line: str) -> None:

@@ -3,8 +3,6 @@ one device, or on one.
 """
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from extrap.runs.job import Job
 from extrap.runs.train import train
 from extrap.runs.training import devices, shards
 from extrap.utils.errors import UserError
-from tests.support.jobs import TINY, job
+from tests.support.jobs import job, started
 from tests.support.killed import killed
 
 LONGER = [
@@ -86,18 +84,6 @@ def test_a_run_goes_on_where_it_stopped_in_shards_or_without(
     same(torch.load(this.run.weights, weights_only=True), expected)
 
 
-def on_two_processes(*words: str) -> subprocess.CompletedProcess:
-    environment = {k: v for k, v in os.environ.items() if k not in devices.RANKS}
-    return subprocess.run(
-        [sys.executable, "-m", "extrap", *TINY, "study=two", "threads=1", *LONGER, *words],
-        env=environment | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-
-
 @pytest.mark.turns
 def test_two_processes_go_on_from_the_checkpoint_of_one(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
@@ -105,7 +91,7 @@ def test_two_processes_go_on_from_the_checkpoint_of_one(
     """The first reads it; the second begins without numbers and is sent its shards."""
     expected = uninterrupted(elsewhere)
     this = stopped(monkeypatch)
-    done = on_two_processes(*SHARDS)
+    done = started("study=two", "threads=1", *LONGER, *SHARDS)
     assert done.returncode == 0, done.stderr
     same(torch.load(this.run.weights, weights_only=True), expected)
 
@@ -115,14 +101,10 @@ def test_a_damaged_checkpoint_ends_both_processes_in_one_line(elsewhere: Path) -
     this = job(*LONGER)
     this.run.folder.mkdir(parents=True)
     this.run.checkpoint.write_bytes(b"half")
-    done = on_two_processes(*SHARDS)
+    done = started("study=two", "threads=1", *LONGER, *SHARDS)
     assert done.returncode == 2
-    assert [line for line in done.stderr.splitlines() if "extrap:" in line] == [
-        (
-            f"extrap: {this.run.checkpoint}: not readable as tensors and plain values "
-            "(BadZipFile); kept as last.damaged, the same command starts again at step 0"
-        )
-    ]
+    [line] = [line for line in done.stderr.splitlines() if "extrap:" in line]
+    assert line.startswith(f"extrap: {this.run.checkpoint}: ")
     assert this.run.checkpoint.with_suffix(".damaged").read_bytes() == b"half"
 
 

@@ -246,18 +246,15 @@ def test_the_command_lists_states_times_what_is_left_and_what_does_it(capsys) ->
     asked("t5-1-s0").fail("out of memory")
     asked("alibi-1-s0", extension="pi,factor=4")
     status.main(["s"])
-    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
-        "study s: 4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing",
-        "  failed                -  t5-1-s0                   left: train, kv  out of memory",
-        "  missing               -  alibi-1-s0 + pi,factor=4  left: train, kv",
-        "  done               2:00  rope-1-s0",
-        "  below the gate     2:00  nope-1-s0",
-        "left to run: 2 jobs, about 4:00 of work at the pace of those done; asked for, as "
-        "runs/.jobs/s has it, by",
-        "  extrap -m study=s",
+    head, *jobs, left, command = capsys.readouterr().out.splitlines()
+    assert head == "study s: 4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing"
+    assert [(line[:17].strip(), line.split("  left: ")[1:]) for line in jobs] == [
+        ("failed", ["train, kv  out of memory"]),
+        ("missing", ["train, kv"]),
+        ("done", []),
+        ("below the gate", []),
     ]
-    status.main([])
-    assert capsys.readouterr().out == "s  4 jobs: 1 done, 1 below the gate, 1 failed, 1 missing\n"
+    assert "2 jobs, about 4:00" in left and command == "  extrap -m study=s"
 
 
 def test_an_unknown_study_is_one_line(capsys) -> None:
@@ -326,10 +323,8 @@ def test_a_running_job_says_how_far_it_is(capsys) -> None:
 
 DOING = [
     "[]",
-    '{"phase": "kv", "done": "many", "total": 3, "note": 7, "left": Infinity}',
-    '{"phase": ["\\u001b[2J"], "done": 5, "total": 3, "note": {}, "left": -1}',
-    '{"done": 1, "total": 0, "left": NaN}',
-    '{"phase": "kv", "done": 1e999, "total": 1' + "0" * 400 + ', "left": 1' + "0" * 400 + "}",
+    '{"phase": ["\\u001b[2J"], "done": "many", "total": 3, "note": {}, "left": -1}',
+    '{"phase": "kv", "done": 1e999, "total": 1' + "0" * 400 + ', "left": NaN}',
 ]
 
 
@@ -342,17 +337,6 @@ def test_what_a_progress_file_holds_is_data(content: str, capsys) -> None:
             status.main(["s", *more])
             out = capsys.readouterr().out
             assert "running" in out and "\x1b" not in out
-
-
-@pytest.mark.parametrize("seconds", ["Infinity", "NaN", "-5", "true", "1e300", '"long"'])
-def test_times_that_are_none(seconds: str, capsys) -> None:
-    entry = finished("rope-1-s0")
-    for path in (entry.folder.done(entry.file("kv").note), entry.folder.folder / "state.json"):
-        said = json.loads(path.read_text())
-        path.write_text(json.dumps(said).replace(str(said["seconds"]), seconds))
-    status.main(["s"])
-    status.main(["s", "--json"])
-    assert standing(entry).seconds == 30.0  # of the curve, which is as it was
 
 
 def test_all_studies_as_json(capsys) -> None:

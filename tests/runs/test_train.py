@@ -39,26 +39,6 @@ def _trained(*overrides: str) -> dict[str, torch.Tensor]:
     return weights(j)
 
 
-def test_resumed_equals_uninterrupted(elsewhere, monkeypatch):
-    """Killed at step 6, resumed from the checkpoint of step 4, with dropout drawing from torch's
-    random numbers all along.
-    """
-    options = ("scheme=rope", "model.dropout=0.2")
-    j = job(*options)
-    stage.train(j)
-    whole, curve = weights(j), json.loads((j.run.folder / "curve.json").read_text())
-    j.run.folder.rename(elsewhere / "whole")
-
-    with killed(monkeypatch, 6):
-        stage.train(job(*options))
-    assert j.run.checkpoint.exists()
-    assert not j.run.trained
-    again = job(*options)
-    stage.train(again)
-    assert equal(whole, weights(again))
-    assert curve == json.loads((j.run.folder / "curve.json").read_text())
-
-
 @pytest.mark.parametrize("words", [(), ("+trainer.accumulate_grad_batches=2",)], ids=["", "parts"])
 def test_resumed_again_and_again_equals_uninterrupted(elsewhere, monkeypatch, words):
     """Whoever resumes at the step of a checkpoint saves no other in the middle of the next step."""
@@ -168,14 +148,6 @@ def test_shared_weights_start_equal_whatever_the_scheme():
     assert torch.equal(
         job("scheme=t5").training.batches[3].tokens, job("scheme=nope").training.batches[3].tokens
     )
-
-
-def test_names_follow_content():
-    a = job("scheme=rope")
-    assert a.run.name == job("scheme=rope", "study=other", "stage=train").run.name
-    for change in ("scheme.base=500", "train.lr=1e-3", "data.length=32", "model.heads=2"):
-        assert job("scheme=rope", change).run.name != a.run.name
-    assert job("scheme=rope", "seed=3").run.config == a.run.config
 
 
 def test_a_warm_up_that_outlasts_training_is_said_once(capsys):

@@ -1,7 +1,6 @@
 """Abacus: places against a loop, its offset, and numbers of any length in one table."""
 
 import numpy as np
-import pytest
 import torch
 
 from extrap.data.computed import Addition
@@ -10,7 +9,6 @@ from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.abacus import Abacus
-from tests.support.discover import scheme
 
 SHAPE = Shape(dim=8, heads=2, length=16, vocab=30)
 
@@ -77,17 +75,4 @@ def test_places_past_the_table_have_its_last_row():
 def test_a_vocabulary_of_fewer_ids_is_all_symbols():
     assert Abacus(Shape(dim=8, heads=2, vocab=20)).place(torch.zeros(1, 3).long()).tolist() == [
         [1, 2, 3]
-    ]
-
-
-@pytest.mark.parametrize("wrong", [{"ids": 0}, {"offset": -1}])
-def test_bounds(wrong):
-    with pytest.raises(ValueError, match="at least 1 symbol"):
-        Abacus(SHAPE, **wrong)
-
-
-def test_the_yaml_is_abacus_and_rope():
-    assert [type(part).__name__ for part in scheme("abacus-rope", SHAPE).parts] == [
-        "Abacus",
-        "RoPE",
     ]

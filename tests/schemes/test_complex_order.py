@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.complex_order import PACE, ComplexOrder
@@ -49,29 +47,11 @@ def test_against_the_formula(sharing):
                 )
 
 
-@settings(max_examples=15, deadline=None)
-@given(sharing=st.sampled_from(SHARING), c=st.floats(0, 1e4))
-def test_modulus_is_kept_and_a_shift_is_a_turn(sharing, c):
-    s = scheme(sharing)
-    f, moved = turned(s), turned(s, shift=c)
-    torch.testing.assert_close(
-        moved.abs(), torch.complex(*X.chunk(2, -1)).abs(), atol=1e-12, rtol=0
-    )
-    turn = torch.polar(torch.ones((), dtype=torch.float64), s.omega(WORDS) * c)
-    torch.testing.assert_close(moved, f * turn, atol=1e-10, rtol=0)
-
-
 def test_no_frequency_and_no_phase_leave_the_amplitude():
     s = scheme(phase="zero")
     s.paced.data.zero_()
     f = turned(s)
     assert torch.equal(f.real, X[..., :4]) and not f.imag.any()
-
-
-def test_no_frequency_is_nope():
-    s = scheme()
-    s.paced.data.zero_()
-    assert torch.equal(torch.cat([turned(s).real, turned(s).imag], -1), X)
 
 
 def test_frequencies_shared_by_all_words_make_a_rotary_embedding():
@@ -107,10 +87,3 @@ def test_shapes_and_first_frequencies(sharing, size):
             atol=1e-7,
             rtol=0,
         )
-
-
-def test_refuses():
-    with pytest.raises(ValueError, match="dim=7"):
-        ComplexOrder(Shape(7, 1))
-    with pytest.raises(ValueError, match="base=1"):
-        ComplexOrder(SHAPE, base=1.0)

@@ -1,4 +1,4 @@
-"""Concatenation holds the sum and NoPE as special cases. SCHEMES.md P3."""
+"""Concatenation against its product; the sum is a special case. SCHEMES.md P3."""
 
 import pytest
 import torch
@@ -9,15 +9,12 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.sinusoidal import Sinusoidal
+from tests.support.scheme_case import close
 
 SHAPE = Shape(16, 2)
 T = torch.arange(9, dtype=torch.float64)
 AT = Where.whole(T, 1.0)
 X = torch.randn(2, 9, 16, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-
-
-def close(a: torch.Tensor, b: torch.Tensor) -> None:
-    torch.testing.assert_close(a, b, atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("width", [2, 8, 16, 40])
@@ -34,23 +31,10 @@ def test_sum_is_concatenation_with_tied_projections():
     assert torch.equal(scheme.embed(X, AT), Sinusoidal(SHAPE).embed(X, AT))
 
 
-def test_no_weight_on_positions_is_nope():
-    scheme, eye = ConcatenatedProjected(SHAPE).double(), torch.eye(16, dtype=torch.float64)
-    scheme.projection.data = torch.cat([eye, 0 * eye])
-    assert torch.equal(scheme.embed(X, AT), X)
-
-
 def test_split_replaces_a_quarter_of_the_token():
     y = ConcatenatedSplit(SHAPE).embed(X, AT)
     assert torch.equal(y[..., :12], X[..., :12])
     close(y[..., 12:], sinusoid(T, 4).expand(2, -1, -1))
-
-
-@pytest.mark.parametrize(
-    "scheme", [ConcatenatedProjected(SHAPE).double(), ConcatenatedSplit(SHAPE)]
-)
-def test_only_the_token_embedding_is_touched(scheme):
-    assert scheme.embed(X, AT.at_layer(1, X)) is X
 
 
 @pytest.mark.parametrize("head", ["untied", "tied"])
@@ -66,18 +50,3 @@ def test_a_tied_head_reads_the_idle_entries_of_a_split_embedding(head):
 def test_default_width_of_a_split_is_even_and_at_most_half(dim):
     width = ConcatenatedSplit(Shape(dim, 1)).width
     assert width % 2 == 0 and 2 <= width <= dim / 2
-
-
-@pytest.mark.parametrize("cls", [ConcatenatedProjected, ConcatenatedSplit])
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"width": 3}, "width=3"), ({"width": 0}, "width=0"), ({"base": 0.5}, "base=0.5")],
-)
-def test_refuses(cls, options, message):
-    with pytest.raises(ValueError, match=message):
-        cls(SHAPE, **options)
-
-
-def test_split_refuses_to_leave_no_token():
-    with pytest.raises(ValueError, match="width=16"):
-        ConcatenatedSplit(SHAPE, 16)

@@ -7,11 +7,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from extrap.model.scheme import Scheme, Shape
-from extrap.model.stack import Stack
+from extrap.model.scheme import Shape
 from extrap.schemes.deberta import DeBERTa
-from extrap.schemes.learned import Learned
-from tests.support.discover import scheme
 from tests.support.scheme_case import at, close, lower, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -81,44 +78,3 @@ def test_the_papers_sum_over_the_full_table(form):
                 p2c = k[0, h, j] @ qr[clip(back + span, 2 * span - 1), own]
                 logits.append((q[0, h, i] @ k[0, h, j] + c2p + p2c) / 18**0.5)
             close(ours[0, h, i, : i + 1], torch.stack(logits).softmax(0))
-
-
-@pytest.mark.parametrize("terms, n", [("both", 3), ("c2p", 2), ("p2c", 2)])
-@torch.no_grad()
-def test_an_empty_table_leaves_the_scale_of_its_terms(terms, n):
-    s, T = DeBERTa(SHAPE, terms=terms).double(), 9
-    assert s.scale == pytest.approx((n * 6) ** -0.5)
-    s.norm.weight.zero_()
-    q, k, _ = qkv(SHAPE, T)
-    close(weights(s, q, k, at(s, T)), weights(Scheme(SHAPE), q / n**0.5, k, at(Scheme(SHAPE), T)))
-
-
-@torch.no_grad()
-def test_far_keys_share_the_last_row():
-    s = moved(DeBERTa(SHAPE, 4))
-    q, k, _ = qkv(SHAPE, 9)
-    t = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 20], dtype=torch.float64)
-    far = t.clone()
-    far[-1] = 90
-    close(weights(s, q, k, at(s, t)), weights(s, q, k, at(s, far)))
-
-
-def test_on_top_of_absolute_positions():
-    s = scheme("deberta-absolute", SHAPE)
-    assert isinstance(s, Stack) and s.limit == 32 and s.scale == DeBERTa(SHAPE).scale
-    x = torch.zeros(1, 5, 12)
-    learned = next(p for p in s.parts if isinstance(p, Learned))
-    assert torch.equal(s.embed(x, at(s, 5)), learned.embed(x, at(s, 5))) and s.uses("bias")
-
-
-def test_defaults_and_refusals():
-    assert DeBERTa(SHAPE).span == 16 and DeBERTa(Shape(dim=4, heads=1, length=4096)).span == 512
-    assert (
-        len(DeBERTa(SHAPE, 32).table) == 32
-        and len(DeBERTa(SHAPE, 31, p2c_index="paper").table) == 62
-    )
-    for span, form in ((1, "code"), (33, "code"), (32, "paper")):
-        with pytest.raises(ValueError, match=f"span={span}"):
-            DeBERTa(SHAPE, span, p2c_index=form)
-    with pytest.raises(ValueError, match="p2c_index=paper, terms=c2p"):
-        DeBERTa(SHAPE, terms="c2p", p2c_index="paper")

@@ -2,7 +2,7 @@
 the paper. SCHEMES.md P5.
 """
 
-from math import cos, sin
+from math import cos
 
 import pytest
 import torch
@@ -13,28 +13,15 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes import floater
 from extrap.schemes.floater import Floater, FloaterQKV, Flow, rk4
+from tests.support.scheme_case import close
 
 SHAPE = Shape(8, 2, layers=3, length=16)
-TURN = torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)
 POLE = torch.tensor([0.0, 1.0], dtype=torch.float64)
-
-
-def close(a: torch.Tensor, b, tolerance: float = 1e-12) -> None:
-    torch.testing.assert_close(a, torch.as_tensor(b, dtype=a.dtype), atol=tolerance, rtol=0)
 
 
 def bent(t, p: torch.Tensor) -> torch.Tensor:
     """A field that depends on time and bends."""
     return torch.stack([p[1] * cos(float(t)) - p[0], (p[0] * 2).sin() + 0.3 * float(t)])
-
-
-@pytest.mark.parametrize(
-    ("steps", "error"), [(1, 3.27e-2), (2, 1.88e-3), (5, 4.11e-5), (10, 2.38e-6)]
-)
-def test_rotations_are_integrated_to_the_sinusoid_with_golden_errors(steps, error):
-    last = rk4(lambda t, p: TURN @ p, POLE, [1, 2, 3, 4], [steps] * 4)[-1]
-    found = float((last - torch.tensor([sin(4), cos(4)], dtype=torch.float64)).abs().max())
-    assert found == pytest.approx(error, rel=2e-3)
 
 
 def test_a_path_past_all_numbers_is_not_walked_on(monkeypatch):
@@ -80,19 +67,6 @@ def test_torchdiffeq_rk4_is_another_rule_with_the_same_limit():
     )
 
 
-def test_uneven_coordinates_meet_the_same_path():
-    """The kinks of ReLU leave less than order 4."""
-    some = [0.0, 0.25, 3.0, 3.5, 11.0]
-    torch.manual_seed(0)
-    flow, start = Flow(8, "timed", 0.1, steps=20).double(), torch.randn(8, dtype=torch.float64)
-    every = flow(start, torch.arange(0, 11.1, 0.25, dtype=torch.float64))
-    close(
-        flow(start, torch.tensor(some, dtype=torch.float64)),
-        every[[int(4 * t) for t in some]],
-        1e-5,
-    )
-
-
 def test_a_gap_is_walked_like_the_positions_in_it():
     """To the last bit but one: positions that are left out change no other."""
     torch.manual_seed(0)
@@ -124,15 +98,6 @@ def test_only_an_autonomous_path_can_be_resumed_at_time_zero(dynamics, same):
         torch.allclose(flow(path[3], torch.arange(5, dtype=torch.float64)), path[3:], atol=1e-9)
         is same
     )
-
-
-def test_no_dynamics_adds_one_vector_everywhere():
-    scheme, x = Floater(SHAPE).double(), torch.randn(2, 16, 8, dtype=torch.float64)
-    for layer in (scheme.flow.inner, scheme.flow.outer):
-        layer.weight.data.zero_()
-    at = Where.whole(torch.arange(16, dtype=torch.float64), 1.0)
-    close(scheme.embed(x, at), x + scheme.start)
-    assert scheme.embed(x, at.at_layer(1, x)) is x
 
 
 def test_qkv_against_a_loop():
@@ -190,12 +155,3 @@ def test_first_states():
 def test_low_precision_weights_are_integrated_in_float32():
     flow = Flow(8, "timed", 0.01, 1).to(torch.bfloat16)
     assert flow(torch.zeros(8, dtype=torch.bfloat16), torch.arange(3.0)).dtype == torch.float32
-
-
-@pytest.mark.parametrize("cls", [Floater, FloaterQKV])
-@pytest.mark.parametrize(
-    ("options", "message"), [({"delta": 0.0}, "delta=0.0"), ({"steps": 0}, "steps=0")]
-)
-def test_refuses(cls, options, message):
-    with pytest.raises(ValueError, match=message):
-        cls(SHAPE, **options)

@@ -8,7 +8,6 @@ import torch
 from extrap.model.scheme import Shape
 from extrap.schemes.hope import HoPE
 from extrap.schemes.rope import RoPE
-from tests.support.scheme_case import at, close, qkv, weights
 
 
 def scheme(D: int, length: int, turns: float = 1.0) -> HoPE:
@@ -30,14 +29,3 @@ def test_the_cut_follows_the_training_length_not_the_text():
 @pytest.mark.parametrize("turns, kept", [(0.0, 16), (1.0, 6), (3.0, 4), (1e9, 0)])
 def test_the_rule_is_a_parameter(turns, kept):
     assert int((scheme(32, 128, turns).spectrum(1) > 0).sum()) == kept
-
-
-def test_no_cut_is_rope():
-    s, rope = scheme(8, 64, 0.0), RoPE(Shape(16, 2))
-    q, k, _ = qkv(s.shape, 9)
-    close(weights(s, q, k, at(s, 9)), weights(rope, q, k, at(rope, 9)))
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="turns=-1"):
-        scheme(8, 64, -1)

@@ -7,7 +7,6 @@ from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
-from extrap.utils.errors import UserError
 from tests.support.discover import scheme
 
 
@@ -54,11 +53,3 @@ def test_rope_below_log_n_without_positions_above():
     last = at.at_layer(2, None)
     assert s.rotate(q, q, last)[0] is q and int(last.count.max()) == 48
     assert float(s.temperature(last)[23]) == 1 and float(s.temperature(last)[47]) > 1
-
-
-@pytest.mark.filterwarnings("ignore:layers=0")  # of which none is left for the pattern
-def test_one_layer_is_not_enough():
-    with pytest.raises(
-        UserError, match="layers=1: a window in all layers but the last needs at least 2"
-    ):
-        model(1)

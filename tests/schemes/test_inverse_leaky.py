@@ -47,12 +47,3 @@ def test_a_window_of_the_training_length_is_the_inner_scheme():
     close(
         kernels.attention(s, q, k, v, at(s, T)), kernels.attention(RoPE(SHAPE), q, k, v, at(s, T))
     )
-
-
-@pytest.mark.parametrize(
-    "options, match",
-    [({"window": 0}, "window=0"), ({"window": 17}, "window=17"), ({"factor": 0.5}, "factor=0.5")],
-)
-def test_refused(options, match):
-    with pytest.raises(ValueError, match=match):
-        InverseLeaky(SHAPE, RoPE(SHAPE), **options)

@@ -56,16 +56,3 @@ def test_zero_and_huge_vectors(cls, dtype):
     _, k = s.rotate(x, x, at(s, 3))
     assert k.dtype == dtype and not k[:, :, 1].any()
     close(k[:, :, 0].float().norm(dim=-1), torch.ones(1, 2), 1e-2)
-
-
-def test_two_scales_do_not_stack():
-    with pytest.raises(ValueError, match="KeyNorm and CosA both set the scale"):
-        Stack(SHAPE, [KeyNorm(SHAPE), CosA(SHAPE)])
-
-
-@pytest.mark.parametrize(
-    "shape, lam", [(SHAPE, 0.0), (SHAPE, -1.0), (Shape(16, 2, length=2), None)]
-)
-def test_refusals(shape, lam):
-    with pytest.raises(ValueError, match=f"lam={lam}"):
-        CosA(shape, lam)

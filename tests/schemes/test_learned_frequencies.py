@@ -1,6 +1,4 @@
-"""LeRoPE against Mistral Large 4 in transformers, RoPE, which it starts as, and its temperature as
-a loop.
-"""
+"""LeRoPE and its temperature against Mistral Large 4 in transformers."""
 
 from math import exp, log
 
@@ -8,12 +6,11 @@ import pytest
 import torch
 
 from extrap.extensions.ntk import NTK
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
 from extrap.schemes.learned_frequencies import LearnedFrequencies
-from extrap.schemes.rope import RoPE
 from extrap.schemes.ssmax import AffineSSMax
-from tests.support.scheme_case import at, close, moved, qkv, weights
+from tests.support.scheme_case import at, close, moved, qkv
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=32)
 
@@ -38,14 +35,6 @@ def test_angles_equal_transformers():
     angle = s.angle(torch.arange(T, dtype=torch.float64), s.spectrum(T))
     close(angle.cos().float(), cos[0, :, :4], 1e-5)
     close(angle.sin().float(), sin[0, :, :4], 1e-5)
-
-
-@torch.no_grad()
-def test_it_starts_as_rope_and_as_plain_softmax():
-    s, rope, q = LearnedFrequencies(SHAPE), RoPE(SHAPE), qkv(SHAPE, 9)[:2]
-    close(weights(s, *q, at(s, 9)), weights(rope, *q, at(rope, 9)))
-    heat, nope = AffineSSMax(SHAPE), Scheme(SHAPE)
-    close(weights(heat, *q, at(heat, 9)), weights(nope, *q, at(nope, 9)))
 
 
 def test_frequencies_learn():

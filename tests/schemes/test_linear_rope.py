@@ -1,15 +1,11 @@
-"""RoPE in linear attention: published weights, the quadratic form, and what is and is not a
-probability.
-"""
+"""RoPE in linear attention against the quadratic form."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from extrap.model.scheme import Shape, Where
-from extrap.model.stack import Stack
 from extrap.schemes.linear_rope import EPS, CosineLinearRoPE, LinearAttention, LinearRoPE, positive
-from extrap.schemes.log_n import LogN
 from extrap.schemes.rope import RoPE
 from tests.support.scheme_case import at, close, lower, qkv, weights
 
@@ -35,13 +31,6 @@ def quadratic(s: LinearAttention, q, k, v, place: Where) -> torch.Tensor:
     return (above / below).masked_fill(~lower(T), 0) @ v
 
 
-def test_published_weights():
-    q = (torch.arange(12, dtype=torch.float64) + 1).view(1, 1, 3, 4) / 10
-    s = LinearRoPE(Shape(4, 1))
-    rows = [[1, 0, 0], [0.439004634, 0.446166395, 0], [0.149270315, 0.265893748, 0.252822779]]
-    close(weights(s, q, q.flip(2), at(s, 3))[0, 0], torch.tensor(rows, dtype=torch.float64), 1e-9)
-
-
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 @pytest.mark.parametrize("T", [1, 64, 65, 150])
@@ -55,19 +44,6 @@ def test_running_sums_equal_the_quadratic_form(cls, layout, T):
         *(torch.autograd.grad(o.square().sum(), leaves) for o in (ours, plain)), strict=True
     ):
         close(a, b, 1e-9)
-
-
-def test_rows_sum_to_one_only_without_rotation():
-    """theta = 0 is plain linear attention; an endless base is not, since the first pair still
-    turns.
-    """
-    q, k, _ = qkv(SHAPE, 9)
-    s, endless = LinearRoPE(SHAPE), LinearRoPE(SHAPE, base=1e300)
-    still = LinearRoPE(SHAPE)
-    still.spectrum = lambda n: torch.zeros(4, dtype=torch.float64)
-    close(weights(still, q, k, at(s, 9)).sum(-1), torch.ones(2, 2, 9, dtype=torch.float64))
-    for other in (s, endless):
-        assert (weights(other, q, k, at(s, 9)).sum(-1)[..., 1:] - 1).abs().min() > 1e-3
 
 
 def test_cosine_weights_are_probabilities():
@@ -99,13 +75,3 @@ def test_positive_is_elu_plus_one():
     ours, plain = (torch.autograd.grad(y.sum(), x)[0] for y in (positive(x), F.elu(x) + 1))
     close(ours, plain, 1e-15)
     assert positive(torch.tensor(-50.0)) > 0
-
-
-@pytest.mark.parametrize("cls", BOTH)
-def test_refusals(cls):
-    with pytest.raises(ValueError, match="owns altogether"):
-        Stack(SHAPE, [cls(SHAPE), LogN(SHAPE)])
-    with pytest.raises(ValueError, match="5 channels"):
-        cls(Shape(10, 2))
-    with pytest.raises(ValueError, match="base=1"):
-        cls(SHAPE, base=1.0)

@@ -12,20 +12,11 @@ from extrap.schemes.alibi import ALiBi
 from extrap.schemes.log_n import LogN
 from extrap.schemes.sink import SoftmaxOne
 from extrap.schemes.window import Window
-from tests.support import fixture_e
 from tests.support.scheme_case import at, close, lower, qkv, weights
 
 
 def temperature(s: Scheme, T: int) -> torch.Tensor:
     return s.temperature(replace(at(s, T), sees=s.sees)).flatten()
-
-
-def test_fixture_e_clipped():
-    a, o = (
-        ".036790904 .724493648 .182517199 .056198250",
-        ".504948076 .284901073 -.004899649 -.293500765",
-    )
-    fixture_e.check(LogN(Shape(4, 1, length=2), floor=1.0), a, o)
 
 
 def test_published_factors():
@@ -69,9 +60,3 @@ def test_the_floor_lets_the_first_row_refuse():
         for s in (Stack(shape, [LogN(shape, floor), SoftmaxOne(shape)]) for floor in (0.0, 0.1))
     ]
     assert kept[0] == 0.5 and kept[1] < 1e-4
-
-
-@pytest.mark.parametrize("shape, floor", [(Shape(4, 1), -0.1), (Shape(4, 1, length=1), 0.1)])
-def test_refusals(shape, floor):
-    with pytest.raises(ValueError, match="floor="):
-        LogN(shape, floor)

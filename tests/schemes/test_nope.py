@@ -9,7 +9,6 @@ from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.nope import NoPE
-from tests.support import fixture_e
 
 
 def gpt(layers: int) -> GPT:
@@ -26,14 +25,6 @@ def last_row_gap(layers: int) -> float:
     with torch.no_grad():
         a, b = (gpt(layers)(z)[:, -1] for z in (x, x[:, order]))
     return float((a - b).abs().max())
-
-
-def test_fixture_e():
-    a, o = (
-        ".112349120 .498559203 .250236896 .138854782",
-        ".225160515 .137493169 .016162700 -.109124961",
-    )
-    fixture_e.check(NoPE(fixture_e.SHAPE), a, o)
 
 
 def test_one_layer_does_not_see_the_order_of_earlier_tokens():

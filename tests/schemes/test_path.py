@@ -1,6 +1,4 @@
-"""PaTH against the product of its matrices token by token, its limits (NoPE, reflections), and the
-stack with forget gates.
-"""
+"""PaTH against the product of its matrices token by token, and the stack with forget gates."""
 
 from math import log
 
@@ -8,18 +6,14 @@ import pytest
 import torch
 
 from extrap.model import attention as kernels
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Shape
 from extrap.model.stack import Stack
 from extrap.schemes import path
 from extrap.schemes.forgetting import Forgetting
 from extrap.schemes.path import PaTH
-from tests.support.scheme_case import at, close, moved, qkv, weights
+from tests.support.scheme_case import at, close, hidden, moved, qkv, weights
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
-
-
-def inputs(T: int, shape: Shape = SHAPE) -> torch.Tensor:
-    return torch.randn(2, T, shape.dim, generator=torch.Generator().manual_seed(1)).double()
 
 
 def product(w: torch.Tensor, b: torch.Tensor, j: int, i: int) -> torch.Tensor:
@@ -36,7 +30,7 @@ def product(w: torch.Tensor, b: torch.Tensor, j: int, i: int) -> torch.Tensor:
 def test_the_papers_products(chunk, rows, monkeypatch):
     monkeypatch.setattr(path, "CHUNK", chunk)
     s, T = moved(PaTH(SHAPE, rank=5)), 11
-    x = inputs(T)
+    x = hidden(SHAPE, T)
     q, k, _ = qkv(SHAPE, T)
     place = at(s, T, layer=1, x=x)
     w, b = s.reflections(x, 1)
@@ -54,7 +48,7 @@ def test_the_papers_products(chunk, rows, monkeypatch):
 def test_reflections_are_made_of_the_last_tokens():
     """w and b as a loop: low rank, three taps, silu, length 1; b between 0 and 2."""
     s, T = moved(PaTH(SHAPE, rank=3)), 6
-    x = inputs(T)
+    x = hidden(SHAPE, T)
     w, b = s.reflections(x, 1)
     for t in range(T):
         u = torch.zeros(12, dtype=torch.float64)
@@ -67,19 +61,11 @@ def test_reflections_are_made_of_the_last_tokens():
 
 
 @torch.no_grad()
-def test_closed_reflections_are_nope():
-    s, T = moved(PaTH(SHAPE)), 9
-    s.beta.zero_(), s.c.fill_(-800.0)
-    q, k, _ = qkv(SHAPE, T)
-    close(weights(s, q, k, at(s, T, x=inputs(T))), weights(Scheme(SHAPE), q, k, at(s, T)))
-
-
-@torch.no_grad()
 def test_full_reflections_keep_lengths_and_repeat_after_two():
     """b = 2 is a reflection: the same token twice in between is as if nothing were there."""
     s, T = moved(PaTH(SHAPE, taps=1)), 5
     s.beta.zero_(), s.c.fill_(800.0)
-    x = inputs(1).expand(2, T, 12)
+    x = hidden(SHAPE, 1).expand(2, T, 12)
     q, k, _ = qkv(SHAPE, 1)
     logits = s.score(q.expand(2, 2, T, 6), k.expand(2, 2, T, 6), at(s, T, x=x))
     close(logits[..., 4, 0], logits[..., 4, 2])
@@ -90,7 +76,7 @@ def test_full_reflections_keep_lengths_and_repeat_after_two():
 @torch.no_grad()
 def test_path_fox_adds_the_logarithms_of_its_gates():
     s, T = Stack(SHAPE, [moved(PaTH(SHAPE)), moved(Forgetting(SHAPE))]), 8
-    x = inputs(T)
+    x = hidden(SHAPE, T)
     q, k, _ = qkv(SHAPE, T)
     place = at(s, T, layer=1, x=x)
     of_path, of_gates = s.parts
@@ -110,14 +96,8 @@ def test_long_products_stay_exact_in_float32(monkeypatch):
     """600 reflections, in chunks and blocks, against float64 in one piece."""
     shape, T = Shape(dim=16, heads=2, layers=1, length=64), 600
     s = moved(PaTH(shape))
-    x, (q, k, v) = inputs(T, shape)[:1], qkv(shape, T, batch=1)
+    x, (q, k, v) = hidden(shape, T)[:1], qkv(shape, T, batch=1)
     exact = s.attend(q, k, v, at(s, T, x=x))
     low = s.float()
     place = at(low, T, x=x.float())
     close(kernels.explicit(low, *(z.float() for z in (q, k, v)), place).double(), exact, 2e-4)
-
-
-def test_refusals():
-    for options in ({"rank": 0}, {"taps": 0}):
-        with pytest.raises(ValueError, match="must be at least 1"):
-            PaTH(SHAPE, **options)

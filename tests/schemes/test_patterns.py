@@ -10,7 +10,6 @@ import torch
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
 from extrap.schemes.chunked import Chunks, StepHeat
-from extrap.schemes.window import ShareWindow
 from tests.support.discover import gpt
 from tests.support.scheme_case import at
 
@@ -98,15 +97,3 @@ def test_temperatures_are_those_of_llama_4():
     theirs = torch.log1p(torch.floor((torch.arange(70.0) + 1.0) / 8)) * 0.1 + 1.0
     torch.testing.assert_close(c.float(), theirs)
     assert float(c[6]) == 1 and float(c[15]) == pytest.approx(1 + 0.1 * log(3))
-
-
-def test_refusals():
-    shape = Shape(dim=8, heads=2, length=32)
-    assert ShareWindow(shape).width == 8 and ShareWindow(shape, 0.001).width == 1
-    for cls in (ShareWindow, Chunks):
-        for share in (0.0, 1.5):
-            with pytest.raises(ValueError, match=f"share={share}"):
-                cls(shape, share)
-    for options in ({"slope": -1.0}, {"share": 0.0}):
-        with pytest.raises(ValueError, match="slope at least 0"):
-            StepHeat(shape, **options)

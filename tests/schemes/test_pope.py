@@ -1,4 +1,4 @@
-"""PoPE against x-transformers and its sum over channels as a loop; what lengths and angles say."""
+"""PoPE against x-transformers and its sum over channels as a loop."""
 
 from math import cos, exp, log, pi
 
@@ -49,24 +49,7 @@ def test_the_papers_sum(t):
             assert float(ours[0, 1, i, j]) == pytest.approx(logit / 6**0.5, abs=1e-12)
 
 
-@torch.no_grad()
-def test_at_one_place_content_alone_speaks_and_never_against():
-    """Without delta the logit at distance 0 is a product of lengths: positive, whatever
-    the signs.
-    """
-    s, T = PoPE(SHAPE).double(), 8
-    q, k, _ = qkv(SHAPE, T)
-    place = at(s, torch.zeros(T, dtype=torch.float64))
-    q2, k2 = s.rotate(q, k, place)
-    logits = s.score(q2, k2, place)
-    assert (logits > 0).all()
-    close(q2.norm(dim=-1), torch.log1p(q.exp()).norm(dim=-1))
-    close(logits, torch.log1p(q.exp()) @ torch.log1p(k.exp()).mT / 6**0.5)
-
-
-def test_starts_and_refusals():
+def test_starts():
     assert not PoPE(SHAPE).delta.any()
     uniform = PoPE(SHAPE, delta="uniform").delta
     assert (uniform <= 0).all() and (uniform >= -2 * pi).all() and uniform.std() > 1
-    with pytest.raises(ValueError, match="base=1"):
-        PoPE(SHAPE, base=1.0)

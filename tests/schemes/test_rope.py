@@ -1,6 +1,4 @@
-"""RoPE against published numbers, five other implementations, the score in phases and its own
-identities, in every layout.
-"""
+"""RoPE against five other implementations and the score in phases, in every layout."""
 
 import numpy as np
 import pytest
@@ -10,11 +8,11 @@ from hypothesis import strategies as st
 
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.rotary import pairing, relayout, turn
-from extrap.model.scheme import Shape, Where
+from extrap.model.rotary import pairing, relayout
+from extrap.model.scheme import Shape
 from extrap.schemes.rope import RoPE
 from tests.support.explicit_phase import between, logits
-from tests.support.scheme_case import at, close, qkv, weights
+from tests.support.scheme_case import at, close, qkv
 
 ODD = [3, 0, 7, 2, 1, 6, 4, 5]
 LAYOUTS = ["interleaved", "half", ODD]
@@ -28,31 +26,6 @@ def scheme(
 
 def rotated(s: RoPE, x: torch.Tensor, t: float) -> torch.Tensor:
     return s.rotate(x[None], x[None], at(s, torch.tensor([t], dtype=torch.float64)))[0][0]
-
-
-def row(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
-
-
-@pytest.mark.parametrize(
-    "layout, x, y",
-    [
-        ("interleaved", (1, 2, 3, 4), (-2.234741690, 0.077003754, 2.919405353, 4.059196027)),
-        ("half", (1, 2, 3, 4), (-3.144039117, 1.919605347, -0.339143083, 4.039197360)),
-        ("half", (1, 3, 2, 4), (-2.234741690, 2.919405353, 0.077003754, 4.059196027)),
-        ([0, 1, 2, 3], (1, 2, 3, 4), (-2.234741690, 0.077003754, 2.919405353, 4.059196027)),
-        ([0, 2, 1, 3], (1, 2, 3, 4), (-3.144039117, 1.919605347, -0.339143083, 4.039197360)),
-    ],
-)
-def test_published_rotation(layout, x, y):
-    close(rotated(scheme(4, layout), row(*x)[None], 2)[0], row(*y), 1e-9)
-
-
-@pytest.mark.parametrize("i, j", [(5, 3), (105, 103), (2, 0)])
-def test_published_score(i, j):
-    s = scheme(4)
-    q, k = rotated(s, row(1, 2, 3, 4)[None], i), rotated(s, row(0.5, -1, 0.25, 2)[None], j)
-    assert float((q * k).sum()) == pytest.approx(7.653868793, abs=1e-9)
 
 
 @given(t=st.lists(st.floats(0, 1e5), min_size=2, max_size=6), layout=st.sampled_from(LAYOUTS))
@@ -134,25 +107,6 @@ def test_equals_five_others(oracle, layout, base, D, T):
             close(ours, theirs, 1e-5)
 
 
-@given(shift=st.floats(-1e6, 1e6), layout=st.sampled_from(LAYOUTS))
-@settings(max_examples=15, deadline=None)
-def test_weights_do_not_feel_a_shift(shift, layout):
-    """In float32 too, at any distance from 0: the angles are made in float64."""
-    s, t = scheme(8, layout), torch.arange(9, dtype=torch.float64)
-    for dtype, tolerance in ((torch.float64, 1e-8), (torch.float32, 1e-5)):
-        q, k, _ = qkv(s.shape, 9, dtype=dtype)
-        close(weights(s, q, k, at(s, t)), weights(s, q, k, at(s, t + shift)), tolerance)
-
-
-@given(a=st.floats(-1e3, 1e3), b=st.floats(-1e3, 1e3), layout=st.sampled_from(LAYOUTS))
-@settings(max_examples=15, deadline=None)
-def test_rotations_form_a_group_and_keep_lengths(a, b, layout):
-    s, x = scheme(8, layout), qkv(Shape(8, 1), 1)[0][0, 0]
-    close(rotated(s, rotated(s, x, a), b), rotated(s, x, a + b), 1e-10)
-    close(rotated(s, x, a).norm(), x.norm())
-    close(rotated(s, x, 0.0), x)
-
-
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 @pytest.mark.parametrize("position", [1.0, 4097.0, 1e6])
 def test_cosines_of_a_float32_model_far_out(layout, position):
@@ -206,13 +160,6 @@ def test_tables_are_made_once_per_forward_and_scheme():
     assert a.rotate(q.float(), k.float(), place)[0].dtype == torch.float32
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_any_memory_order_of_the_input(layout):
-    s, x = scheme(8, layout), qkv(Shape(8, 1), 5)[0]
-    columns = x.transpose(-1, -2).contiguous().transpose(-1, -2)
-    assert torch.equal(s.rotate(columns, columns, at(s, 5))[0], s.rotate(x, x, at(s, 5))[0])
-
-
 @pytest.mark.parametrize("source", LAYOUTS)
 @pytest.mark.parametrize("target", LAYOUTS)
 def test_converted_weights_give_the_same_logits(source, target):
@@ -233,45 +180,6 @@ def test_converted_weights_give_the_same_logits(source, target):
     close(a(x), b(x), 1e-10)
 
 
-def test_published_permutation():
-    """half(P x) = P interleaved(x) with y[p] = x[2p], y[p + D/2] = x[2p + 1]."""
-    x = qkv(Shape(8, 1), 6)[0]
-    place, P = (
-        Where.whole(torch.arange(6, dtype=torch.float64), 1.0),
-        relayout(torch.arange(8), 1, "interleaved", "half"),
-    )
-    assert P.tolist() == [0, 2, 4, 6, 1, 3, 5, 7]
-    half, interleaved = RoPE(Shape(8, 1), layout="half"), RoPE(Shape(8, 1))
-    close(half.rotate(x[..., P], x, place)[0], interleaved.rotate(x, x, place)[0][..., P])
-
-
-def test_turn_leaves_the_other_channels():
-    x = qkv(Shape(8, 1), 3)[0]
-    turns = torch.polar(
-        torch.ones(3, 2, dtype=torch.float64), torch.rand(3, 2, dtype=torch.float64)
-    )
-    for layout in ("interleaved", "half", [3, 1, 0, 2]):
-        y = turn(x, turns, layout)
-        assert (
-            torch.equal(y[..., 4:], x[..., 4:]) and not torch.isclose(y[..., :4], x[..., :4]).any()
-        )
-
-
 @pytest.mark.parametrize("length, base", [(128, 121.2), (256, 365.3), (2048, 10000.0)])
 def test_matched_base(length, base):
     assert scheme(base=None, length=length).base == pytest.approx(base, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    "options, match",
-    [
-        ({"D": 7}, "7 channels"),
-        ({"base": 1.0}, "base=1.0"),
-        ({"base": None, "length": 6}, "base="),
-        ({"layout": [0, 1, 2, 3]}, "layout="),
-        ({"layout": [0, 1, 2, 3, 4, 5, 6, 6]}, "layout="),
-    ],
-)
-def test_refusals(options, match):
-    with pytest.raises(ValueError, match=match):
-        scheme(**options)

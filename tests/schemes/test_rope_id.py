@@ -7,9 +7,7 @@ import torch
 
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import turns
-from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.rope_id import RoPEID
-from tests.support.scheme_case import at, close, qkv
 
 SHAPE = Shape(dim=32, heads=2, layers=1, length=100)
 
@@ -31,25 +29,3 @@ def test_every_angle_of_a_long_text_was_met_in_training():
         assert set(pair.tolist()) == set(pair[:100].tolist())
     slow = torch.arange(5000) * 1e-4 ** (3 / 4) % (2 * pi)  # RoPE's own last of four pairs
     assert slow[100:].max() > 2 * slow[:100].max()
-
-
-def test_it_is_partial_rope_on_its_own_base():
-    ours = RoPEID(SHAPE)
-    theirs = PartialRoPE(SHAPE, base=ours.base)
-    q, k, v = qkv(SHAPE, 30)
-    close(ours.attend(q, k, v, at(ours, 30)), theirs.attend(q, k, v, at(theirs, 30)))
-    turned, _ = ours.rotate(q, k, at(ours, 30))
-    close(turned[..., 8:], q[..., 8:])
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"fraction": 0.1}, "fraction=0.1: of 16 channels, an even number from 4 to 16"),
-        ({"turns": 0}, "turns=0: above 0 and below 15.9"),
-        ({"turns": 16.0}, "turns=16.0"),
-    ],
-)
-def test_bounds(options, said):
-    with pytest.raises(ValueError, match=said):
-        RoPEID(SHAPE, **options)

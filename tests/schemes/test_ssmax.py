@@ -51,8 +51,3 @@ def test_s_may_be_given_and_learns():
     s.attend(q, k, v, at(s, 9, layer=1)).square().sum().backward()
     assert torch.equal(s.s.data, torch.full((3, 2), 0.4).double())
     assert (s.s.grad[1] != 0).all() and not s.s.grad[[0, 2]].any()
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="training length 1"):
-        SSMax(Shape(16, 2, length=1))

@@ -1,6 +1,4 @@
-"""Stick-breaking against the paper's formula as a double loop; what is left, and what
-comes first.
-"""
+"""Stick-breaking against the paper's formula as a double loop."""
 
 from math import exp, prod
 
@@ -11,8 +9,6 @@ from extrap.model import attention as kernels
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.stack import Stack
 from extrap.schemes.alibi import ALiBi
-from extrap.schemes.sink import SoftmaxOne
-from extrap.schemes.softpick import Softpick
 from extrap.schemes.stick_breaking import StickBreaking
 from extrap.schemes.window import Window
 from tests.support.scheme_case import at, close, qkv, weights
@@ -44,13 +40,6 @@ def test_the_papers_formula(current, rows, monkeypatch):
     assert (a.sum(-1) <= 1).all() and (a[:, :, 0].sum(-1) == 0).all() == (current == "excluded")
 
 
-def test_the_nearest_of_equal_keys_takes_most():
-    """Keys of logit 0 get 1/2, 1/4, 1/8, .. : recency without positions."""
-    s, q = StickBreaking(SHAPE), torch.zeros(1, 2, 6, 8, dtype=torch.float64)
-    expected = torch.tensor([2.0**-5, 2.0**-4, 2.0**-3, 2.0**-2, 2.0**-1, 0], dtype=torch.float64)
-    close(weights(s, q, q, at(s, 6))[0, 0, -1], expected)
-
-
 def test_what_a_mask_hides_takes_no_share():
     """Under a window of W tokens it is what it would be on the W tokens alone."""
     s = Stack(SHAPE, [StickBreaking(SHAPE), Window(SHAPE, 4)])
@@ -69,12 +58,6 @@ def test_long_texts_neither_underflow_nor_lose_gradients():
     assert all(z.isfinite().all() for z in (o, q.grad, k.grad, v.grad))
     exact = s.attend(q.double() * 10, k.double(), v.double(), at(s, n))
     close(o.double(), exact, 1e-4)
-
-
-@pytest.mark.parametrize("other", [SoftmaxOne, Softpick, StickBreaking])
-def test_one_part_says_what_becomes_of_logits(other):
-    with pytest.raises(ValueError, match="both"):
-        Stack(SHAPE, [StickBreaking(SHAPE), other(SHAPE)])
 
 
 def test_a_bias_keeps_its_level():

@@ -1,4 +1,4 @@
-"""T5's buckets against the published boundaries and transformers."""
+"""T5's buckets against transformers and whole numbers."""
 
 import warnings
 
@@ -6,36 +6,11 @@ import pytest
 import torch
 
 from extrap.model.functional import bucket
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.t5 import T5
-from tests.support.scheme_case import at, close, moved, qkv, weights
+from tests.support.scheme_case import moved
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=64)
-
-
-def test_published_boundaries():
-    b = bucket(torch.arange(200), 32, 128).tolist()
-    assert b[:16] == list(range(16))
-    assert [b.index(n) for n in range(16, 32)] == [
-        16,
-        19,
-        21,
-        24,
-        27,
-        31,
-        35,
-        40,
-        46,
-        52,
-        59,
-        67,
-        77,
-        87,
-        99,
-        113,
-    ]
-    small = [0, 1, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5, 6, 6, 6, 6, 6, 6, 6, 6, 7]
-    assert bucket(torch.arange(21), 8, 32).tolist() == small
 
 
 @pytest.mark.parametrize(
@@ -77,27 +52,11 @@ def test_the_bias_is_the_entry_of_the_bucket():
         assert torch.equal(b[:, row], s.table[bins].T)
 
 
-@torch.no_grad()
-def test_at_first_it_is_nope():
-    q, k, _ = qkv(SHAPE, 9)
-    s = T5(SHAPE)
-    close(weights(s, q, k, at(s, 9)), weights(Scheme(SHAPE), q, k, at(s, 9)))
-
-
 def test_warns_of_buckets_training_never_reaches():
-    with pytest.warns(
-        UserWarning,
-        match=r"max_distance=128: training length 64 reaches 27 of 32 .* max_distance <= 32",
-    ):
+    with pytest.warns(UserWarning, match="27 of 32"):
         T5(SHAPE, max_distance=128)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         T5(SHAPE), T5(Shape(dim=4, heads=1, length=114), max_distance=128)
     with pytest.warns(UserWarning, match="31 of 32"):
         T5(Shape(dim=4, heads=1, length=113), max_distance=128)
-
-
-@pytest.mark.parametrize("buckets, farthest", [(0, 32), (7, 32), (32, 16), (64, 32)])
-def test_refusals(buckets, farthest):
-    with pytest.raises(ValueError, match=f"buckets={buckets}, max_distance={farthest}"):
-        T5(SHAPE, buckets, farthest)

@@ -1,14 +1,11 @@
-"""Transformer-XL and XLNet against XLNet's rel_attn_core and relative encoding,
-rel-shift, and a double loop.
-"""
+"""Transformer-XL and XLNet against XLNet's rel_attn_core and a double loop."""
 
 from types import SimpleNamespace
 
 import pytest
 import torch
 
-from extrap.model.functional import distinct, gather
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Shape
 from extrap.schemes.transformer_xl import TransformerXL
 from tests.support.scheme_case import at, close, lower, moved, qkv
 
@@ -55,27 +52,6 @@ def test_equals_xlnet(sharing, kind, T, heads, width, clamp):
     close(ours, xlnet_weights(s, q, k, clamp, kind), 1e-5)
 
 
-def rel_shift(x):
-    """The trick of the original: a zero column in front, read in another shape, first
-    row dropped.
-    """
-    return (
-        torch.nn.functional.pad(x, (1, 0))
-        .flatten()
-        .view(x.shape[1] + 1, x.shape[0])[1:]
-        .view(x.shape)
-    )
-
-
-def test_gathering_is_the_relative_shift():
-    rows = torch.tensor([[3, 2, 1, 0]]).expand(4, 4)
-    assert rel_shift(rows).tolist() == [[0, 0, 3, 2], [1, 0, 0, 3], [2, 1, 0, 0], [3, 2, 1, 0]]
-    g = torch.randn(9, 9, generator=torch.Generator().manual_seed(0))
-    n, index = distinct(at(Scheme(SHAPE), 9))
-    assert n.tolist() == list(range(9))
-    assert torch.equal(gather(g, index)[lower(9)], rel_shift(g.flip(-1))[lower(9)])
-
-
 @pytest.mark.parametrize("t", [[0.0, 0.3, 0.9, 4.0, 4.5, 11.0], [0.0, 0.25, 0.5, 0.75, 1.0, 1.25]])
 @torch.no_grad()
 def test_the_papers_sum_at_any_coordinates(t):
@@ -91,21 +67,3 @@ def test_the_papers_sum_at_any_coordinates(t):
             for h in range(2):
                 expected = (s.u[2, h, 0] @ k[1, h, j] + (q[1, h, i] + s.v[2, h, 0]) @ r[h]) / 6**0.5
                 close(ours[1, h, i, j], expected)
-
-
-@torch.no_grad()
-def test_without_projection_a_key_bias_is_left_and_without_biases_nothing():
-    s, T = moved(TransformerXL(SHAPE)), 8
-    q, k, _ = qkv(SHAPE, T)
-    s.w.zero_()
-    close(s.bias(q, k, at(s, T)), (k @ s.u[0].mT).mT.expand(2, 2, T, T) / 6**0.5)
-    s.u.zero_(), s.v.zero_()
-    assert not s.bias(q, k, at(s, T)).any()
-
-
-def test_sharing_and_refusals():
-    assert len(TransformerXL(SHAPE).u) == 1 and len(TransformerXL(SHAPE, "per-layer").v) == 3
-    with pytest.raises(ValueError, match="clamp=0"):
-        TransformerXL(SHAPE, clamp=0)
-    with pytest.raises(ValueError, match="dim=9"):
-        TransformerXL(Shape(dim=9, heads=3))

@@ -1,9 +1,9 @@
-"""VO-RoPE against a double loop; relative only because the output turns back."""
+"""VO-RoPE against a double loop."""
 
 import pytest
 import torch
 
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Shape
 from extrap.model.stack import Stack
 from extrap.schemes.rope import RoPE
 from extrap.schemes.vo_rope import VORoPE
@@ -32,25 +32,3 @@ def test_equals_a_double_loop(layout):
             turned = rope.rotate(v[:, :, j : j + 1], v[:, :, j : j + 1], at(rope, t + j - i))[0]
             o[:, :, i] += a[:, :, i, j, None] * turned[:, :, 0]
     close(s.attend(q, k, v, at(s, T)), o, 1e-12)
-
-
-def test_does_not_feel_a_shift_although_values_do():
-    s, t = stack(SHAPE), torch.arange(9, dtype=torch.float64)
-    q, k, v = qkv(SHAPE, 9)
-    close(s.attend(q, k, v, at(s, t)), s.attend(q, k, v, at(s, t + 1000)), 1e-10)
-
-
-def test_stands_still_where_no_pair_turns():
-    s = VORoPE(SHAPE)
-    s.spectrum = lambda n: torch.zeros(4, dtype=torch.float64)
-    q, k, v = qkv(SHAPE, 9)
-    close(s.attend(q, k, v, at(s, 9)), Scheme(SHAPE).attend(q, k, v, at(s, 9)))
-
-
-def test_refusals():
-    with pytest.raises(ValueError, match="5 channels"):
-        VORoPE(Shape(10, 2))
-    with pytest.raises(ValueError, match="base=0"):
-        VORoPE(SHAPE, base=0.5)
-    with pytest.raises(ValueError, match="layout="):
-        VORoPE(SHAPE, layout=[1, 2])

@@ -28,11 +28,6 @@ def test_sees_what_transformers_sees(width, T):
         assert visible[i].tolist() == [j <= i and bool(theirs(0, 0, i, j)) for j in range(T)]
 
 
-def test_counts_the_query_itself():
-    assert place(Window(SHAPE, 3), 6).count.tolist() == [1, 2, 3, 3, 3, 3]
-    assert torch.equal(place(Window(SHAPE, 1), 4).visible, torch.eye(4, dtype=torch.bool))
-
-
 def test_counts_tokens_whatever_their_coordinates():
     t = torch.tensor([0, 0.5, 9, 100], dtype=torch.float64)
     assert torch.equal(place(Window(SHAPE, 2), t).visible, place(Window(SHAPE, 2), 4).visible)
@@ -55,18 +50,3 @@ def test_windows_reach_a_share_of_the_training_length(layers, alpha, width):
     assert s.width == width
     assert (width - 1) * (layers - 1) + 1 <= alpha * 64 < width * (layers - 1) + 1
     assert torch.equal(s.sees(at(s, 80)), Window(SHAPE, width).sees(at(s, 80)))
-
-
-@pytest.mark.parametrize(
-    "make, match",
-    [
-        (lambda: Window(SHAPE, 0), "width=0"),
-        (lambda: ReachWindow(Shape(8, 2, layers=1)), "layers=1"),
-        (lambda: ReachWindow(SHAPE, 0.8), "alpha=0.8"),
-        (lambda: ReachWindow(SHAPE, 0.0), "alpha=0.0"),
-        (lambda: ReachWindow(SHAPE, 0.01), "alpha=0.01"),
-    ],
-)
-def test_refusals(make, match):
-    with pytest.raises(ValueError, match=match):
-        make()

@@ -70,6 +70,12 @@ def values(result, metric):
     }
 
 
+def cells(result, metric, *columns):
+    """{values of the columns: value} of one metric, of the rows that have all these columns."""
+    rows = [r for r in result.rows if r["metric"] == metric and r.keys() >= {*columns}]
+    return {tuple(r[column] for column in columns): r["value"] for r in rows}
+
+
 def bigram(log_p, tokens, last=None):
     """A reader of the last token only: logits are rows of log_p (vocab, vocab), the row of BOS
     included.

@@ -1,5 +1,8 @@
 """Jobs as the command line composes them, without a process of their own."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
@@ -7,12 +10,14 @@ from pathlib import Path
 
 import yaml
 from hydra import compose, initialize_config_dir
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import OmegaConf
+from omegaconf import OmegaConf, open_dict, read_write
 
 from extrap.cli import schema as config
 from extrap.cli.sweep import grid
 from extrap.runs.job import Job, make
+from extrap.runs.training import devices
 from extrap.utils.paths import conf_dir
 from tests.support import discover
 
@@ -48,9 +53,15 @@ def _composed(overrides: tuple[str, ...], *_: tuple) -> tuple[dict, dict]:
     elsewhere = [f"hydra.searchpath={more}", f"plugins={discover.PLUGINS}"] if more else []
     with initialize_config_dir(conf_dir(), version_base="1.3"):
         cfg = compose("config", [*elsewhere, *overrides], return_hydra_config=True)
-    plain = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
-    del plain["sweep"]
-    return plain, plain.pop("hydra")["runtime"]["choices"]
+    instance = HydraConfig.instance()
+    before, instance.cfg = instance.cfg, deepcopy(cfg)  # what `${hydra:...}` refers to
+    try:
+        choices = OmegaConf.to_container(cfg.hydra.runtime.choices)
+        with read_write(cfg), open_dict(cfg):
+            del cfg["hydra"], cfg["sweep"]
+        return OmegaConf.to_container(cfg, resolve=True, enum_to_str=True), choices
+    finally:
+        instance.cfg = before
 
 
 def first_jobs(experiment: Path) -> list[list[str]]:
@@ -68,3 +79,18 @@ def first_jobs(experiment: Path) -> list[list[str]]:
         ]
         for words in grid.overrides(node)
     ]
+
+
+def started(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs `extrap` with the options of TINY and these as a program, outside any launcher unless
+    the environment says so.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in devices.RANKS}
+    return subprocess.run(
+        [sys.executable, "-m", "extrap", *TINY, *words],
+        env=kept | {"PYTHONPATH": str(Path(__file__).parents[2])} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )

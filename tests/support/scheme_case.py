@@ -19,6 +19,11 @@ def qkv(
     )
 
 
+def hidden(shape: Shape, T: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    """What a layer is given: (2, T, C), standard normal."""
+    return torch.randn(2, T, shape.dim, generator=torch.Generator().manual_seed(1)).to(dtype)
+
+
 def at(scheme: Scheme, t: int | Tensor, layer: int = 0, x: Tensor | None = None) -> Where:
     """The place of a whole forward at coordinates t, or at 0 .. t - 1."""
     t = torch.arange(t, dtype=torch.float64) if isinstance(t, int) else t

@@ -5,14 +5,11 @@ import pytest
 
 from extrap.data import aggregate
 from extrap.data.aggregate import KINDS, Aggregate, AggregateForm
-from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.aggregate import Aggregation
-from extrap.utils.errors import UserError
 from tests.support.hand import (
     VOCABULARY,
     Texts,
     aggregate_answer,
-    checked,
     drawn_from,
     measure,
     solving,
@@ -105,35 +102,6 @@ def test_who_counts_nothing_has_the_guess():
     assert guess["majority", 10] > 0.46 and guess["majority", 40] > 0.33
     counted = measure(task(ask=("count",)), solving(any_label, 1), TEXT, L)
     assert values(counted, "guess") == values(counted, "chance")
-
-
-def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
-    form = AggregateForm(4, 4, "count")
-    whole = form.questions(VOCABULARY, STREAM, 0, 40, 0, range(8))
-    some = form.questions(VOCABULARY, STREAM, 0, 40, 0.5, [7, 3])
-    np.testing.assert_array_equal(some.tokens, whole.tokens[[7, 3]])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ask": []}, r"task\.aggregate\.ask=\[\]: expected a list of one of majority"),
-        ({"labels": 1}, r"task\.aggregate\.labels=1: expected a whole number from 2 to 32"),
-        ({"labels": 14}, r"task\.aggregate\.labels=14: each label .*data\.vocabulary\.values=16"),
-        ({"multiples": [2]}, r"task\.aggregate\.multiples=\[2\]: the multiples must include 1"),
-        ({"multiples": [0.06, 1]}, r"task\.aggregate: 2 tokens hold 0 records and a question"),
-        ({"trials": 0}, r"task\.aggregate\.trials=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)
-
-
-def test_marks_need_keys():
-    with pytest.raises(UserError, match=r"^data\.vocabulary\.keys=5: data\.x needs 6 key ids"):
-        Aggregate().check("data.x", Vocabulary(keys=5, values=16), 32)
 
 
 def test_chance_of_long_texts_is_that_of_short_ones(monkeypatch):

@@ -1,16 +1,14 @@
 """Exact match on readers that compute the answer, or part of it."""
 
 import numpy as np
-import pytest
 import torch
 
 from extrap.data.computed import ADDITION, EQUALS, EXCHANGE, PARITY, PLUS, S5, SORT
 from extrap.data.strings import COPY, FLIP_FLOP, IGNORE, REVERSE, TASKS, WRITE
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.algorithmic import LengthGeneralisation
-from extrap.utils.errors import UserError
+from tests.support import hand
 from tests.support.hand import VOCABULARY as V
-from tests.support.hand import Texts, checked, measure, speak
+from tests.support.hand import Texts, measure, speak
 
 TEXT = Texts([np.arange(500) % 251])
 
@@ -76,11 +74,7 @@ def solver(upto=10**9):
 
 
 def cells(result, metric="accuracy"):
-    return {
-        (r["protocol"], r["at"]): r["value"]
-        for r in result.rows
-        if r["metric"] == metric and "at" in r
-    }
+    return hand.cells(result, metric, "protocol", "at")
 
 
 def test_who_computes_the_answer_is_right_at_every_length():
@@ -185,39 +179,3 @@ def test_the_gate_of_a_sparse_flip_flop_is_that_of_the_dense_one():
     result = measure(task(ask=["flip-flop-sparse"], trials=100), model, TEXT, 64)
     assert cells(result)["flip-flop-sparse", 8] > 0.9
     assert {r["status"] for r in result.rows} == {"not trained"}
-
-
-def test_items_batches_and_tables():
-    def model(tokens, last):
-        if tokens.shape[1] > 40:
-            raise OutOfRange("past the table")
-        return solver()(tokens, last)
-
-    one, two = (measure(task(batch_tokens=b), model, TEXT, 64) for b in (1, 4096))
-    assert one == two
-    items = {(i["protocol"], i["length"], i["item"]) for i in one.items}
-    assert len(items) == len(one.items) == 10 * len(cells(one)) and ("copy", 32) not in cells(one)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"multiples": [2]},
-            r"task\.algorithmic\.multiples=\[2\]: .* need one multiple of at most 1",
-        ),
-        ({"multiples": [0, 1]}, r"task\.algorithmic\.multiples"),
-        ({"multiples": [0.01, 1]}, r"task\.algorithmic\.multiples.*are \[0, 8\] symbols"),
-        ({"multiples": [1, 1.01]}, r"task\.algorithmic\.multiples.*must differ"),
-        (
-            {"ask": ["shout"]},
-            r"task\.algorithmic\.ask=\['shout'\]: unknown protocol; choose from copy, reverse",
-        ),
-        ({"longest": 0}, r"task\.algorithmic\.longest=0"),
-        ({"trials": 0}, r"task\.algorithmic\.trials=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, V, 64)
-    assert "\n" not in str(error.value)

@@ -6,8 +6,7 @@ import pytest
 from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.alias import AliasRetrieval
-from extrap.utils.errors import UserError
-from tests.support.hand import Texts, checked, drawn_from, measure, solving, values
+from tests.support.hand import Texts, drawn_from, measure, solving, values
 
 L = 32
 V = Vocabulary(keys=100, values=16)
@@ -27,13 +26,6 @@ def value_of(context, query, vocabulary):
     """By the table of aliases and a loop over the records."""
     _, key = query
     return next(b for a, b in zip(context[-2::-2], context[::-2], strict=False) if a == NAMES[key])
-
-
-def test_the_table_is_three_different_names_for_each():
-    rows = table(V.keys)
-    assert rows.shape == (32, 3) and len(set(rows.ravel())) == 96
-    assert set(rows.ravel()) == set(range(2, 98))
-    assert not np.array_equal(np.argsort(rows[:, 1]), np.argsort(rows[:, 2]))
 
 
 @pytest.mark.parametrize("length", [12, 32, 33])
@@ -103,24 +95,3 @@ def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
         if kind.startswith("two"):
             assert (unseen(names) == (kind == "two-hops-unseen")).all()
     assert len(rest) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ask": ["three"]}, r"task\.alias\.ask=\['three'\]: expected a list of one of literal"),
-        (
-            {"multiples": [1, 4]},
-            r"data\.vocabulary\.keys=100: task\.alias needs 188 key ids for 62",
-        ),
-        ({"multiples": [2]}, r"task\.alias\.multiples=\[2\]: the multiples must include 1"),
-        (
-            {"multiples": [0.1, 1]},
-            r"task\.alias: 3 tokens hold 0 records and a question, but 2 records",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, V, L)
-    assert "\n" not in str(error.value)

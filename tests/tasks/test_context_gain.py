@@ -8,8 +8,7 @@ import torch
 
 from extrap.model.scheme import OutOfRange
 from extrap.tasks.context_gain import ContextGain
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, checked, measure, values
+from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
 from tests.tasks.test_nll import chain
 
 L, N = 8, 64
@@ -39,13 +38,6 @@ def test_a_loss_that_falls_with_context_gives_the_gains_of_hand():
     assert gain["full", 8] < 0
     assert {r["status"] for r in result.rows} == {"ok"}
     assert all(r["n"] == 3 and r["tokens"] == 12 for r in result.rows)
-
-
-def test_a_window_in_steps_has_fewer_slots_to_read():
-    result = measure(
-        ContextGain(multiples=(1, 2), stride=0.5, documents=3), partial(by_slot, SLOWLY), ZEROS, L
-    )
-    assert values(result, "nll")["window", 16] == pytest.approx(float(SLOWLY[4:8].mean()))
 
 
 def test_nothing_is_read_in_windows_where_none_is_reported():
@@ -84,22 +76,6 @@ def test_the_same_tokens_are_scored_in_every_context_and_protocol():
     assert len(sums) == 2 * (5 + 3 + 3)
     for (_, _, item), value in sums.items():
         assert value == pytest.approx(cost[text[item, N - 4 :]].sum(), abs=1e-12)
-
-
-@pytest.mark.parametrize("sees", [3, 6])
-def test_a_reader_of_a_few_tokens_gains_nothing_past_them(sees):
-    loss = torch.full((N,), 0.25, dtype=torch.float64)
-    loss[:sees] = 1
-    result = measure(ContextGain(documents=3), partial(by_slot, loss), ZEROS, L)
-    gain = values(result, "gain")
-    assert gain["full", 8] < 0
-    assert {gain[protocol, c] for protocol, c in gain if protocol != "crop" and c > 8} == {
-        gain["full", 16]
-    }
-    assert (gain["crop", 64] == gain["full", 64]) == (
-        sees == 3
-    )  # the first tokens of the segment have four slots in a crop
-    assert {r["status"] for r in result.rows} == {"ok"}
 
 
 @pytest.mark.parametrize("worse", [False, True])
@@ -150,48 +126,3 @@ def test_contexts_past_a_table_have_baselines_alone():
         (p, c) for p in ("crop", "window") for c in (16, 32, 64)
     }
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-
-
-def test_a_loss_that_is_not_finite_has_no_gain():
-    def model(tokens, last):
-        return (
-            torch.full((len(tokens), last, VOCABULARY.size), torch.nan)
-            if tokens.shape[1] > L
-            else by_slot(SLOWLY, tokens, last)
-        )
-
-    rows = measure(ContextGain(documents=3), model, ZEROS, L).rows
-    broken = {
-        (r["metric"], r["status"]) for r in rows if r["protocol"] == "full" and r["length"] > L
-    }
-    assert broken == {("nll", "diverged"), ("bits_per_byte", "diverged")}
-    assert {r["status"] for r in rows if r["protocol"] == "crop"} == {"ok"}
-
-
-@pytest.mark.parametrize(
-    ("options", "length", "message"),
-    [
-        (
-            {"multiples": [2, 4]},
-            L,
-            r"task\.context-gain\.multiples=\[2, 4\]: the multiples must include 1",
-        ),
-        ({"multiples": [1, 0.5]}, L, r"task\.context-gain\.multiples=\[1, 0\.5\]: "),
-        ({}, 1, r"data\.length=1: "),
-        ({"stride": 0.75}, L, r"task\.context-gain\.stride=0\.75: "),
-        ({"documents": 0}, L, r"task\.context-gain\.documents=0: "),
-        ({"batch_tokens": 0}, L, r"task\.context-gain\.batch_tokens=0: "),
-        (
-            {"documents": 4},
-            L,
-            (
-                r"data\.corpus\.path=texts: 3 validation documents have 64 "
-                r".*task\.context-gain\.documents=4"
-            ),
-        ),
-    ],
-)
-def test_bad_input_is_one_line(options, length, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(ContextGain(documents=3), options, ZEROS, VOCABULARY, length)
-    assert "\n" not in str(error.value)

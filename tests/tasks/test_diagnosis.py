@@ -24,14 +24,6 @@ def test_uniform_attention_is_heavy_at_the_start_by_itself():
     assert [round(float(hundred[j]), 4) for j in (0, 50, 99)] == [0.0519, 0.0069, 0.0001]
 
 
-def test_mass_leaves_the_first_rows_out():
-    a = torch.eye(10, dtype=torch.float64)
-    torch.testing.assert_close(
-        measures.mass(a), torch.tensor([0.0] * 8 + [0.5, 0.5], dtype=torch.float64)
-    )
-    assert measures.mass(torch.eye(4), 8).tolist() == [0, 0, 0, 1]
-
-
 def test_entropy_of_known_rows():
     a = row(3, 0, 0, 0, 0, 2)
     assert (a[0], a[-1]) == (pytest.approx(0.638150807), pytest.approx(0.234762562))
@@ -77,18 +69,6 @@ def test_cumulated_gradient_and_its_reach():
     assert measures.reach(norms, 0.5).tolist() == [0, 2]
     assert measures.reach(norms, 0.9).tolist() == [0, 4]
     assert measures.reach(norms, 0.99).tolist() == [4, 4]
-
-
-def test_places_and_probes():
-    assert measures.doublings(64).tolist() == [2, 4, 8, 16, 32, 64]
-    assert measures.doublings(40).tolist() == [2, 4, 8, 16, 32, 40]
-    assert measures.spread_over(5, 33).tolist() == [0, 1, 2, 3, 4]
-    assert measures.spread_over(101, 5).tolist() == [0, 25, 50, 75, 100]
-    assert measures.record_places(8, 33).tolist() == [*range(8)]
-    assert measures.record_places(40, 8).tolist() == [0, 1, 2, 19, 20, 37, 38, 39]
-    rows = measures.probes(6, 16)
-    torch.testing.assert_close(rows @ rows.T, torch.eye(6, dtype=torch.float64))
-    assert measures.probes(20, 16).shape == (16, 16)
 
 
 @pytest.mark.parametrize("n, places", [(40, 21), (64, 33), (256, 33), (160, 21)])

@@ -8,9 +8,8 @@ from torch.nn import functional as F
 from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import Where
 from extrap.tasks.gap import Gap
-from extrap.utils.errors import UserError
 from tests.support.discover import gpt
-from tests.support.hand import Texts, checked, measure, values
+from tests.support.hand import Texts, measure, values
 
 L, N = 16, 4
 TEXTS = Texts(np.random.default_rng(0).integers(30, size=(5, 2 * N)))
@@ -68,27 +67,6 @@ def test_a_model_without_positions_feels_no_gap():
     assert [change["jump", n] for n in (8, 16, 48)] == pytest.approx([0, 0, 0], abs=1e-12)
 
 
-def test_past_a_table_there_are_no_rows():
-    _, result = found("learned")
-    assert {row["length"] for row in result.rows if row["protocol"] == "jump"} == {8}
-    assert {row["protocol"] for row in result.rows} == {"none", "alone", "jump"}
-
-
 def test_the_model_is_as_it_was():
     model, _ = found("rope")
     assert type(model.scheme).__name__ == "RoPE"
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({"multiples": (0.25, 1)}, "task.gap.multiples=[0.25, 1]: the second half begins after"),
-        ({"share": 0.01}, "task.gap.share=0.01: this share of 16 training tokens is no token"),
-        ({"documents": 6}, "5 validation documents have 8 tokens or more, twice task.gap.share"),
-        ({"multiples": (1, 1.001)}, "two multiples of train_length=16 are the same length"),
-    ],
-)
-def test_options_that_make_no_sense_are_one_line(options, expected):
-    with pytest.raises(UserError) as error:
-        checked(TASK, options, TEXTS, Words(), L)
-    assert expected in str(error.value)

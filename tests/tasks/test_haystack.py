@@ -5,12 +5,9 @@ import pytest
 import torch
 
 from extrap.data.multivalue import places, several_queries
-from extrap.data.vocabulary import Vocabulary
-from extrap.model.scheme import OutOfRange
-from extrap.results.stats.intervals import wilson
 from extrap.tasks.haystack import Haystack
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, values, window
+from tests.support import hand
+from tests.support.hand import VOCABULARY, Texts, measure, oracle, values, window
 
 L = 32
 TEXT = Texts([np.arange(4000) % 251])
@@ -44,11 +41,7 @@ def reader(sees=oracle, vocabulary=VOCABULARY):
 
 
 def cells(result, metric):
-    return {
-        (r["protocol"], r["length"], r["at"]): r["value"]
-        for r in result.rows
-        if r["metric"] == metric and "at" in r
-    }
+    return hand.cells(result, metric, "protocol", "length", "at")
 
 
 def test_an_oracle_finds_every_needle():
@@ -206,74 +199,6 @@ def test_the_interval_of_the_furthest_passkey():
     assert any(r["low"] < r["high"] for r in rows) and all(
         r["low"] <= r["value"] <= r["high"] for r in rows
     )
-
-
-def test_intervals_items_and_distances():
-    result = measure(task(multiples=(1,)), reader(window(20)), TEXT, L)
-    for row in result.rows:
-        if (
-            row["metric"] in ("accuracy", "recall", "all")
-            and "low" in row
-            and ("at" in row or row["metric"] == "all")
-        ):
-            assert (row["low"], row["high"]) == wilson(round(row["value"] * row["n"]), row["n"])
-    items = {
-        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
-    }
-    assert len(items) == len(result.items)
-    assert (
-        items["single", 0.0, "distance", "all"] == L - 2
-        and items["single", 1.0, "distance", "all"] == 2
-    )
-    assert (
-        items["multivalue", 1.0, "recall", 3] == 1
-        and items["multiquery", 0.0, "distance", "all"] == L - 2 - 3
-    )
-    keys = [
-        tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric"))
-        for r in result.rows
-    ]
-    assert len(set(keys)) == len(keys)
-
-
-def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
-    assert measure(task(batch_tokens=1), reader(), TEXT, L) == measure(task(), reader(), TEXT, L)
-
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return reader()(tokens, last)
-
-    steps = []
-    result = task().run(model, TEXT, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert {r["length"] for r in result.rows if "length" in r} == {L}
-    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"multiples": [2]}, r"task\.haystack\.multiples=\[2\]: the multiples must include 1"),
-        ({"depths": [0, 0.5, -1]}, r"task\.haystack\.depths=\[0, 0\.5, -1\]: .*from 0"),
-        ({"depths": [0, 1]}, r"task\.haystack\.depths"),
-        ({"trials": 0}, r"task\.haystack\.trials=0"),
-        ({"needles": 1}, r"task\.haystack\.needles=1"),
-        ({"needles": 9}, r"task\.haystack\.needles=9: 32 tokens, .* at most 8 needles"),
-        ({"distances": 1}, r"task\.haystack\.distances=1"),
-        ({"passkey_trials": 0}, r"task\.haystack\.passkey_trials=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)
-
-
-def test_more_needles_than_values_and_a_short_corpus_are_named():
-    with pytest.raises(UserError, match=r"data\.vocabulary\.keys=64 and values=3"):
-        task().check(TEXT, Vocabulary(keys=64, values=3), L)
-    with pytest.raises(UserError, match=r"data\.corpus\.path=texts"):
-        task().check(Texts([np.zeros(40)]), VOCABULARY, L)
 
 
 def eliminating(rng, vocabulary=VOCABULARY):

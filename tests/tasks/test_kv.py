@@ -4,20 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.keyvalue import Padded, Records
+from extrap.data.keyvalue import Padded
 from extrap.data.vocabulary import Vocabulary
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
-from extrap.utils.errors import UserError
 from tests.support.hand import (
     VOCABULARY,
     Texts,
-    checked,
     measure,
     oracle,
     reader,
-    silent,
     speak,
     values,
     window,
@@ -202,93 +198,3 @@ def test_the_gate_is_nine_tenths_of_records_at_the_training_length(missed, statu
     result = measure(task(multiples=(1, 2), depths=depths), reader(sees), TEXT, 22)
     assert values(result, "gate")["records", 22] == pytest.approx(1 - missed / 10)
     assert {r["status"] for r in result.rows} == {status}
-
-
-def test_batches_and_repetition_change_nothing():
-    model = reader(window(33))
-    results = [measure(task(batch_tokens=b), model, TEXT, L) for b in (1, 100, 4096, 4096)]
-    assert all(r == results[0] for r in results[1:])
-
-
-def test_the_model_is_asked_for_its_last_position_in_batches():
-    asked = []
-
-    def model(tokens, last):
-        asked.append((tuple(tokens.shape), last))
-        return torch.zeros(len(tokens), 1, VOCABULARY.size)
-
-    measure(task(batch_tokens=100), model, TEXT, L)
-    assert {last for _, last in asked} == {1} and max(b * t for (b, t), _ in asked) <= 100
-    assert sum(b for (b, _), _ in asked) == 2 * 3 * 7 * 12 and {t for (_, t), _ in asked} == {
-        20,
-        40,
-        80,
-    }
-
-
-def test_trials_are_those_of_the_layouts():
-    tokens = []
-
-    def model(batch, last):
-        tokens.append(batch.numpy())
-        return torch.zeros(len(batch), 1, VOCABULARY.size)
-
-    measure(task(multiples=(1,), batch_tokens=10**6), model, TEXT, L)
-    for i, form in enumerate((Records(), Padded(5))):
-        for j, depth in enumerate((0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)):
-            expected = form.questions(VOCABULARY, TEXT.stream("validation"), 0, L, depth, range(12))
-            assert np.array_equal(tokens[7 * i + j], expected.tokens)
-
-
-def test_lengths_past_a_table_are_absent():
-    def model(tokens, last):
-        if tokens.shape[1] > 2 * L:
-            raise OutOfRange("past the table")
-        return reader(oracle)(tokens, last)
-
-    steps = []
-    result = task().run(model, TEXT, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert (
-        {r["length"] for r in result.rows if "length" in r}
-        == {i["length"] for i in result.items}
-        == {L, 2 * L}
-    )
-    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-
-
-def test_coordinates_are_unique():
-    result = task().run(reader(oracle), TEXT, VOCABULARY, L, silent)
-    keys = [(r.get("protocol"), r.get("length"), r.get("depth"), r["metric"]) for r in result.rows]
-    assert len(set(keys)) == len(keys)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"multiples": []}, r"task\.kv\.multiples=\[\]"),
-        ({"multiples": [0, 1]}, r"task\.kv\.multiples=\[0, 1\]: .*above 0"),
-        ({"multiples": [2, 4]}, r"task\.kv\.multiples=\[2, 4\]: the multiples must include 1"),
-        (
-            {"multiples": [1, 8]},
-            r"data\.vocabulary\.keys=64: 79 records in 160 tokens",
-        ),
-        ({"depths": [0, 0.5, 1.1]}, r"task\.kv\.depths=\[0, 0\.5, 1\.1\]: .*from 0"),
-        ({"depths": [0, float("nan"), 1]}, r"task\.kv\.depths"),
-        ({"depths": [0, 0.5, 0.5, 1]}, r"task\.kv\.depths.*each once"),
-        ({"depths": [0, 0.1, 1]}, r"task\.kv\.depths.*0\.25 to 0\.75"),
-        ({"depths": []}, r"task\.kv\.depths=\[\]"),
-        ({"trials": 0}, r"task\.kv\.trials=0: "),
-        ({"pairs": 0}, r"task\.kv\.pairs=0: "),
-        ({"pairs": 10}, r"task\.kv\.pairs=10: .*20 tokens.*at most 9"),
-        ({"batch_tokens": 0}, r"task\.kv\.batch_tokens=0: "),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)
-
-
-def test_a_corpus_shorter_than_the_longest_context_is_named():
-    with pytest.raises(UserError, match=r"data\.corpus\.path=texts"):
-        task().check(Texts([np.zeros(79)]), VOCABULARY, L)

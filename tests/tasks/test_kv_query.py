@@ -5,10 +5,8 @@ import pytest
 import torch
 
 from extrap.data.query import FORMS
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.kv_query import KVQuery
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, reader, speak, values
+from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values
 
 L = 20
 K = L // 2 - 2
@@ -73,21 +71,6 @@ def test_who_reads_the_end_alone_knows_two_forms_of_three():
     assert {v for (form, *_), v in values(result, "format").items()} == {1.0}, (
         "the value is one of the context, the key was wrong"
     )
-
-
-def test_blindness_to_slots_is_a_flat_curve():
-    """A reader that knows half of the keys, wherever they stand."""
-
-    def model(tokens, last):
-        known = (tokens[:, -1:, None] % 2 == 0).double()
-        return looks_up()(tokens, last) * known
-
-    result = measure(task(trials=60, multiples=(1, 2)), model, TEXT, L)
-    found = values(result, "accuracy")
-    for form in FORMS:
-        for length in (L, 2 * L):
-            assert len({v for (f, n, _), v in found.items() if (f, n) == (form, length)}) == 1
-    assert 0.2 < found["last", L, 0] < 0.8
 
 
 def test_guessing_a_record_is_the_guess_line():
@@ -166,41 +149,3 @@ def test_forms_differ_in_the_query_alone():
         assert {L - 1 - row[2:-1].tolist().index(row[-1]) - 2 for row in trials} == {
             distances[depth]
         }
-
-
-def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
-    def model(tokens, last):
-        if tokens.shape[1] > 2 * L:
-            raise OutOfRange("past the table")
-        return looks_up()(tokens, last)
-
-    one, two = (measure(task(batch_tokens=b), model, TEXT, L) for b in (30, 4096))
-    assert one == two and {r["length"] for r in one.rows if "length" in r} == {L, 2 * L}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"ask": ["middle"]},
-            r"task\.kv-query\.ask=\['middle'\]: expected a list of one of last, both, first",
-        ),
-        ({"ask": []}, r"task\.kv-query\.ask=\[\]"),
-        ({"ask": ["last", "last"]}, r"task\.kv-query\.ask.*each once"),
-        ({"multiples": [2]}, r"task\.kv-query\.multiples=\[2\]: the multiples must include 1"),
-        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 78 records in 160 tokens"),
-        ({"depths": [0, 2, 0.5, 1]}, r"task\.kv-query\.depths.*from 0"),
-        ({"depths": [0, 1]}, r"task\.kv-query\.depths.*0\.25 to 0\.75"),
-        ({"trials": 0}, r"task\.kv-query\.trials=0"),
-        ({"batch_tokens": 0}, r"task\.kv-query\.batch_tokens=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)
-
-
-def test_a_length_without_room_is_named():
-    with pytest.raises(UserError, match=r"task\.kv-query: 7 tokens are too short for two records"):
-        task(multiples=(1,)).check(TEXT, VOCABULARY, 7)

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv_serial import KVSerial
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, reader, window
+from tests.support import hand
+from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -19,11 +18,7 @@ def task(**options):
 
 
 def curve(result, metric="accuracy"):
-    return {
-        (r["length"], r["at"]): r["value"]
-        for r in result.rows
-        if r["metric"] == metric and "at" in r
-    }
+    return hand.cells(result, metric, "length", "at")
 
 
 def test_an_oracle_finds_every_index():
@@ -71,27 +66,3 @@ def test_other_records_are_the_same_at_every_index():
         for batch in seen
     }
     assert len(seen) == 9 and len(rest) == 1
-
-
-def test_lengths_past_a_table_are_absent():
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return reader(oracle)(tokens, last)
-
-    assert {n for n, _ in curve(measure(task(), model, TEXT, L))} == {L}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"multiples": [2]}, r"task\.kv-serial\.multiples=\[2\]: the multiples must include 1"),
-        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 79 records"),
-        ({"trials": 0}, r"task\.kv-serial\.trials=0"),
-        ({"batch_tokens": 0}, r"task\.kv-serial\.batch_tokens=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.kv_several import KVSeveral, contexts
-from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY as V
-from tests.support.hand import Texts, checked, measure, oracle, reader, speak
+from tests.support.hand import Texts, measure, oracle, reader, speak
 
 L, Q = 24, 4
 TEXT = Texts([np.arange(4000) % 251])
@@ -75,19 +73,6 @@ def test_answers_that_stand_and_fall_together_are_as_many_samples_as_contexts():
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 200), rel=0.1)
 
 
-def test_unrelated_answers_are_as_many_samples_as_answers():
-    generator = torch.Generator().manual_seed(0)
-    coin = lambda tokens, query: torch.rand(len(tokens), generator=generator) < 0.5  # noqa: E731
-    result = measure(task(trials=400, multiples=(1,)), answering(knows=coin), TEXT, L)
-    assert value(result, "design")[0] == pytest.approx(1, abs=0.25)
-    mean, low, high = value(result, "accuracy")
-    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 400 / Q), rel=0.25)
-    shares = [i["value"] for i in result.items if i["metric"] == "accuracy"]
-    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(
-        shares
-    ) == pytest.approx(mean)
-
-
 def test_the_curve_over_queries_shows_which_are_missed():
     result = measure(
         task(),
@@ -120,32 +105,6 @@ def test_queries_ask_different_records(length):
         )
 
 
-def test_lengths_past_a_table_are_absent_and_batches_change_nothing():
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return answering()(tokens, last)
-
-    one, two = (measure(task(batch_tokens=b), model, TEXT, L) for b in (1, 4096))
-    assert one == two and {r["length"] for r in one.rows if "length" in r} == {L}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"queries": 7}, r"task\.kv-several\.queries=7: 24 tokens hold at most 6"),
-        ({"queries": 0}, r"task\.kv-several\.queries=0"),
-        ({"multiples": [2]}, r"task\.kv-several\.multiples=\[2\]: the multiples must include 1"),
-        ({"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: 92 records"),
-        ({"trials": 0}, r"task\.kv-several\.trials=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, V, L)
-    assert "\n" not in str(error.value)
-
-
 def test_the_guess_is_by_elimination():
     """A reader that names a record whose value was not told yet."""
     rng = np.random.default_rng(0)
@@ -167,3 +126,16 @@ def test_the_guess_is_by_elimination():
     (guess,) = (r["value"] for r in result.rows if r["metric"] == "guess")
     assert guess == pytest.approx(expected)
     assert value(result, "accuracy")[0] == pytest.approx(guess, abs=0.02)
+
+
+def test_unrelated_answers_are_as_many_samples_as_answers():
+    generator = torch.Generator().manual_seed(0)
+    coin = lambda tokens, query: torch.rand(len(tokens), generator=generator) < 0.5  # noqa: E731
+    result = measure(task(trials=400, multiples=(1,)), answering(knows=coin), TEXT, L)
+    assert value(result, "design")[0] == pytest.approx(1, abs=0.25)
+    mean, low, high = value(result, "accuracy")
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(mean * (1 - mean) / 400 / Q), rel=0.25)
+    shares = [i["value"] for i in result.items if i["metric"] == "accuracy"]
+    assert (low, high) == bootstrap_mean(np.array(shares) * Q, np.full(400, Q)) and np.mean(
+        shares
+    ) == pytest.approx(mean)

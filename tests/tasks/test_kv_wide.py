@@ -6,9 +6,8 @@ import torch
 
 from extrap.data.wide import Wide, WideForm
 from extrap.tasks.kv_wide import KVWide
-from extrap.utils.errors import UserError
 from tests.support.hand import VOCABULARY as V
-from tests.support.hand import Texts, checked, drawn_from, measure, speak, values
+from tests.support.hand import Texts, drawn_from, measure, speak, values
 
 L = 30
 TEXT = Texts([np.arange(4000) % 251])
@@ -117,26 +116,3 @@ def test_every_training_answer_is_the_value_of_its_key(width, progress):
             assert len(key) < width or answer == units[key][: len(answer)]
         expected = [t for t in range(first, 46) if (t - first) % (2 * width) >= width]
         assert (np.flatnonzero(score) + 1).tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"width": 0}, r"task\.kv-wide\.width=0: expected a whole number from 1 to 8"),
-        (
-            {"width": 6},
-            r"task\.kv-wide\.width=6: 30 tokens are too short for two records and a query; give 36",
-        ),
-        ({"pool": 100}, r"task\.kv-wide\.pool=100: expected 2 to 64"),
-        ({"width": 5, "pool": 60}, r"task\.kv-wide\.pool=60: expected 2 to 16 .* at most 1048576"),
-        (
-            {"pool": 2},
-            r"task\.kv-wide\.pool=2: .* 4 keys of 2 tokens, but 30 tokens hold 6 records",
-        ),
-        ({"trials": 0}, r"task\.kv-wide\.trials=0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, V, L)
-    assert "\n" not in str(error.value)

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.long_loss import LongLoss, matched
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure, values
+from tests.support.hand import VOCABULARY, Texts, measure, values
 
 L = 16
 
@@ -98,28 +96,3 @@ def test_own_tokens_are_those_that_the_training_length_helped():
     assert {round(nll["own", c], 9) for c in (16, 32, 64)} == {0.25}
     (share,) = (r for r in result.rows if r["metric"] == "share" and r["protocol"] == "own")
     assert share["value"] == pytest.approx(1 / 8)
-
-
-def test_a_context_past_the_models_range_has_no_rows():
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange
-        return far_reader(60)(tokens, last)
-
-    nll = values(measure(task(), model, Texts(documents()), L), "nll")
-    assert {c for _, c in nll} == {8, 16}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"gain": 0}, r"task\.long-loss\.gain=0: expected a number above 0"),
-        ({"match": 0}, r"task\.long-loss\.match=0: expected a whole number of at least 1"),
-        ({"multiples": [0.5, 1]}, r"task\.long-loss\.multiples=\[0\.5, 1\]: every multiple"),
-        ({"multiples": [1, 8]}, r"0 validation documents have 128 tokens or more"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, Texts(documents()), VOCABULARY, L)
-    assert "\n" not in str(error.value)

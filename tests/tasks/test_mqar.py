@@ -6,8 +6,7 @@ import torch
 
 from extrap.data.mqar import MultiQuery, draw_associations
 from extrap.tasks.mqar import MultiQueryRecall
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, drawn_from, measure
+from tests.support.hand import VOCABULARY, Texts, drawn_from, measure
 
 L = 33
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -95,24 +94,3 @@ def test_who_names_the_value_of_any_record_has_the_guess():
     assert {r["status"] for r in result.rows} == {"ok", "not trained"}
     (chance,) = (r["value"] for r in result.rows if r["metric"] == "chance")
     assert chance == 1 / 16
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            {"pairs": [9]},
-            r"task\.mqar\.pairs=9: 33 tokens, .* at most 8 records with a question",
-        ),
-        (
-            {"pairs": [17], "multiples": [1, 8]},
-            r"task\.mqar\.pairs=17: 33 tokens, .* at most 8 records",
-        ),
-        ({"power": 0}, r"task\.mqar\.power=0: expected a number above 0, at most 1"),
-        ({"multiples": [2]}, r"task\.mqar\.multiples=\[2\]: the multiples must include 1"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)

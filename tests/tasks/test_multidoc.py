@@ -5,11 +5,9 @@ import pytest
 import torch
 
 from extrap.data.facts import Template
-from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.multidoc import MultiDoc
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, measure, speak, values
+from tests.support.hand import VOCABULARY, Texts, measure, speak, values
 
 L = 64
 TEXT = Texts([np.full(4000, ord("x"))])
@@ -85,24 +83,22 @@ def curves(result):
     ]
 
 
-def test_the_last_document_alone_is_recency():
-    result = measure(
-        task(multiples=(1,)), reader(lambda slot, length: slot >= length - 10), TEXT, L
-    )
-    for protocol in ("ordered", "shuffled"):
-        curve = {
-            m: values(result, m)[protocol, L]
-            for m in ("primacy", "recency", "u_depth", "tilt", "mid")
-        }
-        assert curve == {"primacy": 0, "recency": 1, "u_depth": 0.5, "tilt": 1, "mid": 0}
-    assert {r["status"] for r in result.rows} == {"not trained"}
-
-
 def test_a_reader_that_misses_the_relation_is_right_in_half_of_two_facts():
     result = measure(task(trials=100, multiples=(1,)), reader(relation=False), TEXT, L)
     assert np.mean([v for _, v in curves(result)]) == pytest.approx(0.5 + 0.5 / 16, abs=0.15)
     assert {r["value"] for r in result.rows if r["metric"] == "format" and "depth" in r} == {1.0}
     assert {v for _, v in curves(measure(task(facts=1), reader(relation=False), TEXT, L))} == {1.0}
+
+
+def test_items_tell_the_place_in_tokens():
+    result = measure(task(multiples=(1,)), reader(), TEXT, L)
+    items = {
+        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
+    }
+    near, far = (items["ordered", depth, "distance", "all"] for depth in (1.0, 0.0))
+    assert 7 + 1 - 3 < near < 7 + 1, "the subject of either fact of the document is the gold one"
+    assert far - near == 7 * 7
+    assert items["ordered", 1.0, "index", "all"] == 7 and items["ordered", 0.5, "accuracy", 3] == 1
 
 
 def test_guessing_is_the_chance_line():
@@ -124,71 +120,3 @@ def test_guessing_is_the_chance_line():
     assert values(result, "guess")["ordered", L] == pytest.approx(
         1 / 16 + 15 / 16 / 16
     )  # eight documents of two facts
-
-
-def test_items_tell_the_place_in_tokens():
-    result = measure(task(multiples=(1,)), reader(), TEXT, L)
-    items = {
-        (i["protocol"], i.get("depth"), i["metric"], i["item"]): i["value"] for i in result.items
-    }
-    near, far = (items["ordered", depth, "distance", "all"] for depth in (1.0, 0.0))
-    assert 7 + 1 - 3 < near < 7 + 1, "the subject of either fact of the document is the gold one"
-    assert far - near == 7 * 7
-    assert items["ordered", 1.0, "index", "all"] == 7 and items["ordered", 0.5, "accuracy", 3] == 1
-
-
-def test_batches_change_nothing_and_lengths_past_a_table_are_absent():
-    assert measure(task(batch_tokens=1), reader(), TEXT, L) == measure(task(), reader(), TEXT, L)
-
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return reader()(tokens, last)
-
-    steps = []
-    result = task().run(model, TEXT, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert max(r["length"] for r in result.rows if "length" in r) <= L
-    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-
-
-def test_coordinates_are_unique():
-    rows = measure(task(), reader(), TEXT, L).rows
-    keys = [
-        tuple(r.get(c) for c in ("protocol", "length", "depth", "axis", "at", "metric"))
-        for r in rows
-    ]
-    assert len(set(keys)) == len(keys)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"multiples": [2]}, r"task\.multidoc\.multiples=\[2\]: the multiples must include 1"),
-        (
-            {"multiples": [1, 16]},
-            (
-                r"task\.multidoc\.multiples=\[1, 16\]: 1024 tokens hold 145 "
-                r"documents.*data\.vocabulary\.keys=64"
-            ),
-        ),
-        ({"depths": [0, 0.5, 1.1]}, r"task\.multidoc\.depths=\[0, 0\.5, 1\.1\]: .*from 0"),
-        ({"depths": [0, 0.1, 1]}, r"task\.multidoc\.depths"),
-        ({"trials": 0}, r"task\.multidoc\.trials=0"),
-        ({"batch_tokens": 0}, r"task\.multidoc\.batch_tokens=0"),
-        ({"facts": 5}, r"task\.multidoc\.facts=5"),
-        ({"top": [64]}, r"task\.multidoc\.top=\[64\]: .*data\.vocabulary\.keys=64"),
-        ({"top": [0]}, r"task\.multidoc\.top=\[0\]"),
-        ({"hit": 0.0}, r"task\.multidoc\.hit=0\.0"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)
-
-
-def test_a_length_of_one_document_and_a_short_corpus_are_named():
-    with pytest.raises(UserError, match=r"two documents and a question need 18 tokens"):
-        task().check(TEXT, VOCABULARY, 17)
-    with pytest.raises(UserError, match=r"data\.corpus\.path=texts"):
-        task().check(Texts([np.zeros(70)]), VOCABULARY, L)

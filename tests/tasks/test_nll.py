@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.nll import NLL
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, checked, measure, values
+from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
 
 L = 8
 PROTOCOLS = ("nonoverlap", "sliding", "last_segment")
@@ -50,19 +48,6 @@ def test_the_loss_of_a_known_source_is_recovered():
         assert found["sliding", n] == pytest.approx(region.mean(), abs=1e-12) and step < n
         assert found["last_segment", n] == pytest.approx(segment.mean(), abs=1e-12)
         assert per_byte["sliding", n] == pytest.approx(region.mean() / np.log(2), abs=1e-12)
-
-
-def test_a_reader_of_no_context_scores_the_same_everywhere():
-    text, log_p = chain()
-    log_p[:] = log_p[0].clone()
-    found = values(
-        measure(NLL(multiples=ALL, documents=6), partial(bigram, log_p), Texts(text), L), "nll"
-    )
-    for protocol, first in (("nonoverlap", 128), ("sliding", 128), ("last_segment", 252)):
-        expected = -log_p[0][text[:, first:256]].mean()
-        assert [found[protocol, n] for n in LENGTHS] == pytest.approx(
-            [float(expected)] * len(LENGTHS), abs=1e-12
-        )
 
 
 def test_the_same_tokens_are_scored_at_every_length():
@@ -140,26 +125,6 @@ def test_a_model_may_give_its_losses_itself():
     )
 
 
-def test_nonoverlapping_windows_lose_a_number_of_tokens_and_sliding_ones_do_not():
-    """1 nat where fewer than four slots come before, none beyond: nonoverlap is 4/n, sliding 0 once
-    n - n/8 >= 4.
-    """
-    loss = torch.zeros(128, dtype=torch.float64)
-    loss[:4] = 1
-    found = values(
-        measure(
-            NLL(multiples=(1, 2, 4, 8, 16), documents=2),
-            partial(by_slot, loss),
-            Texts(np.zeros((2, 256))),
-            L,
-        ),
-        "nll",
-    )
-    for n in (8, 16, 32, 64, 128):
-        assert found["nonoverlap", n] == pytest.approx(4 / n, abs=1e-12)
-        assert found["sliding", n] == found["last_segment", n] == 0
-
-
 def test_a_loss_that_falls_with_context_gives_the_sums_of_hand():
     """1 / (1 + j) nats at slot j: harmonic numbers. Lengths 10 and 12 end with a shorter window or
     step.
@@ -206,31 +171,6 @@ def test_the_interval_is_over_documents():
         )
 
 
-def test_batches_change_nothing():
-    text, log_p = chain()
-    log_p = log_p.float()
-    results = [
-        measure(
-            NLL(multiples=ALL, documents=6, batch_tokens=b), partial(bigram, log_p), Texts(text), L
-        )
-        for b in (1, 100, 4096, 10**6, 4096)
-    ]
-    assert all(r == results[0] for r in results[1:])
-
-
-def test_batches_hold_their_tokens():
-    sizes = set()
-
-    def model(tokens, last):
-        sizes.add(tokens.numel() if len(tokens) > 1 else 0)
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    measure(
-        NLL(multiples=(1, 2, 4), documents=3, batch_tokens=20), model, Texts(np.zeros((3, 64))), L
-    )
-    assert max(sizes) == 16
-
-
 def test_documents_are_spread_evenly_and_too_short_ones_left_out():
     """Document d is made of token d; those of odd d are too short."""
     seen = set()
@@ -242,27 +182,6 @@ def test_documents_are_spread_evenly_and_too_short_ones_left_out():
     texts = Texts([np.full(32 - d % 2, d) for d in range(40)])
     measure(NLL(multiples=(2,), documents=4), model, texts, L)
     assert seen == {0, 10, 20, 30}
-
-
-def test_lengths_past_a_table_are_absent():
-    def model(tokens, last):
-        if tokens.shape[1] > 12:
-            raise OutOfRange("past the table")
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    result = measure(NLL(multiples=ALL, documents=2), model, Texts(np.zeros((2, 256))), L)
-    assert {r["length"] for r in result.rows} == {i["length"] for i in result.items} == {8, 10, 12}
-
-
-def test_a_loss_that_is_not_finite_is_marked():
-    def model(tokens, last):
-        return torch.full(
-            (len(tokens), last, VOCABULARY.size), torch.nan if tokens.shape[1] == 16 else 0.0
-        )
-
-    result = measure(NLL(multiples=(1, 2), documents=2), model, Texts(np.zeros((2, 64))), L)
-    assert {r["length"]: r["status"] for r in result.rows} == {8: "ok", 16: "diverged"}
-    assert {i["length"] for i in result.items} == {8}
 
 
 def test_half_precision_logits_are_summed_in_single():
@@ -278,61 +197,3 @@ def test_half_precision_logits_are_summed_in_single():
     )
     expected = float(logits.double().logsumexp(0) - logits[0].double())
     assert list(found.values()) == pytest.approx([expected] * 3, rel=1e-6)
-
-
-def test_progress_ends_at_its_total_also_when_lengths_are_left_out():
-    def model(tokens, last):
-        if tokens.shape[1] > 12:
-            raise OutOfRange("past the table")
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    steps = []
-    task, text = NLL(multiples=ALL, documents=2), Texts(np.zeros((2, 256)))
-    task.run(model, text, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert (
-        steps == sorted(steps)
-        and steps[-1][0] == steps[-1][1]
-        and len({total for _, total in steps}) == 1
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"multiples": []}, r"task\.nll\.multiples=\[\]"),
-        ({"multiples": [1, float("nan")]}, r"task\.nll\.multiples"),
-        ({"multiples": [1, float("inf")]}, r"task\.nll\.multiples"),
-        ({"multiples": [1, 1.01]}, r"task\.nll\.multiples=\[1, 1\.01\]: .*same length"),
-        ({"stride": 0}, r"task\.nll\.stride=0: "),
-        ({"stride": 1.5}, r"task\.nll\.stride=1\.5: "),
-        ({"documents": 0}, r"task\.nll\.documents=0: "),
-        ({"batch_tokens": 0}, r"task\.nll\.batch_tokens=0: "),
-        (
-            {"documents": 3},
-            (
-                r"data\.corpus\.path=texts: 2 validation documents have 256 "
-                r".*128.*task\.nll\.documents=3"
-            ),
-        ),
-        ({"multiples": [17]}, r"data\.corpus\.path=texts: 0 .*136"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(NLL(documents=2), options, Texts(np.zeros((2, 256))), VOCABULARY, L)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("cut", "advice"),
-    [
-        (100, "raise data.corpus.document_tokens=100, which cuts longer ones"),
-        (300, "give more text"),
-        (None, "give more text"),
-    ],
-)
-def test_too_few_long_documents_say_what_cuts_them(cut, advice):
-    texts = Texts(np.zeros((2, 100)))
-    texts.cut = cut
-    with pytest.raises(UserError, match=f"0 validation documents have 256 .*: {advice}"):
-        checked(NLL(documents=2), {"multiples": [16]}, texts, VOCABULARY, L)

@@ -7,11 +7,8 @@ import pytest
 import torch
 
 from extrap.model.scheme import OutOfRange
-from extrap.tasks.nll import NLL
 from extrap.tasks.nll_position import NLLPosition, edges
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, checked, measure
-from tests.tasks.test_nll import chain
+from tests.support.hand import VOCABULARY, Texts, by_slot, measure
 
 L, N = 8, 64
 ZEROS = Texts(np.zeros((3, N)))
@@ -70,61 +67,6 @@ def test_a_loss_by_slot_is_read_off_exactly():
         assert past(result, protocol)["tokens"] == 3 * (N - L)
 
 
-def test_wider_steps_starve_the_window():
-    loss = 1 / (1 + torch.arange(1, N + 1, dtype=torch.float64))
-    result = measure(
-        NLLPosition(multiples=(8,), stride=0.5, documents=3), partial(by_slot, loss), ZEROS, L
-    )
-    assert past(result, "windowed")["value"] == pytest.approx(float(loss[4:8].mean()), abs=1e-12)
-
-
-def test_a_reader_of_a_few_tokens_is_flat_past_them():
-    loss = torch.zeros(N, dtype=torch.float64)
-    loss[:4] = 1
-    result = measure(NLLPosition(multiples=(8,), documents=3), partial(by_slot, loss), ZEROS, L)
-    for protocol in ("full", "windowed"):
-        assert {value for (first, _), value in curve(result, protocol).items() if first > 4} == {0}
-        assert {value for (_, last), value in curve(result, protocol).items() if last <= 4} == {1}
-
-
-def test_a_model_that_fails_past_its_training_length_fails_in_full_alone():
-    loss = torch.full((N,), 0.5, dtype=torch.float64)
-    loss[L:] = 3
-    result = measure(NLLPosition(multiples=(8,), documents=3), partial(by_slot, loss), ZEROS, L)
-    assert (past(result, "full")["value"], past(result, "windowed")["value"]) == pytest.approx(
-        (3, 0.5)
-    )
-
-
-def test_the_loss_of_a_known_source_is_recovered_by_every_protocol_within_its_interval():
-    """The entropy rate of the chain, by its definition, lies in the intervals of all five ways to
-    score text.
-    """
-    text, log_p = chain(documents=40, seed=3)
-    p = log_p[:4, :4].exp().numpy()
-    stationary = np.linalg.matrix_power(p, 200)[0]
-    rate = -(stationary[:, None] * p * np.log(p)).sum()
-    model = partial(bigram, log_p)
-    rows = measure(NLL(multiples=(4, 8), documents=40), model, Texts(text), L).rows
-    rows += [
-        past(measure(NLLPosition(multiples=(16,), documents=40), model, Texts(text), L), protocol)
-        for protocol in ("full", "windowed")
-    ]
-    found = {(r["protocol"], r["length"]): r for r in rows if r["metric"] == "nll"}
-    assert {protocol for protocol, _ in found} == {
-        "nonoverlap",
-        "sliding",
-        "last_segment",
-        "full",
-        "windowed",
-    }
-    for (protocol, n), row in found.items():
-        # One token in n has BOS alone before it and costs log 4.
-        starved = (np.log(4) - rate) / n if protocol == "nonoverlap" else 0
-        assert row["low"] - 0.01 <= rate + starved <= row["high"] + 0.01, protocol
-        assert row["high"] - row["low"] < 0.2
-
-
 def test_full_and_windowed_score_the_same_tokens_once():
     text = np.arange(2 * N).reshape(2, N)
     price = torch.rand(
@@ -181,51 +123,3 @@ def test_past_a_table_only_windows_of_the_training_length_remain():
     )
     assert {r["protocol"] for r in result.rows} == {"windowed"}
     assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
-
-
-def test_batches_change_nothing_and_a_broken_loss_is_marked():
-    text, log_p = chain()
-    results = [
-        measure(
-            NLLPosition(multiples=(8,), documents=6, batch_tokens=b),
-            partial(bigram, log_p),
-            Texts(text),
-            L,
-        )
-        for b in (1, 100, 10**6)
-    ]
-    assert all(r == results[0] for r in results)
-    bad = measure(
-        NLLPosition(multiples=(8,), documents=3),
-        lambda t, last: torch.full((len(t), last, VOCABULARY.size), torch.nan),
-        ZEROS,
-        L,
-    )
-    assert {r["status"] for r in bad.rows} == {"diverged"} and not bad.items
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"multiples": []}, r"task\.nll-position\.multiples=\[\]"),
-        (
-            {"multiples": [1, 8]},
-            r"task\.nll-position\.multiples=\[1, 8\]: every multiple must be above 1",
-        ),
-        ({"stride": 0}, r"task\.nll-position\.stride=0: "),
-        ({"bins": 0}, r"task\.nll-position\.bins=0: "),
-        ({"documents": 0}, r"task\.nll-position\.documents=0: "),
-        (
-            {"documents": 4},
-            (
-                r"data\.corpus\.path=texts: 3 validation documents have 64 "
-                r".*task\.nll-position\.documents=4"
-            ),
-        ),
-        ({"multiples": [9]}, r"data\.corpus\.path=texts: 0 .*72"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(NLLPosition(documents=3), options, ZEROS, VOCABULARY, L)
-    assert "\n" not in str(error.value)

@@ -7,11 +7,9 @@ import pytest
 
 from extrap.tasks.nth import NthRecord
 from extrap.tasks.trace import VariableTracking
-from extrap.utils.errors import UserError
 from tests.support.hand import (
     VOCABULARY,
     Texts,
-    checked,
     measure,
     nth_answer,
     solving,
@@ -150,22 +148,3 @@ def test_naming_a_value_at_random_is_chance(task):
     assert found == dict.fromkeys(task.forms(), 1 / 16)
     rates = values(measure(task, any_value, TEXT, L), "accuracy").values()
     assert np.mean(list(rates)) == pytest.approx(1 / 16, abs=0.04)
-
-
-@pytest.mark.parametrize(
-    ("task", "options", "message"),
-    [
-        (nth(), {"copies": 1}, r"task\.nth\.copies=1: expected a whole number from 2 to 8"),
-        (nth(), {"copies": 8, "multiples": [0.5, 1]}, r"task\.nth\.copies=8: 16 tokens hold 6 rec"),
-        (nth(), {"count": ["middle"]}, r"task\.nth\.count=\['middle'\]: expected a list of one of"),
-        (nth(), {"multiples": [2]}, r"task\.nth\.multiples=\[2\]: the multiples must include 1"),
-        (nth(), {"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.nth needs 79 key ids"),
-        (trace(), {"hops": []}, r"task\.trace\.hops=\[\]: expected a list of whole numbers from 0"),
-        (trace(), {"hops": [5]}, r"task\.trace\.hops=\[5\]: 24 tokens hold 7 records, but two ch"),
-        (trace(), {"multiples": [1, 8]}, r"data\.vocabulary\.keys=64: task\.trace needs 84 key"),
-    ],
-)  # fmt: skip
-def test_bad_input_is_one_line(task, options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task, options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)

@@ -10,8 +10,7 @@ from extrap.data.recall import MARKS, Recall, RecallForm
 from extrap.results import rows
 from extrap.results.comparison import cells
 from extrap.tasks.recall import ListRecall
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, checked, drawn_from, measure, values
+from tests.support.hand import VOCABULARY, Texts, drawn_from, measure, values
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -114,22 +113,3 @@ def test_naming_items_at_random_is_the_guess_and_naming_keys_at_random_chance():
     assert values(any_item, "guess")[("recall", L)] == 1
     assert values(any_item, "guess")[("span", L)] == 4 / 30
     assert values(any_key, "chance")[("span", L)] == 4 / 62
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"span": 20}, r"task\.recall\.span=20: 16 tokens hold 14 items; give fewer"),
-        ({"span": 0}, r"task\.recall\.span=0: expected a whole number of at least 1"),
-        ({"demands": ["end"]}, r"task\.recall\.demands=\['end'\]: expected a list of one of"),
-        ({"multiples": [1, 4]}, r"data\.vocabulary\.keys=64: task\.recall needs 128 key ids"),
-        (
-            {"depths": [0, 1]},
-            r"task\.recall\.depths=\[0, 1\]: the summaries compare depths 0, 1 and one",
-        ),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)

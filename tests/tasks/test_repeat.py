@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.repeat import Repeat
-from extrap.utils.errors import UserError
-from tests.support.hand import VOCABULARY, Texts, bigram, checked, measure, values
+from tests.support.hand import VOCABULARY, Texts, bigram, measure, values
 
 L = 8
 REPEATED = ("repeated", "later")
@@ -64,13 +62,6 @@ def test_an_exact_copier_is_right_on_later_copies_and_nowhere_else():
     assert found["within", L] == gain["value"] == gain["low"] == gain["high"] == 1
 
 
-def test_who_cannot_see_a_period_back_gains_nothing():
-    result = measure(
-        Repeat(multiples=(1, 2, 4), documents=12), copier(reach=3), Texts(distinct()), L
-    )
-    assert set(values(result, "accuracy").values()) == set(values(result, "gain").values()) == {0}
-
-
 def test_a_guesser_has_the_loss_and_the_accuracy_of_chance():
     """All logits are equal: token 0 is said always, as often right as it occurs."""
     text = noise(symbols=2)
@@ -116,57 +107,8 @@ def test_a_reader_of_one_token_gives_the_sums_of_hand():
     assert found["within", 8] == pytest.approx(found["later", 8])
 
 
-def test_rows_are_the_items_added_up():
-    log_p = torch.randn(
-        VOCABULARY.size, VOCABULARY.size, generator=torch.Generator().manual_seed(0)
-    )
+def test_who_cannot_see_a_period_back_gains_nothing():
     result = measure(
-        Repeat(multiples=(1, 1.5, 4), documents=5),
-        partial(bigram, log_p),
-        Texts(noise(5, 40, 4)),
-        L,
+        Repeat(multiples=(1, 2, 4), documents=12), copier(reach=3), Texts(distinct()), L
     )
-    item = {(i["protocol"], i["length"], i["metric"], i["item"]): i["value"] for i in result.items}
-    for row in result.rows:
-        assert (
-            row["low"] <= row["value"] <= row["high"]
-            and row["n"] == 5
-            and row["status"] == ("ok" if row["protocol"] == "nonrepeated" else "not trained")
-        )
-        if name := {"accuracy": "correct", "nll": "nll_sum"}.get(row["metric"]):
-            total, tokens = (
-                sum(item[row["protocol"], row["length"], m, i] for i in range(5))
-                for m in (name, "tokens")
-            )
-            assert (row["value"], row["tokens"]) == (pytest.approx(total / tokens), tokens)
-
-
-def test_lengths_out_of_range_have_no_rows_and_losses_that_are_no_numbers_diverged():
-    def model(tokens, last):
-        if tokens.shape[1] > 16:
-            raise OutOfRange("a table of 16")
-        return uniform(tokens, last) * (torch.nan if tokens.shape[1] == 16 else 1)
-
-    result = measure(Repeat(multiples=(1, 2, 4), documents=3), model, Texts(noise(3)), L)
-    assert {row["length"] for row in result.rows} == {8, 16}
-    assert {(row["length"], row["status"]) for row in result.rows} == {
-        (8, "ok"),
-        (8, "not trained"),
-        (16, "diverged"),
-    }
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"multiples": [0.5]}, "task.repeat.multiples"),
-        ({"documents": 0}, "task.repeat.documents=0"),
-        ({"period": 0.01}, "task.repeat.period=0.01"),
-        ({"period": 8}, "task.repeat.period=8"),
-        ({"documents": 13}, "task.repeat.documents=13"),
-        ({"multiples": [1, 8]}, "0 validation documents have 64 tokens"),
-    ],
-)
-def test_mistakes_are_told_before_anything_is_read(options, said):
-    with pytest.raises(UserError, match=said):
-        checked(Repeat(multiples=(1, 2), documents=2), options, Texts(noise(12)), VOCABULARY, L)
+    assert set(values(result, "accuracy").values()) == set(values(result, "gain").values()) == {0}

@@ -7,9 +7,8 @@ import torch
 from extrap.data.keyvalue import Padded, Records
 from extrap.model.inspection import Defined, Hidden, InspectedModel
 from extrap.tasks.sinks import FORMS, SinkAblation, other_slot
-from extrap.utils.errors import UserError
 from tests.support.discover import gpt
-from tests.support.hand import VOCABULARY, Texts, checked, measure, oracle, reader, speak, values
+from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values
 
 L = 32
 TEXT = Texts([32 + np.arange(4000) % 26])
@@ -103,18 +102,3 @@ def test_a_hidden_token_has_no_weight_in_any_layer_and_changes_no_kernel(name):
 def test_layers_that_own_attention_have_no_mask():
     assert not InspectedModel(gpt("delta-rule"), None, None).maskable
     assert InspectedModel(gpt("rope"), None, None).maskable
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ask": ["nth"]}, r"task\.sinks\.ask=\['nth'\]: expected a list of one of"),
-        ({"ask": []}, r"task\.sinks\.ask=\[\]: expected"),
-        ({"multiples": [2]}, r"task\.sinks\.multiples=\[2\]: the multiples must include 1"),
-        ({"multiples": [0.25, 1]}, r"task\.sinks\.pairs=8: a context of 8 tokens holds at most 3"),
-    ],
-)
-def test_bad_input_is_one_line(options, message):
-    with pytest.raises(UserError, match=message) as error:
-        checked(task(), options, TEXT, VOCABULARY, L)
-    assert "\n" not in str(error.value)

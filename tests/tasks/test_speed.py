@@ -8,9 +8,8 @@ from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import OutOfRange
 from extrap.tasks import speed
 from extrap.tasks.speed import Speed
-from extrap.utils.errors import UserError
 from tests.support.discover import gpt
-from tests.support.hand import VOCABULARY, Texts, checked, measure
+from tests.support.hand import VOCABULARY, Texts, measure
 
 L = 16
 CORPUS = Texts([np.arange(200) % 256])
@@ -91,11 +90,3 @@ def test_a_scheme_that_needs_attention_weights_keeps_them():
     assert kept["transformer-xl"] - kept["rope"] > 2 * 4 * 64 * 64 * 4, (
         "layers x heads x T x T floats"
     )
-
-
-@pytest.mark.parametrize(
-    ("options", "said"), [({"repeats": 0}, "repeats=0"), ({"window_tokens": 0}, "window_tokens=0")]
-)
-def test_bad_options_are_one_line(options, said):
-    with pytest.raises(UserError, match=rf"^task\.speed\.{said}: expected a whole number"):
-        checked(Speed(), options, CORPUS, VOCABULARY, L)

@@ -16,13 +16,17 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Interval
 
 from extrap.data.corpora import token_map as tokens
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
+
+Portion = Annotated[float, Interval(gt=0, lt=1)]
 
 KEPT = "EXTRAP_TOKENS"
 """Names, in the environment, the folder of token maps; `runs/.tokens` where it names none."""
@@ -103,17 +107,9 @@ class Encoded:
 class Source(ABC):
     """A source of text. validation: share of the documents kept for validation, chosen by a hash of
     their names.
-
-    Raises ValueError for a share outside (0, 1).
     """
 
-    validation: float = 0.1
-
-    def __post_init__(self) -> None:
-        if not 0 < self.validation < 1:
-            raise ValueError(
-                f"validation={self.validation}: a share between 0 and 1, both left out"
-            )
+    validation: Portion = 0.1
 
     @property
     @abstractmethod

@@ -1,18 +1,17 @@
 """Local text: a file, a folder or a pattern."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 
-from extrap.data.corpora.base import Source, cut
-from extrap.data.corpora.reader import json, parquet, stamps, texts
+from extrap.data.corpora.base import Portion, Source, cut
+from extrap.data.corpora.reader import kind, records, stamps, text
+from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import check_size, is_packed
-
-TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,19 +25,23 @@ class Files(Source):
     are cut into pieces of so many tokens (of bytes, whatever the tokenizer), and each piece goes to
     train or validation by itself. A single file thus has a validation split and enough documents to
     average over: one of 1.2 MB gives about 75 of them, as many as the evaluation asks for. 4096 is
-    twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths.
+    twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths. begins: a regular
+    expression; each line of a text that it matches begins a document of its own, named by that line
+    ('^ = [^=]' for the articles of WikiText).
     """
 
     path: str
     column: str = "text"
     links: bool = False
-    document_tokens: int = 4096
-    validation: float = 0.25
+    document_tokens: Count = 4096
+    begins: str | None = None
+    validation: Portion = 0.25
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.document_tokens < 1:
-            raise ValueError(f"document_tokens={self.document_tokens}: at least 1 is needed")
+        try:
+            re.compile(self.begins or "")
+        except re.error as error:
+            raise ValueError(f"begins={self.begins}: no regular expression: {error}") from None
 
     @property
     def title(self) -> str:
@@ -54,30 +57,34 @@ class Files(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
-        plain = [path for path in paths if _kind(path) == "text"]
-        for path in plain:
-            check_size(path, "data.corpus.path")
-        for path, text in zip(plain, texts(plain), strict=True):
-            yield from self._pieces(path.relative_to(root).as_posix(), text.encode())
-        for path in (path for path in paths if _kind(path) != "text"):
-            rows = json(path) if _kind(path) == "json" else enumerate(parquet(path), 1)
-            for i, (number, row) in enumerate(rows):
-                text = self._text(f"{path}:{number}", row)
-                yield from self._pieces(f"{path.relative_to(root).as_posix()}#{i}", text)
+        for path in sorted(paths, key=lambda path: kind(path) != "text"):
+            name = path.relative_to(root).as_posix()
+            if kind(path) == "text":
+                found = self._begun(name, text(path))
+            else:
+                rows = enumerate(records(path))
+                found = ((f"{name}#{i}", self._text(place, row)) for i, (place, row) in rows)
+            for each, content in found:
+                if content:
+                    yield from cut(each, content, self.document_tokens)
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
 
-    def _pieces(self, name: str, text: bytes) -> Iterator[tuple[str, bytes]]:
-        if text:
-            yield from cut(name, text, self.document_tokens)
+    def _begun(self, name: str, whole: str) -> Iterator[tuple[str, bytes]]:
+        """Yields the documents of one text; what stands before the first has the file's name."""
+        found = re.finditer(f"(?m){self.begins}", whole) if self.begins else ()
+        starts = [0, *(match.start() for match in found), len(whole)]
+        for a, b in pairwise(starts):
+            line = whole[a:b].partition("\n")[0].strip()
+            yield f"{name}#{line}" if a else name, whole[a:b].encode()
 
     def _text(self, place: str, row: object) -> bytes:
         """Returns the text of a record; a record that is a string is its column `text`."""
         columns = row if isinstance(row, dict) else {"text": row}
-        if isinstance(text := columns.get(self.column), str):
+        if isinstance(found := columns.get(self.column), str):
             try:
-                return text.encode()
+                return found.encode()
             except UnicodeEncodeError:
                 raise UserError(
                     "data.corpus.path",
@@ -87,7 +94,7 @@ class Files(Source):
                 ) from None
         why = "no text of that name"
         if self.column in columns:
-            why = "null is no text" if text is None else f"{text!s:.40} is no text"
+            why = "null is no text" if found is None else f"{found!s:.40} is no text"
         others = ", ".join(column for column, value in columns.items() if isinstance(value, str))
         raise UserError(
             "data.corpus.column",
@@ -129,7 +136,7 @@ class Files(Source):
                 "give an existing text file, a folder of text files or a pattern such as "
                 "'folder/**/*.txt'"
             )
-            raise UserError("data.corpus.path", self.path, _why(path, found), remedy)
+            raise UserError("data.corpus.path", self.path, _why(path), remedy)
         if not self.links and not path.is_file():
             _check_inside(root, named)
         once: dict[Path, Path] = {}  # a file that links give a second name is one document
@@ -138,18 +145,13 @@ class Files(Source):
         return root, list(once.values())
 
 
-def _why(path: Path, found: list[Path]) -> str:
+def _why(path: Path) -> str:
     """Returns the reason why a path leads to no text."""
     if not path.exists():
         return "no such file or folder"
-    if not path.is_file() and not path.is_dir():
-        return "a pipe or a device"
-    for other in found:
-        if other.is_symlink() and other.is_dir():
-            return f"only a link to a folder ({other.name}), which is not followed"
-        if other.exists() and not other.is_file() and not other.is_dir():
-            return f"only a pipe or a device ({other.name})"
-    return "empty"
+    if path.is_dir():
+        return "empty: hidden files, links to folders, pipes and devices are not read"
+    return "empty" if path.is_file() else "a pipe or a device"
 
 
 def _check_inside(root: Path, named: dict[str, Path]) -> None:
@@ -163,9 +165,3 @@ def _check_inside(root: Path, named: dict[str, Path]) -> None:
                 f"{name} is a link to {there}, outside the folder",
                 "remove it, or set data.corpus.links=true to read it",
             )
-
-
-def _kind(path: Path) -> str:
-    """Returns text, json or parquet, by the end of a file's name."""
-    suffix = Path(path.stem).suffix if is_packed(path) else path.suffix
-    return TABLES.get(suffix.lower(), "text")

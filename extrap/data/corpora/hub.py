@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from extrap.data.corpora.base import Source, cut
 from extrap.data.corpora.reader import line, streamed
+from extrap.utils.bounds import Count
 from extrap.utils.errors import UserError
 
 PATIENCE = 10.0  # seconds for the request before extrap reads any row
@@ -30,14 +31,8 @@ class Hub(Source):
     column: str = "text"
     revision: str | None = None
     join: str | None = ""
-    document_tokens: int = 65536
-    limit: int = 100_000_000
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for option in ("document_tokens", "limit"):
-            if getattr(self, option) < 1:
-                raise ValueError(f"{option}={getattr(self, option)}: at least 1 is needed")
+    document_tokens: Count = 65536
+    limit: Count = 100_000_000
 
     @property
     def title(self) -> str:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from glob import escape
 from io import TextIOWrapper
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import check_nesting, check_size, opened
+from extrap.utils.untrusted import check_nesting, check_size, is_packed, opened
 
+TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 PATH = "data.corpus.path"
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
 BROKEN = (OSError, EOFError, ValueError, zlib.error)  # unpacking, decoding and parsing
@@ -46,63 +47,71 @@ def streamed(kind: str, **options: Any) -> Iterator:
             datasets.enable_progress_bars()
 
 
-def parquet(path: Path) -> Iterator[dict]:
-    """Yields the rows of a parquet file. Raises UserError if the file is no parquet."""
+def kind(path: Path) -> str:
+    """Returns text, json or parquet, by the end of a file's name."""
+    suffix = Path(path.stem).suffix if is_packed(path) else path.suffix
+    return TABLES.get(suffix.lower(), "text")
+
+
+def text(path: Path) -> str:
+    """Returns the UTF-8 text of a file, line ends as \\n. Raises UserError for other bytes."""
+    check_size(path, PATH)
+    try:
+        with TextIOWrapper(opened(path), encoding=UTF8) as file:
+            return file.read()
+    except BROKEN as error:
+        raise unreadable(path, "text", error) from None
+
+
+def records(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yields (place, record) of every row of a table. Raises UserError, naming the place, for any
+    other content.
+    """
+    return json_rows(path) if kind(path) == "json" else _parquet(path)
+
+
+def _parquet(path: Path) -> Iterator[tuple[str, dict]]:
     files = [escape(str(path.absolute()))]
     try:
         with streamed("parquet", data_files=files, split="train") as found:
-            yield from found
+            yield from ((f"{path}:{i}", row) for i, row in enumerate(found, 1))
     except Exception as error:  # unpacking, decoding and typing each have their own
         raise unreadable(path, "parquet", error) from None
 
 
-def json(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yields (line number, record) of a file with a JSON value a line, or (place, record) of a file
-    that is one list. Raises UserError naming file and line for any other content.
+def json_rows(path: Path, option: str = PATH) -> Iterator[tuple[str, Any]]:
+    """Yields (path:line, record) of a file with a JSON value a line, or (path:place, record) of a
+    file that is one list. option: for messages.
 
     extrap does not use `datasets` here: it derives the types of all columns from the first 10 MB,
     and then rewrites or rejects later values of another type.
     """
-    check_nesting(path, PATH)
     number, first = 1, True
+    check_nesting(path, option)
     try:
         with TextIOWrapper(opened(path), encoding=UTF8) as lines:
-            for number, text in enumerate(lines, 1):
-                if first and text.lstrip().startswith("["):
-                    check_size(path, PATH)  # it is held whole
-                    yield from enumerate(_parsed(text + lines.read()), 1)
+            for number, line in enumerate(lines, 1):
+                if first and line.lstrip().startswith("["):
+                    check_size(path, option)  # it is held whole
+                    rows = enumerate(_parsed(line + lines.read()), 1)
+                    yield from ((f"{path}:{i}", row) for i, row in rows)
                     return
-                if text.strip():
-                    yield number, _parsed(text)
+                if line.strip():
+                    yield f"{path}:{number}", _parsed(line)
                     first = False
     except BROKEN as error:
-        raise unreadable(f"{path}:{number}", "json", error) from None
+        raise unreadable(f"{path}:{number}", "json", error, option) from None
 
 
-def _parsed(text: str) -> Any:
-    return loads(text, strict=False, parse_int=float)  # of any number of digits
+def _parsed(found: str) -> Any:
+    return loads(found, strict=False, parse_int=float)  # of any number of digits
 
 
-def texts(paths: Iterable[Path]) -> Iterator[str]:
-    """Yields the UTF-8 text of each file, in order, line ends as \n. Raises UserError, naming the
-    file, if one is no text.
-    """
-    for path in paths:
-        try:
-            with TextIOWrapper(opened(path), encoding=UTF8) as file:
-                text = file.read()
-        except BROKEN as error:
-            raise unreadable(path, "text", error) from None
-        yield text
-
-
-def unreadable(place: object, kind: str, error: Exception) -> UserError:
+def unreadable(place: object, kind: str, error: Exception, option: str = PATH) -> UserError:
     advice = "choose files with a pattern such as 'folder/**/*.txt'"
     if kind == "json":
-        advice = "give a JSON object with a column of text a line, or one list of them"
-    return UserError(
-        "data.corpus.path", place, f"extrap cannot read this as {kind} ({line(error)})", advice
-    )
+        advice = "give a JSON object a line, or one list of them"
+    return UserError(option, place, f"extrap cannot read this as {kind} ({line(error)})", advice)
 
 
 def line(error: Exception) -> str:

@@ -3,10 +3,10 @@ between them.
 
 A map lives in `<cache>/<content hash>/` and never changes. It is written under a temporary name and
 renamed when it is whole, so that a reader sees all of it or nothing, and two writers of the same
-text end with one map. A reader believes a map only where its files still have the hashes that were
-noted when they were written, and where this machine wrote them (stamp.py) or the text in them has
-the hash that the map is named by: what damaged it, or whoever edited or forged it, it is built
-again.
+text end with one map. `about.json` holds size, times and inode of every file as this machine wrote
+it. A reader believes a map only if they are still the same: whoever changes or copies a file, or
+packs a folder for somebody else, cannot choose its inode and its time of change to the nanosecond.
+Any other map is built again.
 """
 
 import hashlib
@@ -20,33 +20,26 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from filelock import lock_descriptor
 
-from extrap.data.corpora import stamp
 from extrap.data.encoder import BYTES, Encoder
 from extrap.utils import files as atomic
 
 SPLITS = ("train", "validation")
-ORDER = "order"
-"""File of a byte per document, the number of its split: how the two lie between each other."""
+ABOUT = "about.json"
 
-FORMAT = 3
-"""Of about.json. Maps of another are built again; 1 had no hashes of its files, 2 no order."""
+FORMAT = 4
+"""Of about.json. Maps of another are built again; the others had hashes of their files."""
 
 DAMAGED = (OSError, ValueError, LookupError, TypeError, RecursionError)
 """Errors of reading a map that is missing or damaged."""
 
-YOUNG = 60.0
-"""Seconds for which a new map without a lock stays: its writer may be about to lock it."""
-
 LEFT = 86400.0
-"""The same in seconds on a file system without locks."""
+"""Seconds after which a map that nobody has finished is a leftover."""
 
 
 @dataclass(frozen=True)
@@ -71,31 +64,24 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
     folder = Path(tempfile.mkdtemp(prefix=".writing-", dir=cache))
     # mkdtemp closes the folder to other users, who could then not read a shared cache
     folder.chmod(0o755)
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with suppress(OSError):  # a file system without locks
-            lock_descriptor(held, blocking=False)
         sha256 = _fill(folder, documents, encoder)
-        _publish(folder, cache / sha256)
+        _publish(folder, cache, sha256, encoder)
         return sha256
     finally:
-        os.close(held)
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder) -> str:
     digest, offsets = hashlib.sha256(encoder.name.encode()), {split: [0] for split in SPLITS}
-    order = bytearray()
     with ExitStack() as stack:
-        files = {split: stack.enter_context(_settled(folder / f"{split}.bin")) for split in SPLITS}
-        sizes = {
-            split: stack.enter_context(_settled(folder / f"{split}.sizes"))
-            for split in SPLITS
-            if encoder.sized
-        }
+        files, sizes = (
+            {split: stack.enter_context(_settled(folder / f"{split}.{kind}")) for split in SPLITS}
+            for kind in ("bin", "sizes")
+        )
         for split, text in documents:
-            _add(digest, SPLITS.index(split), text)
-            order.append(SPLITS.index(split))
+            digest.update(struct.pack("<BQ", SPLITS.index(split), len(text)))
+            digest.update(text)
             ids, behind = encoder(text)
             files[split].write(ids.astype(encoder.dtype).tobytes())
             if encoder.sized:
@@ -104,24 +90,25 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     for split in SPLITS:
         with _settled(folder / f"{split}.offsets") as file:
             file.write(np.array(offsets[split], "<i8").tobytes())
-    with _settled(folder / ORDER) as file:
-        file.write(order)
-    hashes = {path.name: _digest(path) for path in sorted(folder.iterdir())}
     sha256 = digest.hexdigest()
-    about = {"format": FORMAT, "sha256": sha256, "encoder": encoder.name, "files": hashes}
-    with _settled(folder / "about.json") as file:
-        file.write(json.dumps(about).encode())
+    with _settled(folder / ABOUT) as file:
+        file.write(json.dumps(_about(folder, sha256, encoder)).encode())
     return sha256
 
 
-def _add(digest: Any, split: int, text: bytes) -> None:
-    digest.update(struct.pack("<BQ", split, len(text)))
-    digest.update(text)
+def _about(folder: Path, sha256: str, encoder: Encoder) -> dict:
+    """Returns the content of about.json for the files of a folder as they are now."""
+    stats = {path.name: path.lstat() for path in folder.iterdir() if path.name != ABOUT}
+    files = {
+        name: [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+        for name, stat in sorted(stats.items())
+    }
+    return {"format": FORMAT, "sha256": sha256, "encoder": encoder.name, "files": files}
 
 
 def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream] | None:
     """Returns the map of a content hash, read-only and not loaded. Returns None if the map is
-    missing or damaged, or if its hash cannot be verified.
+    missing, or is not as this machine wrote it.
     """
     folder = cache / sha256
     try:
@@ -130,68 +117,21 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
         # reading a pipe or a device would never end
         if not all(path.is_file() for path in folder.iterdir()):
             raise ValueError("not files")
-        about = json.loads((folder / "about.json").read_text())
-        if (about["format"], about["sha256"], about["encoder"]) != (FORMAT, sha256, encoder.name):
-            raise ValueError("another map")
-        maps = {split: _map(folder, split, about["files"], encoder) for split in SPLITS}
-        if not stamp.holds(folder):
-            if encoder.sized or _content(folder, maps, encoder) != sha256:
-                raise ValueError("written by somebody else")
-            with suppress(OSError):  # a cache that others keep
-                stamp.put(folder)
-        return maps
+        if json.loads((folder / ABOUT).read_text()) != _about(folder, sha256, encoder):
+            raise ValueError("another map, or changed")
+        return {split: _map(folder, split, encoder) for split in SPLITS}
     except DAMAGED:
         return None
 
 
-def _content(folder: Path, maps: dict[str, Stream], encoder: Encoder) -> str:
-    """Returns the content hash of a map whose tokens are the bytes of its text."""
-    digest = hashlib.sha256(encoder.name.encode())
-    places = {split: pairwise(maps[split].offsets.tolist()) for split in SPLITS}
-    for number in (folder / ORDER).read_bytes():
-        start, stop = next(places[SPLITS[number]], (0, 0))
-        _add(digest, number, maps[SPLITS[number]].tokens[start:stop].astype(np.uint8).tobytes())
-    if any(next(left, None) for left in places.values()):
-        raise ValueError("documents without a place")
-    return digest.hexdigest()
-
-
-def _map(folder: Path, split: str, hashes: dict[str, str], encoder: Encoder) -> Stream:
-    """Returns one split. Raises ValueError if its files have changed or do not belong together."""
-
+def _map(folder: Path, split: str, encoder: Encoder) -> Stream:
     def array(kind: str, dtype: str) -> np.ndarray:
         path = folder / f"{split}.{kind}"
-        stat = path.stat()
-        if _digest_of(str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino) != hashes[path.name]:
-            raise ValueError(f"{path.name} has changed")
         # An empty file cannot be mapped.
-        return np.memmap(path, dtype, mode="r") if stat.st_size else np.zeros(0, dtype)
+        return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
-    tokens, offsets = array("bin", encoder.dtype), np.array(array("offsets", "<i8"))
     sizes = array("sizes", "<u4") if encoder.sized else None
-    if (
-        offsets[0]
-        or offsets[-1] != len(tokens)
-        or (np.diff(offsets) < 0).any()
-        or (sizes is not None and len(sizes) != len(tokens))
-    ):
-        raise ValueError("the files do not belong together")
-    if len(tokens) and int(tokens.max()) >= encoder.ids:
-        raise ValueError("tokens that the encoder does not have")
-    return Stream(tokens, offsets, sizes)
-
-
-@lru_cache(maxsize=64)
-def _digest_of(path: str, size: int, modified: int, inode: int) -> str:
-    """Returns the hash of a file, computed once while its size and times stay the same: a sweep
-    reads the same map in every check.
-    """
-    return _digest(Path(path))
-
-
-def _digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return Stream(array("bin", encoder.dtype), np.array(array("offsets", "<i8")), sizes)
 
 
 @contextmanager
@@ -209,58 +149,30 @@ def _settled(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def _publish(folder: Path, target: Path) -> None:
-    """Renames a whole map to its name, one process at a time. A different map of that name makes
+def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
+    """Renames a whole map to its name, one process at a time. A damaged map of that name makes
     way.
     """
     atomic.sync_folder(folder)
-    cache = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    target, damaged = cache / sha256, folder.with_name(folder.name + "-damaged")
+    handle = os.open(cache, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        lock_descriptor(cache)
-        if not _same(folder, target):
-            if target.is_symlink() or target.exists():
-                os.replace(target, folder.with_name(folder.name + "-damaged"))
+        lock_descriptor(handle)
+        if read(cache, sha256, encoder) is None:
+            if os.path.lexists(target):
+                os.replace(target, damaged)
             os.replace(folder, target)
-        shutil.rmtree(folder.with_name(folder.name + "-damaged"), ignore_errors=True)
-        stamp.put(target)
-        os.fsync(cache)
+        shutil.rmtree(damaged, ignore_errors=True)
+        os.fsync(handle)
     finally:
-        os.close(cache)
-
-
-def _same(ours: Path, theirs: Path) -> bool:
-    """True if two maps are equal, and the second matches its about.json."""
-    try:
-        if not all(path.is_file() for path in theirs.iterdir()):
-            return False
-        about = (theirs / "about.json").read_bytes()
-        hashes = {name: _digest(theirs / name) for name in json.loads(about)["files"]}
-        return about == (ours / "about.json").read_bytes() and hashes == json.loads(about)["files"]
-    except DAMAGED:
-        return False
+        os.close(handle)
 
 
 def remove_left(cache: Path) -> None:
-    """Removes the leftovers of killed writers: folders that no process holds, unless new."""
+    """Removes the leftovers of killed writers: folders in which nothing has changed for a day."""
     for left in cache.glob(".writing-*"):
-        try:
+        with suppress(FileNotFoundError, NotADirectoryError):  # its writer has just finished
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
-            age = time.time() - newest
-            # _free takes the lock for a moment, which a writer that begins would miss: only old
-            # folders are tested
-            if age > LEFT or (age > YOUNG and _free(left)):
+            if time.time() - newest > LEFT:
                 shutil.rmtree(left, ignore_errors=True)
-        except (FileNotFoundError, NotADirectoryError):  # its writer has just finished
-            continue
     atomic.sweep_old(cache / "index", ".*.tmp")
-
-
-def _free(folder: Path) -> bool:
-    """True if certainly no process writes a map there."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        return lock_descriptor(handle, blocking=False)
-    except OSError:  # a file system without locks
-        return False
-    finally:
-        os.close(handle)

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from extrap.data.corpora.base import Source
-from extrap.data.corpora.reader import stamps, texts
+from extrap.data.corpora.reader import stamps, text
+from extrap.utils.bounds import Count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,7 @@ class Torch(Source):
     it. Licence of the text: BSD-3-Clause.
     """
 
-    smallest: int = 1024
+    smallest: Count = 1024
 
     @property
     def title(self) -> str:
@@ -37,8 +38,8 @@ class Torch(Source):
 
     def documents(self) -> Iterator[tuple[str, bytes]]:
         root, paths = self._files()
-        for path, text in zip(paths, texts(paths), strict=True):
-            yield path.relative_to(root).as_posix(), text.encode()
+        for path in paths:
+            yield path.relative_to(root).as_posix(), text(path).encode()
 
     def state(self) -> list | None:
         return stamps(self._files()[1])

@@ -14,13 +14,16 @@
 A selection names columns of rows, each with a value or a list of them, all of which must be there
 (of `factor`, any: a method that has none reads with 1); `multiple` is length over training length,
 `params` one of small (below .6 M), middle and large (above 2 M), `size` their number; `study`
-reads the rows of another study. `rows`
+reads the rows of another study; `layers`, `heads` and `lr` are those of a label that names them, as
+`rope_layers2_heads4_lr0.003` does, whose scheme is then `rope`. `rows`
 narrows `common`, a term narrows `rows`; `times` (1) is its weight. The other fields:
 
 statistic   of each seed (extrap.results.findings.statistics); `terms` without one: their weighted
             sum
 contrasts   a list of lists of terms, of which least and greatest are taken
 over, of    the column whose values are compared, and the one of them that is ranked
+unit        columns whose every combination is one reading, as a seed is else: recipes. Seeds are
+            averaged first, and the interval is over units
 above, below    the statement holds where the statistic lies above (below) this
 across      mean (left out) or median: how seeds are put together
 learned     true: every run that is read passes the gates of its tasks, or nothing is decided.
@@ -42,17 +45,20 @@ from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_yaml
 
 FILE = "findings.yaml"
-SELECTED = {*COLUMNS, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
+RECIPE = ("layers", "heads", "lr")
+"""Options that a label can name."""
+SELECTED = {*COLUMNS, *RECIPE, "multiple", "size"} - {"run", "value", "low", "high", "commit"}
 MOST = 1000
 """Values of a list: files are data, and YAML can stand for more than it holds."""
 SUM = "sum"
 OF_TERMS = (SUM, "rank_correlation")
 OF_CONTRASTS = ("least", "greatest")
-OVER = ("spread", "lowest", "highest", "rank", "rank_correlation")
+OF_UNITS = ("concordance", "share")
+OVER = ("spread", "lowest", "highest", "rank", "rank_correlation", *OF_UNITS)
 REMARKS = {"note", "badly_put", "twin"}
 """Fields that are no part of what was declared."""
 FIELDS = {"id", "says", "source", "rows", "statistic", "over", "of", "terms", "contrasts", "across"}
-FIELDS |= {"learned", "above", "below", *REMARKS}
+FIELDS |= {"unit", "learned", "above", "below", *REMARKS}
 
 Selection = dict[str, Any]
 
@@ -79,6 +85,7 @@ class Statement:
     digest: str
     statistic: str = SUM
     over: str | None = None
+    unit: tuple[str, ...] = ()
     of: str | None = None
     across: str = "mean"
     learned: bool | None = None
@@ -145,7 +152,11 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
     known = sorted({*OF_TERMS, *OF_CONTRASTS, *OVER})
     _need(statistic in known, where, f"statistic={statistic}: choose one of {', '.join(known)}")
     rows = _selection(where, common) | _selection(where, entry.get("rows"))
-    column = entry.get("over", "scheme") in {*COLUMNS, "size"}
+    column = entry.get("over", "scheme") in {*COLUMNS, *RECIPE, "size"}
+    unit = entry.get("unit", [])
+    units = isinstance(unit, list) and {*unit} <= SELECTED
+    _need(units, where, "unit: expected a list of columns")
+    _need(bool(unit) or statistic not in OF_UNITS, where, f"unit: {statistic} needs some columns")
     over = (statistic in OVER) == ("over" in entry) and column
     _need(over, where, f"over: expected a column, and only with {', '.join(OVER)}")
     ranked = isinstance(entry.get("of"), str) == (statistic == "rank")
@@ -159,6 +170,7 @@ def statement(path: Path, number: int, entry: Any, common: Selection) -> Stateme
         "rows": rows,
         "contrasts": _contrasts(where, entry, statistic),
         "direction": bounds[0],
+        "unit": tuple(unit),
         "threshold": float(entry[bounds[0]]),
         "digest": hashlib.sha256(plain.encode()).hexdigest()[:16],
     }

@@ -9,6 +9,12 @@ least, greatest     of several such sums
 spread              greatest less least of the values of `over`; lowest, highest: one of the two
 rank                of the value `of` among those of `over`, 1 is the lowest number
 rank_correlation    Spearman's, over the values of `over`, of two terms
+concordance         Kendall's W: how far the units agree on the order of the values of `over`
+share               the share of the variance between all readings that `over` explains: the sum of
+                    squares between its values over the total one
+
+A statement with a `unit` has one number per unit where the others have one per seed; concordance
+and share are one number of all units, with a bootstrap over units as their interval.
 
 Distances of a term are averaged, as depths share their trials; those of several terms add in
 squares, a term of negative weight with its two sides exchanged. Ranks have none.
@@ -20,13 +26,17 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from extrap.results.findings.statement import SUM, Selection, Statement, Term
+from extrap.results.findings.statement import OF_UNITS, RECIPE, SUM, Selection, Statement, Term
 from extrap.results.series import settings
-from extrap.results.stats.ranks import permutation_p, spearman
+from extrap.results.stats.intervals import LEVEL
+from extrap.results.stats.ranks import concordance, permutation_p, spearman
 
 COLUMNS = ["value", "down", "up"]
 SIZES = {"small": 0, "middle": 600_000, "large": 2_000_000}
 """Least number of parameters of each word that `params` takes."""
+
+
+RESAMPLES = 2000
 
 
 class NotMeasured(Exception):
@@ -54,6 +64,9 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     out["size"] = out["params"]
     numbers, bounds = out["params"].fillna(0).astype(float), [*SIZES.values(), np.inf]
     out["params"] = pd.cut(numbers, bounds, labels=[*SIZES], right=False).astype(str)
+    for name in RECIPE:
+        out[name] = out["scheme"].str.extract(rf"_{name}([\d.]+)", expand=False).astype(float)
+    out["scheme"] = out["scheme"].str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
     return out
 
 
@@ -72,6 +85,11 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     Raises NotMeasured if no seed has all that is read, and if runs of several settings answer to a
     selection.
     """
+    if statement.unit:
+        units = rows.groupby([*statement.unit], dropna=False).ngroup()
+        rows = rows.assign(replicate=units.map("unit {}".format))
+    else:
+        rows = rows.assign(replicate=rows["seed"])
     parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
     weights = [[term.times for term in terms] for terms in statement.contrasts]
     values = [[part for part, _ in one] for one in parts]
@@ -99,18 +117,22 @@ def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.Data
         if isinstance(value, list) and name != "factor"
     }
     over = [statement.over] if statement.over else []
-    by = ["seed", *dict.fromkeys([*over, *listed])]
-    place = [pd.Series(0, found.index), *(found[name] for name in by[1:])]  # whatever the seed
+    by = ["replicate", *dict.fromkeys([*over, *listed])]
+    # one setting whatever the seed, in each unit
+    first = found["replicate"] if statement.unit else pd.Series(0, found.index)
+    place = [first, *(found[name] for name in by[1:])]
     if (several := settings(found).groupby(place).transform("nunique").gt(1)).any():
         names = sorted(found.loc[several, "run"].unique())
         raise NotMeasured(f"several runs answer to one selection: {', '.join(names)}")
     ends = {"down": found["value"] - found["low"], "up": found["high"] - found["value"]}
     table = _means(found.assign(**ends), by)
-    kept = table.groupby(level="seed").filter(lambda part: _whole(part, statement.over, listed))
+    kept = table.groupby(level="replicate").filter(
+        lambda part: _whole(part, statement.over, listed)
+    )
     if kept.empty:
         wanted = {name: value for name, value in selection.items() if name in listed}
         raise NotMeasured(f"not all of {_words(wanted)}")
-    return _means(kept, ["seed", *over]), found.set_index("run")["status"]
+    return _means(kept, ["replicate", *over]), found.set_index("run")["status"]
 
 
 def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, set]) -> bool:
@@ -150,6 +172,8 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
         table = sums[0].unstack(statement.over)
     values = table["value"]
     whole = values.notna().all(axis=1)
+    if statement.statistic in OF_UNITS:
+        return _of_units(statement.statistic, values[whole])
     if statement.statistic == "rank":
         if statement.of not in values:
             raise NotMeasured(f"no rows of {statement.over}={statement.of}")
@@ -161,6 +185,23 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
     if statement.statistic == "spread":
         return _sum(ends, [-1, 1])
     return ends[0] if statement.statistic in ("least", "lowest") else ends[1]
+
+
+def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
+    """COLUMNS of one number of a table (units, values of `over`), with a bootstrap over units."""
+    if len(values) < 3:
+        raise NotMeasured(f"fewer than three units have every {values.columns.name}")
+    of = concordance if statistic == "concordance" else _share
+    table, rng = values.to_numpy(float), np.random.default_rng(0)
+    draws = [of(table[rng.integers(0, len(table), len(table))]) for _ in range(RESAMPLES)]
+    value, tail = of(table), 100 * (1 - LEVEL) / 2
+    low, high = np.nanpercentile(draws, [tail, 100 - tail])
+    return pd.DataFrame({"value": [value], "down": [value - low], "up": [high - value]})
+
+
+def _share(table: np.ndarray) -> float:
+    between = len(table) * ((table.mean(0) - table.mean()) ** 2).sum()
+    return float(between / ((table - table.mean()) ** 2).sum())
 
 
 def _correlation(a: pd.DataFrame, b: pd.DataFrame) -> tuple[pd.DataFrame, float]:

@@ -24,6 +24,20 @@ def spearman(a: pd.Series, b: pd.Series) -> float:
     return float(np.corrcoef(*ranks)[0, 1])
 
 
+def concordance(table: np.ndarray) -> float:
+    """Returns Kendall's W: how far the rows of (units, items) agree on the order of the items.
+
+    W = 12 S / (m^2 (n^3 - n) - m sum of T), S the sum of squared deviations of the items' rank sums
+    from their mean, T = sum of t^3 - t over groups of t tied values of a row: 0 for no agreement, 1
+    for one order. https://en.wikipedia.org/wiki/Kendall%27s_W
+    """
+    ranks = pd.DataFrame(table).rank(axis=1)
+    units, items = ranks.shape
+    ties = sum(int((n**3 - n).sum()) for n in (row.value_counts() for _, row in ranks.iterrows()))
+    spread = ((ranks.sum() - units * (items + 1) / 2) ** 2).sum()
+    return float(12 * spread / (units**2 * (items**3 - items) - units * ties))
+
+
 def permutation_p(a, b) -> float:
     """Returns the two-sided p of the mean of Spearman's rank correlations over seeds.
 

@@ -43,10 +43,6 @@ def check(options: TrainerOptions, sizes: Mapping[str, int], sweep: bool) -> Non
     and for a part of a batch that does not divide. sizes: windows of each part
     """
     n, nodes, times = options.processes, options.num_nodes, options.accumulate_grad_batches
-    if options.lightning.get("overfit_batches"):
-        problem = "Lightning cannot repeat batches that extrap draws during training"
-        given = options.lightning["overfit_batches"]
-        raise UserError("trainer.overfit_batches", given, problem, "leave it out")
     if sweep and n > 1:
         problem, remedy = "a job of a sweep has one device", "start this run alone, without -m"
         raise UserError("trainer.devices", options.devices, problem, remedy)

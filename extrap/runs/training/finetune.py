@@ -1,8 +1,4 @@
-"""Fine-tuning: a trained model is trained on, on longer windows and with an extension in place.
-What it changes, and its options.
-
-How it becomes a run of its own is extrap/runs/finetuned.py.
-"""
+"""Fine-tuning: its options, and which weights it changes. Its run: extrap/runs/finetuned.py."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -25,8 +21,7 @@ class Tuning(ABC):
 
     factor: s; windows have s times the training length, and the extension is set for s. null: what
     the extension is set for. batch: share of the windows of each part per step, at least one; null
-    stands for 1 / s, as many tokens as in training. Raises ValueError for what makes no sense in
-    training.
+    stands for 1 / s, as many tokens as in training. Raises ValueError as Optim does.
     """
 
     steps: Count = 100
@@ -40,21 +35,20 @@ class Tuning(ABC):
     save_every: Count = 25
 
     def __post_init__(self) -> None:
-        self.optim({})
+        Optim(**self.own)
 
-    def optim(self, train: Mapping[str, Any]) -> Optim:
-        """train: the options of the training before."""
-        return Optim(**{**train, **{name: getattr(self, name) for name in OWN}})
+    @property
+    def own(self) -> dict[str, Any]:
+        """Returns the options of training that tuning has values of its own for."""
+        return {name: getattr(self, name) for name in OWN}
 
     @abstractmethod
     def adapt(self, model: GPT) -> None:
-        """Prepares a model for tuning, in place. Raises ValueError for options that do
-        not fit it.
-        """
+        """Prepares a model for tuning, in place. Raises ValueError if options do not fit it."""
 
     @abstractmethod
     def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The weights of an adapted model as those of a plain one."""
+        """Returns the weights of an adapted model as those of a plain one."""
 
 
 class Full(Tuning):

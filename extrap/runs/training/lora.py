@@ -42,8 +42,7 @@ class LoRA(Tuning):
     block that has it.
 
     Biases, norms and parameters of the scheme stay as they are. A tied head goes with the
-    embedding. Raises ValueError for a rank above the sides of a matrix and for targets that are not
-    in the model. Source: arXiv 2106.09685
+    embedding. Raises ValueError for targets that the model does not have. Source: arXiv 2106.09685
     """
 
     lr: Positive = 3e-3
@@ -59,22 +58,11 @@ class LoRA(Tuning):
                 f"targets=[{','.join(self.targets)}]: one or more of {', '.join(names)}, the "
                 "matrices of this model"
             )
-        chosen = {
-            name: matrix
-            for name, matrix in matrices.items()
-            if name.rpartition(".")[2] in self.targets
-        }
-        for name, matrix in chosen.items():
-            if self.rank > min(matrix.weight.shape):
-                raise ValueError(
-                    f"rank={self.rank}: more than a side of {name}, "
-                    f"{' x '.join(map(str, matrix.weight.shape))}"
-                )
         model.requires_grad_(False)
-        for matrix in chosen.values():
-            parametrize.register_parametrization(
-                matrix, "weight", LowRank(matrix.weight, self.rank, self.alpha)
-            )
+        for name, matrix in matrices.items():
+            if name.rpartition(".")[2] in self.targets:
+                addition = LowRank(matrix.weight, self.rank, self.alpha)
+                parametrize.register_parametrization(matrix, "weight", addition)
 
     def merge(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         merged = {name: tensor for name, tensor in weights.items() if WITHIN not in name}

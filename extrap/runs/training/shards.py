@@ -90,10 +90,8 @@ def shard(module: nn.Module, blocks: nn.ModuleList, mesh: DeviceMesh) -> None:
     two places, which would become two.
     """
     if len(list(module.parameters())) < len(list(module.named_parameters(remove_duplicate=False))):
-        raise UserError(
-            "trainer.strategy=fsdp: two layers have a parameter in common, which shards cannot; "
-            "give trainer=ddp"
-        )
+        problem = "two layers have a parameter in common, which shards cannot"
+        raise UserError("trainer.strategy", "fsdp", problem, "give trainer=ddp")
     whole = module.state_dict() if mesh.get_rank() == 0 else {}
     empty(module, "meta")
     for block in blocks:

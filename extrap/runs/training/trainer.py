@@ -3,7 +3,6 @@
 import logging
 import warnings
 from collections.abc import Sequence
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +20,8 @@ ERRORS = (
 )  # fmt: skip
 """Errors of Lightning's Trainer about its options."""
 
-SET = {
-    "max_steps": "train.steps sets it",
-    "gradient_clip_val": "train.clip sets it",
-    "gradient_clip_algorithm": "train.clip sets it",
-    "logger": "the group logger sets it (logger=wandb)",
-    "default_root_dir": "extrap sets it to the folder of the run",
-} | dict.fromkeys(
-    (
-        "callbacks",
-        "plugins",
-        "enable_checkpointing",
-        "enable_progress_bar",
-        "enable_model_summary",
-        "use_distributed_sampler",
-    ),
-    "extrap sets it",
-)
-"""Arguments of a Trainer that are no options, and why."""
+LIMITS = ("fast_dev_run", "limit_train_batches", "overfit_batches")
+"""Options of a Trainer that shorten or repeat the batches, which train.steps counts."""
 
 
 def trainer(
@@ -89,25 +72,21 @@ def _shards(options: TrainerOptions) -> dict[str, Any]:
 
 
 def rejected(options: TrainerOptions, error: Exception) -> UserError:
-    """Returns the error about options that Lightning rejects."""
-    *rest, (name, value) = options.lightning.items()
+    """Returns the error about options that Lightning rejects: those that it names, else all."""
+    problem, given = " ".join(str(error).split()), options.lightning
+    named = [name for name in given if f"'{name}'" in problem or f"{name}=" in problem]
+    *rest, (name, value) = ((name, given[name]) for name in named or given)
     before = "".join(f"trainer.{name}={value} " for name, value in rest)
-    problem = " ".join(str(error).split())
-    return UserError(f"{before}trainer.{name}", value, problem, "trainer=cpu works everywhere")
+    if "multiple values for keyword" in problem:
+        problem = "extrap sets it"
+    remedy = "leave it out" if isinstance(error, TypeError) else "trainer=cpu works everywhere"
+    return UserError(f"{before}trainer.{name}", value, problem, remedy)
 
 
-def check_names(options: TrainerOptions) -> None:
-    """Raises UserError for an option that a Trainer does not take, that extrap sets, or that would
-    end training before its first step.
-    """
-    known = signature(L.Trainer).parameters
-    for name, value in options.lightning.items():
-        if name in SET:
-            problem = SET[name]
-        elif name not in known:
-            problem = "Lightning's Trainer has no such option"
-        elif (name, bool(value)) in (("fast_dev_run", True), ("limit_train_batches", False)):
-            problem = "would train nothing"
-        else:
-            continue
-        raise UserError(f"trainer.{name}", value, problem, "leave it out")
+def check_limits(options: TrainerOptions) -> None:
+    """Raises UserError for an option that would keep a training from train.steps steps."""
+    for name in LIMITS:
+        value = options.lightning.get(name)
+        if value is not None and value is not False:
+            problem = "a training has train.steps steps, each with a batch of its own"
+            raise UserError(f"trainer.{name}", value, problem, "leave it out")

@@ -5,6 +5,7 @@ items.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from extrap.results.stats.intervals import (
     t_interval,
     wilson,
 )
-from extrap.tasks.base import Result
+from extrap.tasks.base import Counter, Progress, Result
 
 TRAINED = 0.9
 """Accuracy within the training length from which a run counts as having learned a task."""
@@ -175,8 +176,7 @@ class Recorder:
         """Returns the rows of every protocol with the status `ok`, or `not trained` if its gate is
         below 0.9 or missing; rows without a protocol are `ok`.
         """
-        passed = self.passed
-        return self.result(lambda protocol: protocol is None or protocol in passed)
+        return self.result({None, *self.passed}.__contains__)
 
     def result(self, trained: Callable[[str | None], bool] | bool = True) -> Result:
         """Returns all rows; rows without a status get `ok` or `not trained`. trained: of all rows,
@@ -188,3 +188,28 @@ class Recorder:
             for row in self.rows
         ]
         return Result(rows, self.items)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A part of a measurement that a model reads or cannot read as a whole.
+
+    where: its coordinates; tokens: how many it reads; measure(cells, counter) records it.
+    """
+
+    where: Mapping[str, Any]
+    tokens: int
+    measure: Callable[[Recorder, Counter], Any]
+
+
+def recorded(plan: Sequence[Cell], progress: Progress) -> Recorder:
+    """Measures the cells of a plan one after the other. A cell has no rows and no items if the
+    model raises OutOfRange in it.
+    """
+    recorder, counter = Recorder(), Counter(progress, sum(cell.tokens for cell in plan))
+    for cell in plan:
+        done = counter.done + cell.tokens
+        with recorder.at(**cell.where).within_range() as cells:
+            cell.measure(cells, counter)
+        counter.up_to(done)
+    return recorder

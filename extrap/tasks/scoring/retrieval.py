@@ -1,5 +1,8 @@
 """Questions with a right answer: protocols at several lengths, each with a gate; and the grid of
 depths that most of them share.
+
+An answer of a tokens is read together with its context but for the last token; it is right where
+each of its tokens is the most likely one, which is what greedy decoding says as well.
 """
 
 from abc import abstractmethod
@@ -16,10 +19,11 @@ from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
 from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
-from extrap.tasks.scoring.answers import SEED, score
-from extrap.tasks.scoring.recorder import Recorder
+from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
+
+SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
 
 
 @dataclass(frozen=True)
@@ -32,19 +36,33 @@ class Exam:
     length: int
     trials: int
     batch_tokens: int
-    counter: Callable[[int], None]
+    counter: Counter
 
-    def questions(self, form: Form, depth: float = 0) -> Questions:
+    def questions(self, form: Any, depth: float = 0) -> Questions:
         """Returns a question of every trial, the same for every run."""
         return form.questions(
             self.vocabulary, self.stream, SEED, self.length, depth, range(self.trials)
         )
 
-    def score(self, questions: Questions, model: Model | None = None) -> dict[str, np.ndarray]:
-        """Returns {metric: (trials,)} of answers.score; model: one in its place."""
-        found = score(model or self.model, questions, self.vocabulary, self.batch_tokens)
-        self.counter(questions.tokens.size)
-        return found
+    def score(self, questions: Questions) -> dict[str, np.ndarray]:
+        """Returns {metric: (trials,) bool}. accuracy: all tokens of the answer are the most likely
+        ones; restricted: the same among ids of their kind, which is keys, values, or everything
+        else; format: the last tokens are any value of the context.
+        """
+        answers, named = questions.answers, (self.vocabulary.key_ids, self.vocabulary.value_ids)
+        kinds = np.select([np.isin(answers[0], ids) for ids in named], [0, 1], 2)
+        ids_of = [*named, range(min(min(ids) for ids in named))]
+        likely = []
+        for logits in self.read(questions.tokens, answers.shape[1]):
+            of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
+            likely.append(torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy())
+        full, restricted = np.concatenate(likely, 1)
+        width = questions.values.shape[2]
+        return {
+            "accuracy": (full == answers).all(1),
+            "restricted": (restricted == answers).all(1),
+            "format": (full[:, None, -width:] == questions.values).all(2).any(1),
+        }
 
     @torch.no_grad()
     def read(self, tokens: np.ndarray, last: int) -> Iterator[torch.Tensor]:
@@ -54,14 +72,22 @@ class Exam:
             self.counter(tokens[rows].size)
 
 
+def best_of(logits: torch.Tensor, ids: Sequence[int], most: int) -> torch.Tensor:
+    """Returns the most likely of these ids: (..., vocab) -> (..., most)."""
+    if isinstance(ids, range):
+        return logits[..., ids.start : ids.stop].topk(most, -1).indices + ids.start
+    some = torch.tensor(ids, device=logits.device)
+    return some[logits[..., some].topk(most, -1).indices]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Retrieval(AtLengths):
     """Protocols at several lengths, each of trials with right answers.
 
     multiples: evaluated lengths over the training length, 1 among them; trials: of each protocol
     and length; batch_tokens: tokens per forward, which changes speed and memory only. Every
-    protocol has the rows of its `measure`, a gate at the training length, below 0.9 of which its
-    rows have the status `not trained`, and its chance.
+    protocol has the rows of its `measure`, a guess, a gate at the training length, below 0.9 of
+    which its rows have the status `not trained`, and its chance.
     """
 
     trials: Count = 200
@@ -73,7 +99,7 @@ class Retrieval(AtLengths):
 
     @abstractmethod
     def forms(self) -> Mapping[str, Any]:
-        """Returns the contexts of every protocol."""
+        """Returns the contexts of every protocol, as a rule a Form."""
 
     @abstractmethod
     def measure(self, cells: Recorder, form: Any, exam: Exam) -> np.ndarray:
@@ -85,6 +111,16 @@ class Retrieval(AtLengths):
     def cost(self, form: Any, length: int) -> int:
         """Returns the tokens that `measure` reads."""
         return self.trials * length
+
+    def where(self, form: Any, vocabulary: Vocabulary, length: int) -> dict[str, Any]:
+        """Returns coordinates of the rows beside protocol and length."""
+        return {}
+
+    def guess(self, form: Any, vocabulary: Vocabulary, length: int) -> float | None:
+        """Returns the accuracy of naming an answer out of the context, or None if `measure` records
+        it.
+        """
+        return form.guess(vocabulary, length)
 
     def chances(self, forms: Mapping[str, Any], vocabulary: Vocabulary) -> dict[str, float]:
         """Returns the accuracy of naming an answer at random, by protocol; of all by ""."""
@@ -98,31 +134,50 @@ class Retrieval(AtLengths):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        for form in self.written(vocabulary).values():
-            self.check_form(form, vocabulary, self.lengths(train_length))
+        self.check_forms(vocabulary, self.lengths(train_length))
         corpus.check("validation", max(self.lengths(train_length)))
 
-    def check_form(self, form: Any, vocabulary: Vocabulary, lengths: list[int]) -> None:
+    def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
         """Raises UserError, naming the option, for a length at which a form has no questions."""
-        for length in lengths:
-            form.check(f"task.{self.name}", vocabulary, length)
+        for form in self.written(vocabulary).values():
+            for length in lengths:
+                form.check(f"task.{self.name}", vocabulary, length)
+
+    def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
+        """Returns the cells of every length and protocol."""
+        stream = corpus.stream("validation")
+
+        def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
+            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
+            if (guess := self.guess(form, vocabulary, n)) is not None:
+                cells.value("guess", guess)
+            correct = self.measure(cells, form, exam)
+            if n == self.gate_length(train_length) and self.gate in (None, protocol):
+                cells.share("gate", correct)
+
+        return [
+            Cell(
+                {"protocol": protocol, "length": n} | self.where(form, vocabulary, n),
+                self.cost(form, n),
+                partial(measure, n, protocol, form),
+            )
+            for n in self.lengths(train_length)
+            for protocol, form in self.written(vocabulary).items()
+        ]
+
+    def recorder(
+        self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
+    ) -> Recorder:
+        """Measures the plan; returns its rows, without a status, and those of chance."""
+        recorder = recorded(self.plan(model, corpus, vocabulary, train_length), progress)
+        for protocol, chance in self.chances(self.written(vocabulary), vocabulary).items():
+            recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))
+        return recorder
 
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        forms, stream = self.written(vocabulary), corpus.stream("validation")
-        plan = [(n, protocol) for n in self.lengths(train_length) for protocol in forms]
-        cost = [self.cost(forms[protocol], n) for n, protocol in plan]
-        recorder, counter = Recorder(), Counter(progress, sum(cost))
-        for at, (n, protocol) in enumerate(plan):
-            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
-            with recorder.at(protocol=protocol, length=n).within_range() as cells:
-                correct = self.measure(cells, forms[protocol], exam)
-                if n == self.gate_length(train_length) and self.gate in (None, protocol):
-                    cells.share("gate", correct)
-            counter.up_to(sum(cost[: at + 1]))
-        for protocol, chance in self.chances(forms, vocabulary).items():
-            recorder.value("chance", chance, **({"protocol": protocol} if protocol else {}))
+        recorder = self.recorder(model, corpus, vocabulary, train_length, progress)
         return recorder.by_gate() if self.gate is None else recorder.result(bool(recorder.passed))
 
 
@@ -155,7 +210,6 @@ class Grid(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
-        cells.value("guess", form.guess(exam.vocabulary, exam.length))
         return curve(cells, self.depths, partial(exam.questions, form), exam.score)
 
 

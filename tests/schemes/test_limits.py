@@ -1,0 +1,63 @@
+"""Schemes that are another one at the end of an option's range, or as they start."""
+
+import pytest
+import torch
+
+from extrap.model.scheme import Scheme, Shape, Where
+from extrap.schemes.cope import CoPE
+from extrap.schemes.hope import HoPE
+from extrap.schemes.learned_frequencies import LearnedFrequencies
+from extrap.schemes.multi_axis_rope import MultiAxisRoPE
+from extrap.schemes.p_rope import PRoPE
+from extrap.schemes.partial_rope import PartialRoPE
+from extrap.schemes.rope import RoPE
+from extrap.schemes.rope_id import RoPEID
+from extrap.schemes.ssmax import AffineSSMax
+from extrap.schemes.t5 import T5
+from extrap.schemes.urpe import URPE
+from extrap.schemes.xpos import XPos
+from tests.support.discover import scheme
+from tests.support.scheme_case import at, close, qkv
+
+SHAPE = Shape(dim=16, heads=2, length=64)
+NOPE, ROPE, HALF = Scheme(SHAPE), RoPE(SHAPE), RoPE(SHAPE, layout="half")
+
+
+@pytest.mark.parametrize(
+    "ours, other",
+    [
+        (CoPE(SHAPE), NOPE),
+        (T5(SHAPE), NOPE),
+        (URPE(SHAPE), NOPE),
+        (AffineSSMax(SHAPE), NOPE),
+        (PRoPE(SHAPE, fraction=0.0), NOPE),
+        (PRoPE(SHAPE, fraction=1.0, layout="half"), HALF),
+        (PartialRoPE(SHAPE, fraction=1.0, layout="half"), HALF),
+        (PartialRoPE(SHAPE, fraction=1.0, layout="interleaved"), ROPE),
+        (RoPEID(SHAPE), PartialRoPE(SHAPE, base=RoPEID(SHAPE).base)),
+        (HoPE(SHAPE, turns=0.0), ROPE),
+        (LearnedFrequencies(SHAPE), ROPE),
+        (MultiAxisRoPE(SHAPE, axes=1), ROPE),
+        (XPos(SHAPE, gamma=1e15), ROPE),
+    ],
+    ids=lambda s: type(s).__name__,
+)
+@torch.no_grad()
+def test_attends_like(ours, other):
+    q, k, v = qkv(SHAPE, 9)
+    close(ours.double().attend(q, k, v, at(ours, 9)), other.attend(q, k, v, at(other, 9)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("learned", "sinusoidal", "sinusoidal-concat", "sinusoidal-split"),
+        *("floater", "mul-learned", "mul-sinusoidal", "complex-order"),
+    ],
+)
+def test_only_the_token_embedding_is_touched(name):
+    x = torch.randn(1, 9, 16, dtype=torch.float64)
+    place = Where.whole(torch.arange(9.0).double(), 1.0, tokens=torch.zeros(1, 9).long())
+    embedding = scheme(name, SHAPE).double()
+    assert not torch.equal(embedding.embed(x, place), x)
+    assert embedding.embed(x, place.at_layer(1, x)) is x

@@ -1,0 +1,82 @@
+"""Contracts of every task that reads a model by its logits, on a model whose answers follow from
+tokens and slots.
+"""
+
+import pytest
+import torch
+
+from extrap.data.vocabulary import Vocabulary
+from extrap.model.scheme import OutOfRange
+from extrap.tasks.base import Task
+from tests.support.discover import made, names, node
+from tests.support.draws import Listener, corpus
+
+L = 64
+SMALL = {"multiples": [1, 2], "trials": 6, "documents": 3, "pairs": [2], "top": [1, 4]}
+SMALL |= {"queries": 2, "passkey_trials": 3, "generate": 40}
+OTHERS = {
+    "kv": {"pairs": 4},
+    "lost-in-the-middle": {"pairs": [1, 2], "characters": 6},
+    "nll-position": {"multiples": [2, 4]},
+}
+NAMES = [name for name in names("task") if name not in ("diagnostics", "speed")]
+LOSSES = ["context-gain", "gap", "long-loss", "nll", "nll-position", "repeat"]
+IN_WINDOWS = {"context-gain", "nll-position"}
+"""Tasks that score texts past a table in windows of the training length."""
+
+
+class Reader(Listener):
+    """A listener with a table of so many positions that keeps the sizes of its batches."""
+
+    def __init__(self, vocabulary: Vocabulary, longest: float = torch.inf, lost: bool = False):
+        super().__init__(vocabulary.size)
+        self.longest, self.lost, self.sizes = longest, lost, []
+
+    def __call__(self, tokens, last=None):
+        if tokens.shape[1] > self.longest:
+            raise OutOfRange("past the table")
+        self.sizes.append(tokens.shape)
+        return super().__call__(tokens, last) * (torch.nan if self.lost else 1)
+
+    def jumped(self, tokens, after, jump, last):
+        if tokens.shape[1] + jump > self.longest:
+            raise OutOfRange("past the table")
+        return super().jumped(tokens, after, jump, last)
+
+
+def run(name: str, batch_tokens: int = 4096, **how):
+    options = {k: v for k, v in SMALL.items() if k in node("task", name)}
+    options |= OTHERS.get(name, {}) | {"batch_tokens": batch_tokens}
+    task = made(node("task", name) | options, f"task.{name}")
+    assert isinstance(task, Task)
+    vocabulary, steps = Vocabulary(keys=256, values=64), []
+    model = Reader(vocabulary, **how)
+    result = task.run(model, corpus(), vocabulary, L, lambda *step: steps.append(step))
+    return result, model, steps
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_batches_change_nothing_and_no_row_comes_twice(name):
+    whole, _, _ = run(name)
+    batched, model, _ = run(name, 300)
+    assert batched == whole and all(b * t <= 300 for b, t in model.sizes if b > 1)
+    for found, differ in ((whole.rows, "value low high"), (whole.items, "value")):
+        keys = [tuple((k, v) for k, v in r.items() if k not in differ.split()) for r in found]
+        assert len(set(keys)) == len(keys) > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lengths_past_a_table_are_absent_and_progress_ends_at_its_total(name):
+    longest = 220 if name == "lost-in-the-middle" else L
+    result, _, steps = run(name, longest=longest)
+    lengths = {row["length"] for row in result.rows if "length" in row}
+    assert lengths and (name in IN_WINDOWS or max(lengths) <= longest)
+    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_that_is_no_number_is_marked(name):
+    result, _, _ = run(name, lost=True)
+    losses = [row for row in result.rows if row["metric"] in ("nll", "bits_per_byte")]
+    assert {row["status"] for row in losses} <= {"diverged"}
+    assert not [item for item in result.items if item["metric"] == "nll_sum"]

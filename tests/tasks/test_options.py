@@ -1,0 +1,110 @@
+"""Options of all tasks that suit neither the training length nor the data are refused by name."""
+
+import numpy as np
+import pytest
+
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import Task
+from extrap.utils.errors import UserError
+from tests.support.discover import made, names, node
+from tests.support.hand import Texts
+
+L = 32
+FEW = {"multiples": [1, 2], "documents": 3}
+CASES = [
+    ("aggregate", {"labels": 14}, "labels"),
+    ("aggregate", {"multiples": [0.06, 1]}, ""),
+    ("algorithmic", {"multiples": [2]}, "multiples"),
+    ("algorithmic", {"multiples": [0.01, 1]}, "multiples"),
+    ("algorithmic", {"multiples": [1, 1.01]}, "multiples"),
+    ("algorithmic", {"ask": ["shout"]}, "ask"),
+    ("alias", {"multiples": [1, 4]}, "data.vocabulary.keys"),
+    ("alias", {"multiples": [0.1, 1]}, ""),
+    ("context-gain", {"multiples": [1, 0.5]}, "multiples"),
+    ("context-gain", FEW | {"documents": 4}, "data.corpus.path"),
+    ("diagnostics", {"multiples": [0.25, 1]}, "multiples"),
+    ("diagnostics", {"multiples": [1, 4.0625]}, "multiples"),
+    ("gap", FEW | {"multiples": [0.25, 1]}, "multiples"),
+    ("gap", FEW | {"multiples": [1, 1.001]}, "multiples"),
+    ("gap", FEW | {"share": 0.01}, "share"),
+    ("gap", FEW | {"documents": 4}, "data.corpus.path"),
+    ("haystack", {"depths": [0, 1]}, "depths"),
+    ("haystack", {"needles": 17}, "needles"),
+    ("kv", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("kv", {"depths": [0, 0.1, 1]}, "depths"),
+    ("kv", {"depths": []}, "depths"),
+    ("kv", {"multiples": [1, 2], "pairs": 16}, "pairs"),
+    ("kv-query", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("kv-query", {"multiples": [0.21875, 1]}, ""),
+    ("kv-serial", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("kv-several", {"queries": 9}, "queries"),
+    ("kv-several", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("kv-wide", {"width": 7, "pool": 4}, "width"),
+    ("kv-wide", {"pool": 100}, "pool"),
+    ("kv-wide", {"width": 5, "pool": 60}, "pool"),
+    ("kv-wide", {"pool": 2}, "pool"),
+    ("long-loss", {"multiples": [0.5, 1]}, "multiples"),
+    ("long-loss", {"multiples": [1, 64]}, "data.corpus.path"),
+    ("lost-in-the-middle", {"path": "nowhere.jsonl"}, "path"),
+    ("lost-in-the-middle", {"pairs": [70], "characters": 2}, "pairs"),
+    ("lost-in-the-middle", {"indices": [0, 4]}, "indices"),
+    ("lost-in-the-middle", {"generate": 7}, "generate"),
+    ("mqar", {"pairs": [9]}, "pairs"),
+    ("mqar", {"pairs": [17], "multiples": [1, 8]}, "pairs"),
+    ("multidoc", {"multiples": [1, 32]}, "data.vocabulary.keys"),
+    ("multidoc", {"multiples": [0.25, 1]}, "facts"),
+    ("multidoc", {"top": [65]}, "top"),
+    ("nll", FEW | {"multiples": [1, 1.01]}, "multiples"),
+    ("nll", FEW | {"documents": 4}, "data.corpus.path"),
+    ("nll-position", FEW | {"multiples": [1, 8]}, "multiples"),
+    ("nll-position", FEW | {"multiples": [64]}, "data.corpus.path"),
+    ("nth", {"copies": 8, "multiples": [0.5, 1]}, "copies"),
+    ("nth", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("recall", {"span": 31}, "span"),
+    ("recall", {"multiples": [1, 4]}, "data.vocabulary.keys"),
+    ("recall", {"depths": [0, 1]}, "depths"),
+    ("repeat", FEW | {"period": 0.01}, "period"),
+    ("repeat", FEW | {"period": 8}, "period"),
+    ("repeat", FEW | {"documents": 4}, "data.corpus.path"),
+    ("sinks", {"multiples": [0.25, 1]}, "pairs"),
+    ("trace", {"hops": [5]}, "hops"),
+    ("trace", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+    ("trace-written", {"hops": [5]}, "hops"),
+    ("trace-written", {"multiples": [1, 8]}, "data.vocabulary.keys"),
+]
+GATED = [name for name in names("task") if "trials" in node("task", name)]
+UNGATED = {"algorithmic", "lost-in-the-middle"}
+
+
+def task(name: str, options: dict) -> Task:
+    return made(node("task", name) | options, f"task.{name}")
+
+
+def refused(name: str, options: dict, vocabulary: Vocabulary) -> str:
+    """Returns the option that the check names, without `task.<name>.`."""
+    asked = task(name, options)
+    with pytest.raises(UserError) as error:
+        asked.check(Texts(np.zeros((3, 1000))), vocabulary, L)
+    assert "\n" not in str(error.value)
+    return error.value.option.removeprefix(f"task.{name}").removeprefix(".")
+
+
+@pytest.mark.parametrize("name, options, option", CASES)
+def test_what_does_not_suit_is_refused_by_name(name, options, option):
+    assert refused(name, options, Vocabulary(keys=64, values=16)) == option
+
+
+@pytest.mark.parametrize("name", [*sorted({*GATED} - UNGATED), "context-gain", "diagnostics"])
+def test_the_multiples_include_the_training_length(name):
+    assert refused(name, {"multiples": [2]}, Vocabulary(keys=256, values=64)) == "multiples"
+
+
+@pytest.mark.parametrize("name", ["kv", "haystack", "multidoc", "nth", "sinks", "kv-wide"])
+def test_a_corpus_shorter_than_the_longest_context_is_named(name):
+    with pytest.raises(UserError) as error:
+        task(name, {"multiples": [1, 2]}).check(Texts([np.zeros(40)]), Vocabulary(), L)
+    assert error.value.option == "data.corpus.path"
+
+
+def test_several_needles_need_values():
+    assert refused("haystack", {}, Vocabulary(keys=64, values=3)) == "needles"
