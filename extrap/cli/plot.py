@@ -12,7 +12,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.plot_hints import hints, lacking, options
 from extrap.cli.shared import named_plugins, need_study, parser, reported
 from extrap.results.places import place
 from extrap.results.rows import open_study
@@ -163,16 +162,15 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`
     (`figures/paper` where series or a width are chosen); returns the files.
 
-    Where none is named, lines on stderr name up to three figures that the study has the task for,
-    but not the rows (extrap.cli.plot_hints). Raises UserError for an unknown study, series or
-    figure, for mixed corpora, and where a figure that was named, or every figure, lacks its rows.
+    Raises UserError for an unknown study, series or figure, for mixed corpora, and where a figure
+    that was named, or every figure, lacks its rows.
     """
     known = figures.available(form.plugins)
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
     folder = place(results, study)
     check_links(folder)
-    drawn, without, bugs = [], [], []
+    drawn, bugs = [], []
     for name in names or known:
         try:
             whole = figures.with_beside(known[name], rows, partial(_other, results))
@@ -186,18 +184,15 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
         if contents is not None:
             drawn += figures.save(contents, folder.joinpath(*form.folder, name))
         elif names:
-            own = options(known[name], rows) or ""
-            raise lacking(name, known[name], study, own)
-        else:
-            without.append(name)
+            problem = f"no rows with {figures.needed(known[name])} in study {study}"
+            made = f"`{figures.command(known[name], study)}` makes them"
+            raise UserError(name, problem=problem, remedy=made)
     if bugs:
         raise bugs[0]
     if not drawn:
         raise UserError(
             "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
         )
-    for line in hints(known, without, rows):
-        print(f"extrap plot: {line}", file=sys.stderr)
     return drawn
 
 
