@@ -28,8 +28,7 @@ from extrap.cli.shared import end, gone
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join
-from extrap.cli.swept_groups import swept_with_their_group
-from extrap.cli.typed_paths import literal
+from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault
@@ -55,9 +54,6 @@ class Work(Protocol):
 
     def run(self) -> None: ...
 
-
-SWEEPING = ("-m", "--multirun")
-"""Flags that argparse takes in front of all options or behind them, and people between them."""
 
 MOST_THREADS = 1024
 
@@ -118,8 +114,7 @@ def main(program: Program) -> None:
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         names.TYPED[:] = sys.argv
-        words = swept_with_their_group(literal(sys.argv[1:]))
-        sys.argv = [sys.argv[0], *sorted(words, key=lambda word: word not in SWEEPING)]
+        sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
         if args.experimental_rerun is not None:
             raise UserError(
