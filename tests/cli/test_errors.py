@@ -40,7 +40,7 @@ TABLE = {
     ),
     "hydra.launcher.jobs=3": (
         "hydra.launcher.jobs=3: no such option in hydra.launcher; did you mean n_jobs? choose one "
-        "of n_jobs, timeout_min"
+        "of n_jobs"
     ),
     "seed=x": "seed=x: must be a whole number",
     "seed=1.5": "seed=1.5: must be a whole number",

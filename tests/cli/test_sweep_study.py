@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,18 +49,6 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Program) -> No
     skipped = worker("-m", "name=a,b", TWO)
     assert "0 done, 2 skipped, 0 failed" in skipped.stderr
     assert worker.events().count("start a-s0") == 2
-
-
-def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Program) -> None:
-    hung = replace(worker, environment={"WORKER_JUMP": "6"})(
-        "-m", "act=once", "hydra.launcher.timeout_min=0.1"
-    )
-    assert hung.returncode == 1
-    line = "stopped after 0.1 min (hydra.launcher.timeout_min); the same command continues"
-    assert f"  failed act=once: {line}" in hung.stderr.splitlines()
-    assert state(worker, "a-s0") == {"reason": line}
-    assert worker.events() == ["start a-s0", "end a-s0"]
-    assert worker("-m", "act=once").returncode == 0
 
 
 @pytest.mark.turns

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from extrap.cli.sweep.pool import TICK
-from extrap.cli.sweep.process import PATIENCE, Process, State
+from extrap.cli.sweep.process import Process, State
 
+PATIENCE = 30.0  # seconds that a job has to end by itself
 PAUSE = 1.0  # seconds between two looks at the process that has what this job is to do
 
 

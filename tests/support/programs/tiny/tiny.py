@@ -16,14 +16,9 @@ from hydra.core.config_store import ConfigStore
 
 from extrap.cli.app import Program, main
 from extrap.cli.composed import Composed
-from extrap.cli.sweep import memory
 from extrap.cli.sweep.grid import Sweep
 from extrap.utils import progress
 from extrap.utils.errors import NotApplicable, UserError
-
-memory.COUNTERS = Path(
-    os.devnull
-)  # what the system does to other processes for lack of memory is counted for all
 
 
 @dataclass
@@ -91,8 +86,10 @@ def hang(name: str) -> None:
     held = open(f"{name}.lock", "w", encoding="utf-8")  # noqa: SIM115  given up only by the end of the process
     fcntl.flock(held, fcntl.LOCK_EX)
     try:
-        say(f"hold {name}")
-        wait(lambda: False)
+        with progress.Progress("train", 2) as p:
+            p(1)
+            say(f"hold {name}")
+            wait(lambda: False)
     finally:
         say(f"clean {name}")
 

@@ -101,11 +101,9 @@ class Reader:
         study.write([job.entry for job in jobs if job.entry])
         return jobs
 
-    def jobs(
-        self, batch: Sequence[Sequence[str]], folder: Path, limit: float | None = None
-    ) -> list[tuple[Read, Process]]:
-        """Every job with its process, not yet started; output goes where the study keeps it, or
-        below `folder`.
+    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[tuple[Read, Process]]:
+        """Returns every job with its process, not yet started. Output goes to the log of the study
+        or, in a program without studies, below `folder`.
         """
         read = self.read(batch)
         logs = (
@@ -123,7 +121,6 @@ class Reader:
                 job.state,
                 job.reason,
                 readiness=partial(self._readiness, job, out),
-                limit=limit,
             )
             if job.entry:
                 process.failed, process.run = job.entry.fail, job.entry.run
