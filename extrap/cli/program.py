@@ -12,7 +12,6 @@ from typing import Any
 from extrap.cli import app as cli
 from extrap.cli import schema as config
 from extrap.cli.composed import Composed
-from extrap.cli.sweep.join import check_run
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
@@ -21,10 +20,14 @@ from extrap.utils.errors import UserError, choose, disk_fault
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
 
-UNREAD = ("length", "text", "retrieval", "more", "curriculum")
-"""Options of data that a model which is not trained has no use for; of train and the choice of data
-itself it has none at all.
-"""
+OWN = ("scheme", "data.vocabulary")
+"""Options in whose place a published checkpoint has its own positions and tokens."""
+
+OF_TRAINING = (
+    "train",
+    *(f"data.{n}" for n in ("length", "text", "retrieval", "more", "curriculum")),
+)
+"""Options that a checkpoint leaves unread that is not tuned either."""
 
 
 _CHECKED: dict[tuple[str, bool], UserError | None] = {}
@@ -68,32 +71,19 @@ def _groups() -> set[str]:
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread: it has its own
-    positions, and without tuning no training data.
-    """
+    """Raises UserError for an override that a published checkpoint leaves unread."""
     from extrap.runs.published import Published
 
     if not Published.meant(plain):
         return
-    unread = ["scheme", "data.vocabulary"]
-    if not plain["finetune"] and plain["seed"] != 0:
-        raise UserError(
-            "seed",
-            plain["seed"],
-            "a published checkpoint has no seed: every seed gives the same rows",
-            "drop it",
-        )
-    if not plain["finetune"]:
-        unread += ["train", *(f"data.{name}" for name in UNREAD)]
+    unread = OWN if plain["finetune"] else (*OWN, *OF_TRAINING)
     for override in overrides:
-        option = override.split("=")[0].lstrip("+~").split("@")[0].replace("/", ".")
-        chosen = option == "data" and not plain["finetune"]
-        if chosen or any(option == name or option.startswith(f"{name}.") for name in unread):
-            why = "is not trained"
-            for group, own in (("scheme", "positions"), ("data.vocabulary", "tokens")):
-                if option.startswith(group):
-                    why = f"has {own} of its own"
-            raise UserError(override, problem=f"a published checkpoint {why}", remedy="drop it")
+        option, _, value = override.partition("=")
+        option = option.lstrip("+~").partition("@")[0].replace("/", ".")
+        alone = not plain["finetune"] and (option == "data" or (option == "seed" and value != "0"))
+        if alone or any(f"{option}.".startswith(f"{name}.") for name in unread):
+            problem = "a published checkpoint leaves this option unread"
+            raise UserError(override, problem=problem, remedy="drop it")
 
 
 def opened(source: Any) -> Any:
@@ -158,7 +148,6 @@ class Experiment:
 
         from extrap.runs.training import devices
 
-        check_run(self.job.run.name)
         torch.set_num_threads(self.job.config["threads"])
         devices.settle(self.job.source.trainer)
         if not devices.first():  # it helps to train what the first process holds the lock of

@@ -9,7 +9,7 @@ import pytest
 
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
-from tests.support.program import Program, until
+from tests.support.program import Program
 
 TWO = "hydra.launcher.n_jobs=2"
 PATH = "data.corpus.path"
@@ -70,24 +70,3 @@ def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -
         "extrap: task.kv.pairs=4: writes over the rows of task.kv.pairs=2 (task kv, study q); sweep"
     )
     assert not (tmp_path / "results").exists() and not [*tmp_path.glob("runs/rope*")]
-
-
-@pytest.mark.turns
-def test_a_job_whose_text_has_changed_since_the_check_is_another_and_fails(tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("".join(f"line {i} of the text\n" for i in range(4000)))
-    words = ["-m", "study=q", *TINY, "scheme=rope,nope", "hydra.launcher.n_jobs=1"]
-    sweep = subprocess.Popen(
-        [sys.executable, "-P", "-m", "extrap", *words, "data/corpus=files", f"{PATH}={text}"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    until(lambda: sweep.poll() is not None or any(tmp_path.glob("runs/rope-*/config.json")))
-    text.write_text(text.read_text() + "more")
-    _, said = sweep.communicate(timeout=300)
-    assert sweep.returncode == 1, said
-    assert ": 1 done, 0 skipped, 1 failed" in said
-    assert "text or configuration have changed since the sweep was checked" in said
-    assert [*tmp_path.glob("runs/rope-*/state.json")] and not [*tmp_path.glob("runs/nope-*/*.ckpt")]

@@ -29,8 +29,6 @@ class Work:
     def __call__(self) -> str:
         """Why the job failed; empty where it did not. Never raises for what the job does."""
         job = self._process = Process(self.label, self.command, self.log, State.WAITING)
-        if self.entry is not None:
-            job.run = self.entry.run
         while job.state in (State.WAITING, State.HELD):
             while job.state is State.HELD and self.entry.busy():
                 time.sleep(PAUSE)

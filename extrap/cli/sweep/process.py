@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from extrap.cli.sweep.join import RUN, SWEEP
+from extrap.cli.sweep.join import SWEEP
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
@@ -37,7 +37,6 @@ class Process:
     readiness  asked right before the start: WAITING to start, HELD to wait for another process,
                SKIPPED when nothing is left to do
     failed     called with the reason when the job fails
-    run        what it has been checked to work on; "": nothing that has a name
     """
 
     label: str
@@ -49,7 +48,6 @@ class Process:
     seconds: float = 0.0
     readiness: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
     failed: Callable[[str], None] = field(default=lambda reason: None, repr=False)
-    run: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _printed: int = 0
 
@@ -65,8 +63,6 @@ class Process:
             SWEEP: str(os.getpid()),
             "PYTHONUNBUFFERED": "1",
         }
-        if self.run:
-            environment[RUN] = self.run
         try:
             make_folder(self.log.parent)
             with open(self.log, "ab", opener=no_link) as log:

@@ -123,7 +123,7 @@ class Reader:
                 readiness=partial(self._readiness, job, out),
             )
             if job.entry:
-                process.failed, process.run = job.entry.fail, job.entry.run
+                process.failed = job.entry.fail
             out.append((job, process))
         return out
 
