@@ -30,9 +30,9 @@ def plain(cfg: DictConfig) -> Composed:
     value and a reference that leads nowhere.
     """
     hydra = HydraConfig.get() if "hydra" not in cfg else cfg.hydra
-    options = OmegaConf.masked_copy(cfg, [name for name in cfg if name != "hydra"])
+    options = OmegaConf.masked_copy(cfg, [str(name) for name in cfg if name != "hydra"])
     values: Any = OmegaConf.to_container(
         options, resolve=True, throw_on_missing=True, enum_to_str=True
     )
-    choices, words = dict(hydra.runtime.choices), list(hydra.overrides.task)
-    return Composed(values, choices, words, hydra.mode is RunMode.MULTIRUN)
+    words: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
+    return Composed(values, dict(hydra.runtime.choices), words, hydra.mode is RunMode.MULTIRUN)

@@ -12,11 +12,10 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from hydra._internal.config_loader_impl import get_overrides_dirname
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+from omegaconf import DictConfig, OmegaConf
 
 from extrap.cli.composed import Composed
 
@@ -25,13 +24,16 @@ SCALARS = (str, int, float, bool, type(None))
 
 @dataclass
 class _Kind:
-    """cfg: set to the last job; plain: the first job; refers: True if an option refers to another,
-    so that no value can be shared.
+    """Jobs with the same choices that set the same options.
+
+    cfg     the configuration, set to the last job
+    plain   the values of the first job
+    refers  target of references in it: "", so that jobs share values; "options"; "hydra"
     """
 
     cfg: DictConfig
     plain: Composed
-    refers: bool
+    refers: str
 
 
 class Varied:
@@ -66,26 +68,28 @@ class Varied:
         if (kind := self._kinds.get(words)) is None:
             kind = self._kinds[words] = self._kind(overrides)
             return kind.plain
+        if kind.refers == "hydra":  # to the words of the job, say
+            return None
         for name, value in options.items():
             OmegaConf.update(kind.cfg, name, value, merge=True)
-        if kind.refers:
-            return self._read(_told(kind.cfg, parsed))
-        values = kind.plain.values
-        for name in options:
+        values = self._read(kind.cfg).values if kind.refers else kind.plain.values
+        for name in () if kind.refers else options:
             values = _put(values, name.split("."), _leaf(kind.cfg, name))
-        return replace(kind.plain, values=values, overrides=_words(parsed))
+        own = [str(one.input_line) for one in parsed if not one.is_hydra_override()]
+        return replace(kind.plain, values=values, overrides=own)
 
     def _kind(self, overrides: list[str]) -> _Kind:
         """Returns the kind of which this job is the first."""
         cfg = self.loader.load_sweep_config(self.master, overrides)
         plain = self._read(cfg)
-        written = OmegaConf.to_container(cfg, enum_to_str=True)
-        refers = any(written[name] != value for name, value in plain.values.items())
-        return _Kind(cfg, plain, refers)
+        written: Any = OmegaConf.to_container(cfg, enum_to_str=True)
+        options = {name: written[name] for name in plain.values}
+        refers = "" if options == plain.values else "options"
+        return _Kind(cfg, plain, "hydra" if "${hydra" in repr(options) else refers)
 
     def _read(self, cfg: DictConfig) -> Composed:
         """Returns the plain values; inside, `${hydra:...}` resolves as in the job."""
-        instance = HydraConfig.instance()
+        instance: Any = HydraConfig.instance()
         before, instance.cfg = instance.cfg, cfg
         try:
             return self.read(cfg)
@@ -116,21 +120,6 @@ def _parsed(word: str) -> Override:
 def _overlap(name: str, other: str) -> bool:
     """True if one of two options holds the other."""
     return f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.")
-
-
-def _told(cfg: DictConfig, parsed: list[Override]) -> DictConfig:
-    """Returns the configuration with the words of another job in its node `hydra`."""
-    with open_dict(cfg.hydra), read_write(cfg.hydra):
-        cfg.hydra.overrides.task = _words(parsed)
-        form = cfg.hydra.job.config.override_dirname
-        of_program = [one for one in parsed if not one.is_hydra_override()]
-        cfg.hydra.job.override_dirname = get_overrides_dirname(of_program, **form)
-    return cfg
-
-
-def _words(parsed: list[Override]) -> list[str]:
-    """Returns the words that are about the program, not about Hydra."""
-    return [str(one.input_line) for one in parsed if not one.is_hydra_override()]
 
 
 def _leaf(cfg: DictConfig, name: str) -> Any:
