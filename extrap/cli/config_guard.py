@@ -80,7 +80,7 @@ def _check_names(override: Override, conf: str) -> None:
         return
     for value in values.list if isinstance(values, ChoiceSweep) else [values]:
         for name in value if isinstance(value, list) and group in LISTS else [value]:
-            if name is None or isinstance(name, int | float | list | dict):
+            if name is None or isinstance(name, int | float | list):
                 raise UserError(
                     f"{word}: {group} takes the name of a choice; `extrap --help` lists them"
                 )

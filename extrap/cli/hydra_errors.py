@@ -120,7 +120,9 @@ def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str
     options = sorted({*(error.options or []), *nested})
     if not options:
         return _first(error)
-    return f"{group}={name}: no such {group.rpartition('/')[2]}; {choose(name, options)}"
+    own = (word for word in overrides if re.fullmatch(rf"\+?{group}(@.*)?={re.escape(name)}", word))
+    choice = next(own, f"{group}={name}")
+    return f"{choice}: no such {group.rpartition('/')[2]}; {choose(name, options)}"
 
 
 def _composition(error: HydraException, conf: str) -> str:

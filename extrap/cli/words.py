@@ -54,7 +54,7 @@ def as_text(text: str) -> str:
 def _quoted(word: str, values: list[str]) -> str:
     """Returns a word that Hydra cannot read with its values quoted."""
     option = word.partition("=")[0]
-    if word.startswith("-") or "=" not in word or _read(word) is not None:
+    if word.startswith("-") or "=" not in word or "\n" in word or _read(word) is not None:
         return word
     return f"{option}={','.join(map(quoted, values))}"
 
