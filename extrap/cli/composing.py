@@ -15,7 +15,7 @@ from extrap.cli import app, config_guard, schema
 from extrap.cli.composed import Composed
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.grid import selected
-from extrap.cli.typed_paths import literal
+from extrap.cli.words import readable
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
@@ -26,7 +26,7 @@ def composed(words: Sequence[str]) -> Composed:
     """
     schema.register()
     app.find_plugins()
-    words, hydra = literal(list(words)), GlobalHydra.instance().hydra
+    words, hydra = readable(list(words)), GlobalHydra.instance().hydra
     before, GlobalHydra.instance().hydra = HydraConfig.instance().cfg, None
     try:
         cfg = _one_job(words)
