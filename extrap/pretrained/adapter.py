@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
 from extrap.model.gpt import GPT
@@ -91,12 +93,14 @@ class Adapted(GPT):
         with ExitStack() as stack:
             stack.enter_context(self._ours(self.where(tokens)))
             decoder = self.net.get_submodule(self.decoder)
-            if again := self.recomputed and torch.is_grad_enabled():
-                self.net.gradient_checkpointing_enable({"use_reentrant": False})
             hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
-            if again:
+            if self.recomputed:
                 _left_open[self] = stack.pop_all()
         return hidden if last is None else hidden[:, -last:]
+
+    def endings(self, texts: Tensor, last: int) -> Tensor:
+        """As a GPT, each text read whole: no state of a layer of `net` is kept."""
+        return torch.stack([self(text, last=last) for text in texts])
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
@@ -143,12 +147,19 @@ class Adapted(GPT):
             if self.scheme.uses("embed", layer=n):
                 hooks.append(_on_input(module(layer.block), n, embedded))
         try:
-            turning = {module(name): still for name in self.rotary}
-            with through(self.net, attend), replaced(turning):
+            changes: dict[nn.Module, Any] = {module(name): still for name in self.rotary}
+            if self.recomputed:
+                changes |= dict.fromkeys(self.blocks, again)
+            with through(self.net, attend), replaced(changes):
                 yield
         finally:
             for hook in hooks:
                 hook.remove()
+
+
+def again(forward: Any) -> Any:
+    """Returns a forward that the backward computes again, so that memory holds its input alone."""
+    return partial(checkpoint, forward, use_reentrant=False)
 
 
 def _on_input(module: nn.Module, n: int, change: Any) -> Any:
