@@ -34,7 +34,7 @@ class Around(Wrapper):
 
 class Defined(Around):
     """Attention by its definition, without kernels. `kept` holds the weights (B, H, T, T) of every
-    layer of the last forward. With causal=False every query sees every key that the scheme does not
+    layer of the last forward, by its index. With causal=False every query sees every key that the scheme does not
     mask.
     """
 
@@ -43,12 +43,12 @@ class Defined(Around):
         if not causal:
             check_causal(part)
         self.causal = causal
-        self.kept: list[Tensor] = []
+        self.kept: dict[int, Tensor] = {}
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         at = at if self.causal else replace(at, causal=False)
-        self.kept.append(attention_weights(self.part, q, k, at))
-        return self.part.mix(self.kept[-1].to(v.dtype), v, at)
+        self.kept[at.layer] = attention_weights(self.part, q, k, at)
+        return self.part.mix(self.kept[at.layer].to(v.dtype), v, at)
 
 
 class Rooted(Around):
@@ -184,7 +184,7 @@ class InspectedModel:
         return torch.stack(
             [
                 F.normalize(a.abs(), p=1, dim=-1) if self.scheme.uses("attend", layer=layer) else a
-                for layer, a in enumerate(seen.kept)
+                for layer, a in sorted(seen.kept.items())
             ]
         )
 
