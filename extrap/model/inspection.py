@@ -33,9 +33,9 @@ class Around(Wrapper):
 
 
 class Defined(Around):
-    """Attention by its definition, without kernels. `kept` holds the weights (B, H, T, T) of every
-    layer of the last forward, by its index. With causal=False every query sees every key that the scheme does not
-    mask.
+    """Attention by its definition, without kernels. `kept` holds the weights of every layer of the
+    last forward: {layer: (B, H, T, T)}. With causal=False every query sees every key that the
+    scheme does not mask.
     """
 
     def __init__(self, part: Scheme, causal: bool = True):
