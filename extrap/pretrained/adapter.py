@@ -103,6 +103,10 @@ class Adapted(GPT):
                 _left_open[self] = stack.pop_all()
         return hidden if last is None else hidden[:, -last:]
 
+    def endings(self, texts: Tensor, last: int) -> Tensor:
+        """As a GPT, each text read whole: no state of a layer of `net` is kept."""
+        return torch.stack([self(text, last=last) for text in texts])
+
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
         layers say.

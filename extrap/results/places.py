@@ -17,7 +17,8 @@ def place(results: Path, study: str) -> Path:
     if (own / "rows").is_dir() or not results.is_dir():
         return own
     parts = (whole / study for whole in sorted(results.iterdir()) if not whole.is_symlink())
-    return next((part for part in parts if (part / "rows").is_dir()), own)
+    signs = ("rows", "findings.yaml")  # a part that is declared has no rows yet
+    return next((part for part in parts if any((part / s).exists() for s in signs)), own)
 
 
 def root(folder: Path) -> Path:

@@ -106,7 +106,8 @@ class Published(Source):
             raise UserError("model.bos", None, problem, "give the id of the token before a text")
         size = self.checkpoint.vocab
         folder, chat = self.checkpoint.folder, self.reading.chat
-        return PublishedVocabulary(folder, size, bos, self.checkpoint.place, chat)
+        place = self.checkpoint.place
+        return PublishedVocabulary.of_folder(folder, size, bos, place, chat)
 
     def vocabulary_for(self, words: bool) -> Vocabulary:
         return self.vocabulary.words if words else self.vocabulary

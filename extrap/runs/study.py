@@ -7,9 +7,9 @@ runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or 
 import csv
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from extrap.runs.layout import (
 )
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
+from extrap.utils.progress import MOST
 
 
 class State(StrEnum):
@@ -80,15 +81,8 @@ class Entry:
         return ResultFile(self.study, self.run, self.extension, task)
 
     def write(self) -> None:
-        """Writes the file of the job, with the tasks that the file has already. Raises UserError if
-        a link is in its place or in that of the run.
-        """
-        atomic.check_links(self.path.parent)
-        atomic.check_way(self.folder.folder)
-        atomic.sweep_old(self.path.parent, ".*.tmp")
-        before = _read(self.path)
-        tasks = (before.tasks if before else {}) | self.tasks
-        write_json(self.path, asdict(self) | {"tasks": tasks})
+        """Writes the file of the job; see `write`."""
+        write([self])
 
     @property
     def work(self) -> str:
@@ -123,6 +117,25 @@ class Entry:
         ]
 
 
+def write(jobs: Sequence[Entry]) -> None:
+    """Writes the files of jobs, each with the tasks that its file has already. Raises UserError if
+    a link is in the place of a folder.
+    """
+    for folder in {entry.path.parent for entry in jobs}:
+        atomic.check_links(folder)
+        atomic.sweep_old(folder, ".*.tmp")
+    changed = False
+    for entry in jobs:
+        atomic.check_way(entry.folder.folder)
+        before = _read(entry.path)
+        new = replace(entry, tasks=(before.tasks if before else {}) | entry.tasks)
+        if new != before:
+            write_json(entry.path, asdict(new), sync=False)
+            changed = True
+    if changed:
+        os.sync()  # once for all: a sweep may have ten thousand
+
+
 @dataclass(frozen=True)
 class Standing:
     """What has become of a job. left: what is still to be done; seconds: time spent on what is
@@ -148,7 +161,7 @@ def standing(entry: Entry) -> Standing:
         folder.state.get("seconds"),
         *(folder.note(entry.file(task).note).get("seconds") for task in entry.tasks),
     ]
-    known = [seconds for seconds in spent if seconds is not None]
+    known = [s for s in spent if type(s) in (int, float) and 0 <= s < MOST]
     doing = _doing(entry) if state is State.RUNNING else {}
     left = [] if state in ENDED else left
     return Standing(entry, state, left, sum(known) if known else None, note, doing)

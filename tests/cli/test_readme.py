@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.commands import COMMANDS, main
+from extrap.cli.commands import COMMANDS, main, module
 from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
 from extrap.runs.evaluate import measured
@@ -27,7 +27,7 @@ RUN = [
     "extrap -m scheme=rope,alibi study=mine",
     "extrap status mine",
     "extrap status",
-    "extrap -m scheme=rope,alibi study=mine hydra.launcher.n_jobs=1 hydra.launcher.timeout_min=60",
+    "extrap -m scheme=rope,alibi study=mine hydra.launcher.n_jobs=1",
     (
         "extrap -m scheme=rope,alibi study=mine hydra/launcher=slurm hydra.launcher.partition=gpu "
         "hydra.launcher.account=me"
@@ -133,7 +133,7 @@ def test_every_command_of_a_readme_has_its_options(line: str, capsys) -> None:
     if name in ("layers", "longrope"):
         return  # framed by Hydra, as extrap itself
     with pytest.raises(SystemExit):
-        import_module(f"extrap.cli.{name}").main(["--help"])
+        import_module(module(name)).main(["--help"])
     options = [word.split("=")[0] for word in words if word.startswith("--")]
     text = capsys.readouterr().out
     assert all(option in text for option in options)

@@ -9,13 +9,16 @@ import yaml
 
 from extrap.runs import validate
 from extrap.runs.evaluate import measured
-from tests.support.exceptions import MEASURED_BEFORE
+from tests.support.exceptions import MEASURED_BEFORE, RUNNING
 from tests.support.jobs import first_jobs, job
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 CONF = Path(__file__).parents[2] / "conf" / "experiment"
-FETCHED = {"pretrained": "its checkpoint is 98 MB to fetch"}
+FETCHED = {
+    "pretrained": "its checkpoint is 98 MB to fetch",
+    "grid-text": "its text is given on the command line",
+}
 """Those of conf/experiment/reference: tests/runs/test_reference.py."""
 
 
@@ -33,6 +36,7 @@ CASES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:task=.* left aside")  # a grid may measure one of the tasks
 @pytest.mark.parametrize("name, words", CASES)
 def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, words):
     this = job(f"experiment={name}", *words, "logger=none", tiny=())
@@ -52,11 +56,17 @@ def test_the_first_job_of_every_grid_is_a_configuration_without_mistakes(name, w
 def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
     name, words, monkeypatch
 ):
-    """A task that was measured before its questions changed is measured again, and no other is."""
+    """A task that was measured before its questions changed is measured again, and no other is. A
+    study that is declared and still runs has no row of some of its jobs.
+    """
     monkeypatch.chdir(CONF.parents[1])
     words = [f"experiment={name}", *words, "logger=none"]
-    before = MEASURED_BEFORE.keys() & job(*words, tiny=()).config["task"].keys()
-    assert measured(job(*words, tiny=())) == (not before)
+    this = job(*words, tiny=())
+    study = this.config["study"]
+    if study in RUNNING and not [*Path(f"results/{study}/rows").glob(f"{this.run.name}__*")]:
+        pytest.skip("a study that still runs has no row of this job")
+    before = MEASURED_BEFORE.keys() & this.config["task"].keys()
+    assert measured(this) == (not before)
     assert measured(job(*words, *(f"~task.{task}" for task in before), tiny=()))
 
 

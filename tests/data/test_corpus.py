@@ -290,3 +290,14 @@ def test_a_split_shorter_than_a_window_is_named(folder, cache):
     with pytest.raises(UserError) as error:
         corpus.check("validation", 10**6)
     assert error.value.option == "data.corpus.path"
+
+
+def test_lines_that_begin_a_document_split_a_file(tmp_path, cache):
+    articles = {"a.txt": "before\n"} | {
+        f"a.txt#= {i} =": f" = {i} = \n = = part = = \ntext {i}\n" for i in range(30)
+    }
+    (tmp_path / "a.txt").write_text("".join(articles.values()))
+    for split, found in texts(
+        Files(path=str(tmp_path / "a.txt"), begins="^ = [^=]").open(cache)
+    ).items():
+        assert found == [text for name, text in articles.items() if split_of(name, 0.25) == split]

@@ -119,7 +119,6 @@ train.log_every=0
 train.save_every=30
 trainer.devices=0
 trainer.precision=7-bit
-trainer.accelerator=abacus
 +trainer.color=red
 trainer=gpu -> trainer.accelerator
 trainer=ddp -> trainer.accelerator

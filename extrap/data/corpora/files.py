@@ -1,10 +1,11 @@
 """Local text: a file, a folder or a pattern."""
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from extrap.data.corpora.base import Portion, Source, cut
@@ -24,14 +25,23 @@ class Files(Source):
     are cut into pieces of so many tokens (of bytes, whatever the tokenizer), and each piece goes to
     train or validation by itself. A single file thus has a validation split and enough documents to
     average over: one of 1.2 MB gives about 75 of them, as many as the evaluation asks for. 4096 is
-    twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths.
+    twice what evaluation at 16 x 64 tokens reads; raise it for longer lengths. begins: a regular
+    expression; each line of a text that it matches begins a document of its own, named by that line
+    ('^ = [^=]' for the articles of WikiText).
     """
 
     path: str
     column: str = "text"
     links: bool = False
     document_tokens: Count = 4096
+    begins: str | None = None
     validation: Portion = 0.25
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.begins or "")
+        except re.error as error:
+            raise ValueError(f"begins={self.begins}: no regular expression: {error}") from None
 
     @property
     def title(self) -> str:
@@ -50,7 +60,7 @@ class Files(Source):
         for path in sorted(paths, key=lambda path: kind(path) != "text"):
             name = path.relative_to(root).as_posix()
             if kind(path) == "text":
-                found = [(name, text(path).encode())]
+                found = self._begun(name, text(path))
             else:
                 rows = enumerate(records(path))
                 found = ((f"{name}#{i}", self._text(place, row)) for i, (place, row) in rows)
@@ -60,6 +70,14 @@ class Files(Source):
 
     def state(self) -> list | None:
         return stamps(self._files()[1])
+
+    def _begun(self, name: str, whole: str) -> Iterator[tuple[str, bytes]]:
+        """Yields the documents of one text; what stands before the first has the file's name."""
+        found = re.finditer(f"(?m){self.begins}", whole) if self.begins else ()
+        starts = [0, *(match.start() for match in found), len(whole)]
+        for a, b in pairwise(starts):
+            line = whole[a:b].partition("\n")[0].strip()
+            yield f"{name}#{line}" if a else name, whole[a:b].encode()
 
     def _text(self, place: str, row: object) -> bytes:
         """Returns the text of a record; a record that is a string is its column `text`."""

@@ -28,7 +28,7 @@ AHEAD = EVERY - SPARE
 """Batches that are drawn ahead at most."""
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """A share of the batch of step t: turn `turn` of `turns` in process `rank` of `processes`."""
 
     t: int
@@ -40,30 +40,30 @@ class Asked(NamedTuple):
 
 
 class Drawn(Dataset):
-    """Asked -> the windows of its batch that are its share, or why there are none."""
+    """Request -> the windows of its batch that are its share, or why there are none."""
 
     def __init__(self, batches: Batches):
         self.batches = batches
         self._last: tuple[int, Batch] | None = None
 
-    def __getitem__(self, asked: Asked) -> Share | Exception:
+    def __getitem__(self, request: Request) -> Share | Exception:
         """What a person is told, or a disk says, is handed over as it is: raised in another process
         it would come back as a traceback in words.
         """
         try:
-            return self._share(asked)
+            return self._share(request)
         except (UserError, OSError) as error:
             return error
 
-    def _share(self, asked: Asked) -> Share:
-        if self._last is None or self._last[0] != asked.t:
-            self._last = asked.t, self.batches.at(asked.t, asked.switches)
+    def _share(self, request: Request) -> Share:
+        if self._last is None or self._last[0] != request.t:
+            self._last = request.t, self.batches.at(request.t, request.switches)
         return share(
             self._last[1],
-            asked.rank * asked.turns + asked.turn,
-            asked.processes * asked.turns,
-            asked.turn,
-            asked.turns,
+            request.rank * request.turns + request.turn,
+            request.processes * request.turns,
+            request.turn,
+            request.turns,
         )
 
 
@@ -75,13 +75,13 @@ class FromStep(Sampler):
     def __init__(self, lit: Lit, switches: Switches, steps: int):
         self.lit, self.switches, self.steps = lit, switches, steps
 
-    def __iter__(self) -> Iterator[Asked]:
+    def __iter__(self) -> Iterator[Request]:
         trainer = self.lit.trainer
         turns = trainer.accumulate_grad_batches
         for t in range(trainer.global_step, self.steps):
             switches = deepcopy(self.switches)
             for turn in range(turns):
-                yield Asked(t, switches, turn, turns, trainer.global_rank, trainer.world_size)
+                yield Request(t, switches, turn, turns, trainer.global_rank, trainer.world_size)
 
 
 def feed(

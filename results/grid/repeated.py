@@ -1,0 +1,47 @@
+"""How much of the scored text stands in the training text: the share of all stretches of n bytes of
+the validation split that occur in the training split, too, for n = 16, 32, 64.
+
+python results/grid/repeated.py [wikitext-2-test.txt]  -> results/grid/repeated.csv
+
+It counts the embedded corpus, and the articles of the file as experiment=grid-text splits them.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from extrap.data.corpora.base import Corpus
+from extrap.data.corpora.files import Files
+from extrap.data.corpora.torch import Torch
+
+SIZES = (16, 32, 64)
+
+
+def stretches(documents: list[np.ndarray], n: int) -> np.ndarray:
+    """Returns all stretches of n tokens, (N,) of n bytes each."""
+    windows = [
+        np.lib.stride_tricks.sliding_window_view(document.astype(np.uint8), n)
+        for document in documents
+        if len(document) >= n
+    ]
+    return np.ascontiguousarray(np.concatenate(windows)).view(f"V{n}")[:, 0]
+
+
+def repeated(corpus: Corpus) -> dict[int, float]:
+    """Returns the share of stretches of each size that both splits have."""
+    train, scored = (corpus.documents(split) for split in ("train", "validation"))
+    return {n: float(np.isin(stretches(scored, n), stretches(train, n)).mean()) for n in SIZES}
+
+
+if __name__ == "__main__":
+    sources = [Torch()] + [
+        Files(path=path, begins="^ = [^=]", document_tokens=10**6) for path in sys.argv[1:]
+    ]
+    rows = [
+        {"corpus": corpus.name, "bytes": n, "repeated": round(share, 4)}
+        for corpus in (source.open() for source in sources)
+        for n, share in repeated(corpus).items()
+    ]
+    pd.DataFrame(rows).to_csv(Path(__file__).parent / "repeated.csv", index=False)
