@@ -13,7 +13,7 @@ from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape, Where
+from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.pretrained.families import converted
 from extrap.pretrained.layers import Unreadable, read
 from extrap.pretrained.rotation import GivenSink, scheme_of
@@ -87,13 +87,18 @@ class Adapted(GPT):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
-        """As a GPT; `states` stays empty."""
+        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own."""
         if (before := _left_open.pop(self, None)) is not None:
             before.close()
         with ExitStack() as stack:
             stack.enter_context(self._ours(self.where(tokens)))
             decoder = self.net.get_submodule(self.decoder)
-            hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
+            try:
+                hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
+            except (IndexError, RuntimeError) as error:
+                if "out of range" not in str(error) and "out of bounds" not in str(error):
+                    raise
+                raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table ({error})") from None
             if self.recomputed:
                 _left_open[self] = stack.pop_all()
         return hidden if last is None else hidden[:, -last:]
