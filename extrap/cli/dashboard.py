@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,12 @@ from extrap.cli import report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
-from extrap.runs.dashboard import WandB, library, workspace
+from extrap.runs.dashboard import WandB, library, vega, workspace
+from extrap.runs.dashboard.lines import COLUMNS, Lines, lines
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
 from extrap.runs.folder import read_json
-from extrap.runs.layout import CURVE, RESULTS
+from extrap.runs.layout import CURVE, DIRECT, RESULTS
 from extrap.runs.study import Entry, entries
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -53,52 +55,84 @@ def main(argv: list[str] | None = None) -> None:
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
         plugins = named_plugins(args)
         available(plugins=plugins)  # a mistake in one of theirs comes before any page
-        records = show(board, args.study, args.figures, plugins)
+        study = read(args.study)
+        show(board, study, args.figures, plugins)
         if args.workspace:
             with taken():
-                print(_workspace(board, args.study, records))
+                print(_workspace(board, study))
 
 
-def show(
-    board: WandB, study: str, figures: bool = False, plugins: Sequence[str] = ()
-) -> list[dict]:
-    """A page for each job that has rows, then one for the study with its figures and the page of
-    extrap report, figures apart, as a panel; returns all rows.
-    figures: on every page; plugins: packages with figures of their own.
-
-    Raises UserError without rows, and where W&B takes no page. A figure or panel that fails is left
-    out, with a warning for the first.
+@dataclass(frozen=True)
+class Study:
+    """A study as it is shown. records: all rows; pages: of each job the page, its rows by task and
+    the files of these.
     """
-    extra = Extra()
-    found: dict[Path, list[dict]] = {}
+
+    name: str
+    records: list[dict]
+    lines: Lines
+    pages: list[tuple[Page, dict[str, list[dict]], list[Path]]]
+
+    @property
+    def jobs(self) -> list[Page]:
+        return [page for page, *_ in self.pages]
+
+
+def read(study: str) -> Study:
+    """Reads the rows of a study, from which alone its pages follow. Raises UserError without rows
+    and for mixed corpora.
+    """
+    records: list[dict] = []
+    places: dict[Path, int] = {}
+    jobs = []
     for entry in entries(study):
         tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
         files = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
         own = {task: rows.records([file]) for task, file in files.items()}
         if not any(own.values()):
             continue
-        first = next(row for some in own.values() for row in some)
-        with taken():
-            board.start(_page(entry, first, list(own)), resume=None)
-            for task, some in own.items():
-                board.log(task, some)
-            if figures:
-                extra(board.draw, list(files.values()), plugins)
-            board.finish()
-        print(f"{entry.run} {entry.extension}: {sum(map(len, own.values()))} rows")
-        found |= {files[task]: some for task, some in own.items()}
-    if not found:
+        for task, file in files.items():
+            if file not in places:  # the curve of a run is one file for all of its readings
+                places[file] = len(records)
+                records += own[task]
+        jobs.append((entry, own, files))
+    if not jobs:
         raise UserError(
             "STUDY", study, "no rows yet", f"`extrap status {study}` tells what is left to run"
         )
-    records = [row for some in found.values() for row in some]
-    text = report.text(RESULTS, study, images=False)
+    found = lines(rows.frame(records))
+    pages = [(_page(entry, own, files, places, found), own, [*files.values()])
+             for entry, own, files in jobs]  # fmt: skip
+    return Study(study, records, found, pages)
+
+
+def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> Page:
+    """A page for each job that has rows, then one for the study with the table of its lines, its
+    figures and the page of extrap report, figures apart, as a panel; returns the page of the study.
+    figures: on every page; plugins: packages with figures of their own.
+
+    Raises UserError where W&B takes no page. A figure or panel that fails is left out, with a
+    warning for the first.
+    """
+    extra = Extra()
+    for page, own, files in study.pages:
+        with taken():
+            board.start(page, resume=None)
+            for task, some in own.items():
+                board.log(task, some)
+            if figures:
+                extra(board.draw, files, plugins)
+            board.finish()
+        print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
+    text = report.text(RESULTS, study.name, images=False)
+    whole = _summary(study)
     with taken():
-        board.start(_summary(study, records), resume=None)
-        extra(board.draw_rows, rows.frame(records), plugins)
+        board.start(whole, resume=None)
+        board.table(vega.TABLE, COLUMNS, study.lines.data)
+        extra(board.draw_rows, rows.frame(study.records), plugins)
         extra(board.page, text)
         board.finish()
-    return records
+    return whole
 
 
 @contextmanager
@@ -134,25 +168,37 @@ class Extra:
                 )
 
 
-def _page(entry: Entry, row: dict, tasks: list[str]) -> Page:
-    """As the job itself makes it, as far as the rows know."""
+def _page(
+    entry: Entry, own: dict[str, list[dict]], files: dict[str, Path], places: dict, found: Lines
+) -> Page:
+    """As the job itself makes it, as far as the rows know, under the names that the study gives."""
+    row = next(row for some in own.values() for row in some)
     options = read_json(entry.folder.folder / "config.json").get("identity") or {}
+    measured = {
+        task: range(places[file], places[file] + len(own[task])) for task, file in files.items()
+    }
+    # the last, as the curve, which comes first, is of no extension
+    series = found.of_rows[[at[0] for at in measured.values() if at][-1]]
     names = entry.study, entry.run, entry.extension, row["scheme"], row["data"]
     return Page(
         *names,
         row["seed"],
         row["train_length"],
-        tuple(task for task in tasks if task != CURVE),
+        tuple(task for task in own if task != CURVE),
         options,
+        series=series.label,
+        size=found.sizes[series.label],
+        trained={task: found.passed(at) for task, at in measured.items() if task != CURVE},
+        best=found.best[series.label],
     )
 
 
-def _summary(study: str, records: list[dict]) -> Page:
-    schemes, lengths = ({row[name] for row in records} for name in ("scheme", "train_length"))
+def _summary(study: Study) -> Page:
+    schemes, lengths = ({row[name] for row in study.records} for name in ("scheme", "train_length"))
     return Page(
-        study,
-        f"study-{study}",
-        "direct",
+        study.name,
+        f"study-{study.name}",
+        DIRECT,
         ", ".join(sorted(schemes)),
         "all",
         0,
@@ -162,13 +208,31 @@ def _summary(study: str, records: list[dict]) -> Page:
     )
 
 
-def _workspace(board: WandB, study: str, records: list[dict]) -> str:
+def _workspace(board: WandB, study: Study) -> str:
     """Where the workspace is: its address, or the file with its specification."""
     if board.mode == "offline":
-        path = Path("wandb") / f"workspace-{study}.json"
-        built = workspace.build(study, board.project, board.entity or "", records)
-        content = json.dumps(workspace.specification(built), indent=1, sort_keys=True)
-        atomic.replace(path, content.encode())
-        return str(path)
+        built = workspace.build(
+            study.name, board.project, board.entity or "", study.lines, study.jobs
+        )
+        return _written(f"workspace-{study.name}", workspace.specification(built))
     entity = board.entity or library.wandb().Api().default_entity
-    return str(workspace.build(study, board.project, entity, records).save().url)
+    charts(entity)
+    built = workspace.build(study.name, board.project, entity, study.lines, study.jobs)
+    return str(built.save().url)
+
+
+def _written(name: str, content: Any) -> str:
+    """Where plain values lie as JSON below ./wandb."""
+    path = Path("wandb") / f"{name}.json"
+    atomic.replace(path, json.dumps(content, indent=1, sort_keys=True).encode())
+    return str(path)
+
+
+def charts(entity: str) -> None:
+    """Registers the charts of extrap with a user or team."""
+    api = library.wandb().Api()
+    for name, spec in vega.charts().items():
+        api.create_custom_chart(
+            entity=entity, name=name, display_name=name, spec_type="vega2", access="private",
+            spec=spec,
+        )  # fmt: skip
