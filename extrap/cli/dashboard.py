@@ -3,6 +3,7 @@ they were made.
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extrap.cli import report
+from extrap.cli import findings, report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
+from extrap.results.places import place
 from extrap.runs.dashboard import WandB, library, vega, workspace
+from extrap.runs.dashboard import report as dashboard_report
 from extrap.runs.dashboard.lines import COLUMNS, Lines, lines
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
@@ -43,6 +46,16 @@ def main(argv: list[str] | None = None) -> None:
         action="store_true",
         help="also build the workspace: saved online, written as JSON offline",
     )
+    command.add_argument(
+        "--report",
+        action="store_true",
+        help="also write a W&B Report with question, findings and charts",
+    )
+    command.add_argument(
+        "--share",
+        action="store_true",
+        help="with --online --report: let anyone who has the link read it",
+    )
     command.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
     command.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
     command.add_argument(
@@ -52,14 +65,18 @@ def main(argv: list[str] | None = None) -> None:
     with reported(command.prog):
         if not args.project:
             raise UserError("--project", "", "needs a name")
+        if args.share and not (args.online and args.report):
+            raise UserError("--share", problem="needs --online and --report")
+        if args.workspace or args.report:
+            workspace.modules()
         board = WandB(args.project, args.entity, "online" if args.online else "offline")
         plugins = named_plugins(args)
         available(plugins=plugins)  # a mistake in one of theirs comes before any page
         study = read(args.study)
         show(board, study, args.figures, plugins)
-        if args.workspace:
-            with taken():
-                print(_workspace(board, study))
+        with taken():
+            for address in _built(board, study, args.workspace, args.report, args.share):
+                print(address)
 
 
 @dataclass(frozen=True)
@@ -208,31 +225,51 @@ def _summary(study: Study) -> Page:
     )
 
 
-def _workspace(board: WandB, study: Study) -> str:
-    """Where the workspace is: its address, or the file with its specification."""
-    if board.mode == "offline":
-        built = workspace.build(
-            study.name, board.project, board.entity or "", study.lines, study.jobs
-        )
-        return _written(f"workspace-{study.name}", workspace.specification(built))
-    entity = board.entity or library.wandb().Api().default_entity
-    charts(entity)
-    built = workspace.build(study.name, board.project, entity, study.lines, study.jobs)
-    return str(built.save().url)
+def _built(
+    board: WandB, study: Study, space: bool, story: bool, share: bool
+) -> Iterator[str]:
+    """Where the workspace and the report are: their addresses, or the files that hold them."""
+    online = board.mode == "online"
+    entity = board.entity or ""
+    if online and (space or story):
+        entity = entity or library.wandb().Api().default_entity
+        charts(entity, Extra())
+    if space:
+        built = workspace.build(study.name, board.project, entity, study.lines, study.jobs)
+        yield str(built.save().url) if online else _written(f"workspace-{study.name}", built)
+    if story:
+        words = _question(study), _findings(study.name)
+        built = dashboard_report.build(study.name, board.project, entity, study.lines, *words)
+        yield str(built.save().url) if online else _written(f"report-{study.name}", built)
+        if share:
+            yield built.enable_share_link()
 
 
-def _written(name: str, content: Any) -> str:
-    """Where plain values lie as JSON below ./wandb."""
+def _question(study: Study) -> str:
+    """What the page of a study asks and answers; without a page, what every study asks."""
+    page = place(RESULTS, study.name) / "README.md"
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
+    asked = f"How far do the {len(study.lines.series)} series of {study.name} read?"
+    return "\n\n".join(said) or asked
+
+
+def _findings(study: str) -> str:
+    known = study in findings.declared(RESULTS)
+    return findings.part(study, findings.judged(RESULTS, study)) if known else ""
+
+
+def _written(name: str, built: Any) -> str:
+    """Where a workspace or a report lies as JSON below ./wandb."""
     path = Path("wandb") / f"{name}.json"
+    content = workspace.specification(built)
     atomic.replace(path, json.dumps(content, indent=1, sort_keys=True).encode())
     return str(path)
 
 
-def charts(entity: str) -> None:
-    """Registers the charts of extrap with a user or team."""
+def charts(entity: str, extra: Extra) -> None:
+    """Registers the charts of extrap with a user or team. A server that refuses one may have it."""
     api = library.wandb().Api()
-    for name, spec in vega.charts().items():
-        api.create_custom_chart(
-            entity=entity, name=name, display_name=name, spec_type="vega2", access="private",
-            spec=spec,
-        )  # fmt: skip
+    for kind, spec in vega.charts().items():
+        name = vega.registered(kind)
+        extra(api.create_custom_chart, entity, name, f"extrap {kind}", "vega2", "private", spec)

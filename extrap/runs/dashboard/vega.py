@@ -8,6 +8,7 @@ expressions (https://docs.wandb.ai/guides/app/features/custom-charts).
 from typing import Any
 
 from extrap.runs.dashboard.lines import COLUMNS
+from extrap.runs.folder import fingerprint
 
 TABLE = "curves"
 """Key of the table on the page of a study."""
@@ -17,8 +18,8 @@ LOG = {"type": "log", "base": 2}
 
 
 def charts() -> dict[str, dict[str, Any]]:
-    """Specifications by name: `extrap-length`, `extrap-depth` (a facet for each length) and
-    `extrap-effective` (a line for each series).
+    """Specifications by kind: length, depth (a facet for each length read) and effective (a line
+    for each series).
     """
     length = _curves(_of("x", scale=LOG, title="tokens read")) | {"width": 420}
     depth = {
@@ -26,10 +27,15 @@ def charts() -> dict[str, dict[str, Any]]:
         "spec": _curves(_of("x", title="depth (0 start, 1 end)")) | {"width": 200},
     }
     return {
-        "extrap-length": _chart({"hconcat": [length, _legend()]}),
-        "extrap-depth": _chart({"hconcat": [depth, _legend()]}),
-        "extrap-effective": _chart(_effective()),
+        "length": _chart({"hconcat": [length, _legend()]}),
+        "depth": _chart({"hconcat": [depth, _legend()]}),
+        "effective": _chart(_effective()),
     }
+
+
+def registered(kind: str) -> str:
+    """The name that a chart has with a user or team; another as soon as its specification is."""
+    return f"extrap-{kind}-{fingerprint(charts()[kind])}"
 
 
 def strings(**words: str) -> dict[str, str]:

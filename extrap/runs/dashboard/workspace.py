@@ -78,13 +78,15 @@ def panels(lines: Lines, entity: str) -> dict[str, list[Any]]:
     protocol. Seeds below the gate of a task have sections of their own.
     """
     sections: dict[str, list[Any]] = {}
-    for title, chart, chosen in _chosen(lines):
-        sections.setdefault(title, []).append(_panel(entity, chart, chosen))
+    names = {kind: vega.registered(kind) for kind in TITLES}
+    for title, words in _chosen(lines):
+        chart = f"{entity}/{names[words['kind']]}"
+        sections.setdefault(title, []).append(_panel(chart, words))
     return sections
 
 
-def _chosen(lines: Lines) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """(title of the section, name of the chart, words) of each panel."""
+def _chosen(lines: Lines) -> Iterator[tuple[str, dict[str, str]]]:
+    """(title of the section, words) of each panel."""
     places: dict[tuple, set[str]] = {}
     for line in lines.records():
         place = tuple(line[name] for name in ("gate", "part", "kind", "task", "protocol"))
@@ -102,7 +104,7 @@ def _chosen(lines: Lines) -> Iterator[tuple[str, str, dict[str, str]]]:
         words |= {"metric": metric, "title": f"{task} {protocol} {metric}"}
         words["scale"] = "log" if metric == "perplexity" else "linear"
         apart = [BELOW] * (gate == BELOW) + [part] * bool(part)
-        yield ", ".join([TITLES[kind], *apart]), f"extrap-{kind}", vega.strings(**words)
+        yield ", ".join([TITLES[kind], *apart]), vega.strings(**words)
 
 
 def training(lines: Lines) -> list[str]:
@@ -114,11 +116,11 @@ def training(lines: Lines) -> list[str]:
     return [f"train/{protocol}/nll" for protocol in sorted({p for own in losses for p in own})]
 
 
-def _panel(entity: str, chart: str, words: Mapping[str, str]) -> Any:
+def _panel(chart: str, words: Mapping[str, str]) -> Any:
     wr, _ = modules()
     return wr.CustomChart(
         query={"summaryTable": {"tableKey": vega.TABLE}},
-        chart_name=f"{entity}/{chart}",
+        chart_name=chart,
         chart_fields=vega.fields(),
         chart_strings=dict(words),
     )
