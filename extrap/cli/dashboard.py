@@ -142,14 +142,14 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
             board.finish()
         print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
     text = report.text(RESULTS, study.name, images=False)
-    whole = _summary(study)
+    page = whole(study)
     with taken():
-        board.start(whole, resume=None)
+        board.start(page, resume=None)
         board.table(vega.TABLE, COLUMNS, study.lines.data)
         extra(board.draw_rows, rows.frame(study.records), plugins)
         extra(board.page, text)
         board.finish()
-    return whole
+    return page
 
 
 @contextmanager
@@ -210,7 +210,8 @@ def _page(
     )
 
 
-def _summary(study: Study) -> Page:
+def whole(study: Study) -> Page:
+    """The page of the study itself."""
     schemes, lengths = ({row[name] for row in study.records} for name in ("scheme", "train_length"))
     return Page(
         study.name,
@@ -225,9 +226,7 @@ def _summary(study: Study) -> Page:
     )
 
 
-def _built(
-    board: WandB, study: Study, space: bool, story: bool, share: bool
-) -> Iterator[str]:
+def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) -> Iterator[str]:
     """Where the workspace and the report are: their addresses, or the files that hold them."""
     online = board.mode == "online"
     entity = board.entity or ""

@@ -30,6 +30,12 @@ class Kept:
     files: dict[str, bytes] = field(default_factory=dict)
     shared: list[dict[str, Any]] = field(default_factory=list)
 
+    def table(self, page: str, name: str) -> dict[str, Any]:
+        """The last table of a name on a page, as uploaded: its columns and data."""
+        said = self.pages[page]["summary"][name]
+        content = json.loads(self.files[f"/put/{page}/{said['path']}"])
+        return {name: content[name] for name in ("columns", "data")}
+
     def page(self, name: str) -> dict[str, Any]:
         new = {"history": [], "summary": {}, "config": {}, "files": {}}
         return self.pages.setdefault(name, new)
@@ -158,7 +164,8 @@ def answer(what: str, given: dict[str, Any], server: Server) -> dict[str, Any]:
             page = kept.page(given["name"])
             known = {name: value for name, value in given.items() if value is not None}
             page["config"] |= {
-                name: value["value"] for name, value in json.loads(known.pop("config", "{}")).items()
+                name: value["value"]
+                for name, value in json.loads(known.pop("config", "{}")).items()
             }
             page |= known
             bucket = {"id": given["name"], "name": given["name"], "project": project,

@@ -89,6 +89,8 @@ class WandB:
                 if self.mode == "offline":
                     raise
                 why = reason(error)
+                # wandb's service holds on to the id of a page that it could not open
+                library.wandb().teardown()
         if self.run is None:
             self.mode = "offline"
             self.run = self._init(page, resume)

@@ -9,9 +9,7 @@ from extrap.runs.dashboard.lines import Lines
 from extrap.runs.dashboard.workspace import modules, panels
 
 
-def build(
-    study: str, project: str, entity: str, lines: Lines, question: str, findings: str
-) -> Any:
+def build(study: str, project: str, entity: str, lines: Lines, question: str, findings: str) -> Any:
     """A wandb_workspaces.reports.v2.Report; nothing is sent. With an entity it asks the server for
     the project. Raises UserError where the extra is missing.
 
