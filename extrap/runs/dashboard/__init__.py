@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.online import obstacle
-from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.page import BEST, Page, trained
 from extrap.runs.dashboard.reason import reason
 
 Mode = Literal["offline", "online"]
@@ -72,7 +72,7 @@ class WandB:
             raise ValueError(f"project={project}: needs a name")
         self.project, self.entity, self.mode, self.timeout = project, entity, mode, timeout
         self.run: Any = None
-        self._seen_training = False
+        self._seen_training = self._known = False
 
     def start(self, page: Page, resume: str | None = "allow") -> None:
         """Opens the page, or goes on with it. resume=None: what the server has of it is
@@ -80,6 +80,7 @@ class WandB:
         """
         if self.run is not None:
             return
+        self._known = bool(page.trained)
         why = obstacle(self.timeout) if self.mode == "online" else None
         if why is None:
             try:
@@ -88,6 +89,8 @@ class WandB:
                 if self.mode == "offline":
                     raise
                 why = reason(error)
+                # wandb's service holds on to the id of a page that it could not open
+                library.wandb().teardown()
         if self.run is None:
             self.mode = "offline"
             self.run = self._init(page, resume)
@@ -98,6 +101,8 @@ class WandB:
             )
         for metric, axis in view.AXES.items():
             self.run.define_metric(metric, step_metric=axis)
+        if page.best:
+            self.run.summary.update({BEST + name: value for name, value in page.best.items()})
 
     def _init(self, page: Page, resume: str | None) -> Any:
         wandb = library.wandb()
@@ -116,6 +121,9 @@ class WandB:
             use_dot_wandb=False,
             **patience,
         )
+        if resume is None:  # a page made from rows says nothing about the machine that makes it
+            quiet.x_disable_stats = quiet.x_disable_meta = True
+            quiet.x_save_requirements = False
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
             where |= {"project": self.project, "entity": self.entity, "id": page.kept_id()}
@@ -158,6 +166,13 @@ class WandB:
         for name, (columns, data) in view.tables(task, rows).items():
             self.run.log({name: wandb.Table(columns=columns, data=data)})
         self.run.summary.update(view.summary(task, rows))
+        if not self._known:
+            passed = trained({task: view.passed(rows)})
+            self.run.config.update(passed, allow_val_change=True)
+
+    def table(self, name: str, columns: Sequence[str], data: Sequence[Sequence[Any]]) -> None:
+        """One table, on the page of a study."""
+        self.run.log({name: library.wandb().Table(columns=list(columns), data=list(data))})
 
     def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
         """Every figure that the rows in these files serve, as an image; plugins: packages with
