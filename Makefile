@@ -1,8 +1,10 @@
-# Every target sets itself up first: the stamp below is all a fresh clone lacks.
+# Every target sets itself up first: the stamps below are all a fresh clone lacks. What only tests
+# and linters need is installed for the targets that need it.
 PYTHON ?= python3
 STUDY ?= reference
 BIN := .venv/bin
 STAMP := .venv/.ok
+DEV := .venv/.dev
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo study pretrained report analytic audit tables bench torture test test-all test-fast lint format clean
@@ -10,21 +12,33 @@ STAMP := .venv/.ok
 help:  ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: $(STAMP)  ## make .venv with the pinned versions
+setup: $(DEV)  ## make .venv with the pinned versions, those of tests and linters too
+
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(INSTALL) -e .
 	@touch $@
 
-demo: $(STAMP)  ## train and evaluate the demo study, draw its figures, print its table
-	$(BIN)/extrap experiment=demo
-	$(BIN)/extrap plot demo
-	$(BIN)/extrap table demo
+$(DEV): $(STAMP)
+	$(INSTALL) -e '.[dev]'
+	@touch $@
+
+# Its own study, which git ignores; the committed rows of `demo` stay as they are.
+demo: DEMO := my-demo
+demo: $(STAMP)  ## train and evaluate four schemes in minutes, draw their figures, print their table
+	@$(BIN)/python -m benchmarks.demo
+	$(BIN)/extrap -m experiment=demo study=$(DEMO) sweep.grid=null scheme=rope,alibi
+	$(BIN)/extrap plot $(DEMO) kv_depth loss_length
+	$(BIN)/extrap table $(DEMO)
+	$(BIN)/extrap experiment=demo study=$(DEMO)
+	$(BIN)/extrap plot $(DEMO)
+	$(BIN)/extrap table $(DEMO)
 
 # A study and its parts (folders in it with rows): the experiments that name it, then the figures,
 # the page and the findings that it has. Finished rows are never made again.
-study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo
+study: $(STAMP)  ## run a study or go on with it, then draw, tabulate and judge it: make study STUDY=zoo (1 to 10 hours, results/README.md)
 	@set -e; for folder in results/$(STUDY) $(patsubst %/rows,%,$(wildcard results/$(STUDY)/*/rows)); do \
 	  study=$$(basename $$folder); \
 	  for name in $$(grep -lrx "study: $$study" conf/experiment | sed 's,conf/experiment/,,; s,\.yaml$$,,' | LC_ALL=C sort); do \
@@ -62,27 +76,27 @@ bench: $(STAMP)  ## ratios of kernels, steps and schemes on this machine; tables
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.pretrained
 
-torture: $(STAMP)  ## kill a tiny study 100 times at random moments, start it again, compare what is left
+torture: $(DEV)  ## kill a tiny study 100 times at random moments, start it again, compare what is left (10 processor minutes of an EPYC of family 26)
 	$(BIN)/python -m tests.faults.torture
 
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal --durations=20
 
-test: $(STAMP)  ## run the tests; large sets of cases by a sample that changes with the commit
+test: $(DEV)  ## run the tests; large sets of cases by a sample that changes with the commit
 	$(PYTEST) -rs
 
-test-all: $(STAMP)  ## run the tests, every case of them
+test-all: $(DEV)  ## run the tests, every case of them
 	$(PYTEST) -rs --all
 
-test-fast: $(STAMP)  ## run one case of every third quick test, and of the tests that changed
+test-fast: $(DEV)  ## run one case of every third quick test, and of the tests that changed
 	$(PYTEST) --fast
 
-lint: $(STAMP)  ## style, imports, who may import whom, types
+lint: $(DEV)  ## style, imports, who may import whom, types
 	$(BIN)/ruff check extrap tests benchmarks results
 	$(BIN)/ruff format --check extrap tests benchmarks results
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
 
-format: $(STAMP)  ## let ruff rewrite what it can
+format: $(DEV)  ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix extrap tests benchmarks results
 	$(BIN)/ruff format extrap tests benchmarks results
 

@@ -17,6 +17,7 @@ from omegaconf import OmegaConf
 
 from extrap.cli import schema
 from extrap.runs.job import Job, make
+from extrap.runs.training.batch_shares import share
 from extrap.runs.training.lightning_module import Lit
 from extrap.utils.paths import conf_dir
 
@@ -40,7 +41,7 @@ def stepper(words: Iterable[str], batches: int = 4) -> Callable[[], None]:
     lit = Lit(made.source.model(), made.training.optim, made.training.batches.mixture.weights)
     optim = lit.configure_optimizers()
     optimizer, schedule = optim["optimizer"], optim["lr_scheduler"]["scheduler"]
-    data = [made.training.batches[t] for t in range(batches)]
+    data = [share(made.training.batches[t], 0, 1) for t in range(batches)]
     state = {"t": 0}
 
     def step() -> None:
@@ -68,14 +69,18 @@ def interleaved(calls: dict[str, Callable[[], None]], rounds: int, each: int) ->
     return {name: median(times[1:]) for name, times in found.items()}
 
 
-def processor() -> str:
-    """The name of this machine's processor."""
+def processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """Returns the processor's name with its family: `AMD EPYC family 26`.
+
+    A cloud machine says `AMD EPYC` for each of four generations.
+    """
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        lines = cpuinfo.read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())
+    fields = {line.partition(":")[0].strip(): line.partition(":")[2].strip() for line in lines}
+    name, family = fields.get("model name", platform.machine()), fields.get("cpu family", "")
+    return f"{name} family {family}" if family else name
 
 
 def write(name: str, rows: list[dict[str, object]]) -> None:

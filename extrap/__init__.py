@@ -1,12 +1,17 @@
 """extrap: any positional scheme, trained short, tested long, compared fairly.
 
-What a plug-in needs is imported from here when it is asked for; `import extrap` alone stays light.
+    rows = extrap.evaluate(model, tokenizer=tokenizer)     # extrap/api.py
+    extrap.plot(rows, "kv_depth")
+
+The functions of a notebook and the classes of a plug-in are imported at their first use; `import
+extrap` alone stays light.
 """
 
 from importlib import import_module
 from typing import Any
 
 _MODULES = {
+    "extrap.api": ("TrainedRun", "compare", "evaluate", "plot", "rows", "train"),
     "extrap.extensions.base": ("Extension",),
     "extrap.model.scheme": ("Scheme", "Shape", "Where"),
     "extrap.model.stack": ("Stack",),

@@ -80,22 +80,29 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            work = self.prepare(self.read(cfg))
+            work = self.prepare(read(cfg, self.conf))
             if not work.finished():
                 work.check()
             work.run()
 
-    def read(self, cfg: DictConfig) -> Composed:
-        """Returns a configuration as plain values. Raises UserError for a value that is missing,
-        cannot be resolved or is put where a group's choice belongs.
-        """
-        try:
-            composed = plain(cfg)
-        except OmegaConfBaseException as error:
-            raise UserError(explain(error, [], self.conf)) from None
-        if line := misplaced(composed.overrides, composed.choices):
-            raise UserError(line)
-        return composed
+
+def find_plugins() -> None:
+    """Puts the launchers of extrap where Hydra looks for plug-ins."""
+    if (folder := str(Path(__file__).parent / "_plugins")) not in sys.path:
+        sys.path.append(folder)
+
+
+def read(cfg: DictConfig, conf: str) -> Composed:
+    """Returns a configuration as plain values. Raises UserError for a value that is missing, cannot
+    be resolved or is put where a group's choice belongs. conf: folder of the configuration files.
+    """
+    try:
+        composed = plain(cfg)
+    except OmegaConfBaseException as error:
+        raise UserError(explain(error, [], conf)) from None
+    if line := misplaced(composed.overrides, composed.choices):
+        raise UserError(line)
+    return composed
 
 
 def main(program: Program) -> None:
@@ -105,7 +112,7 @@ def main(program: Program) -> None:
     os.environ["HYDRA_FULL_ERROR"] = (
         "1"  # Hydra then hands its errors on instead of printing them over many lines
     )
-    sys.path.append(str(Path(__file__).parent / "_plugins"))
+    find_plugins()
     join()
     warnings.formatwarning = lambda message, *place, **more: (
         f"extrap: {message}\n"

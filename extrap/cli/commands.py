@@ -22,23 +22,30 @@ COMMANDS = {
     "schemes": "list every scheme",
     "audit": "properties of schemes by themselves",
     "export": "a trained run as a folder that transformers reads",
+    "export-trials": "the trials of tasks for lm-eval and inspect",
+    "layers": "which positions are on in which layers of a model",
     "longrope": "search LongRoPE's factors for a trained run",
 }
-"""Each is the module of this name in extrap.cli, which alone is imported for it."""
+"""Each has a module in extrap.cli, which alone is imported for it."""
 
 WORD = re.compile(r"[A-Za-z][\w-]*")
 """A first word that is neither an option nor a flag: the name of a command."""
+
+
+def module(name: str) -> str:
+    """Returns the module of a command."""
+    return f"extrap.cli.{name.replace('-', '_')}"
 
 
 def main() -> None:
     """Runs the command that the first word names, or else the configuration."""
     first = sys.argv[1] if len(sys.argv) > 1 else ""
     if WORD.fullmatch(first) is None:
-        module = "program"
+        found = "program"
     else:
         with reported("extrap"):
             if first not in COMMANDS:
                 raise UserError(first, problem="no such command", remedy=choose(first, COMMANDS))
         sys.argv[:2] = [f"extrap {first}"]
-        module = first
-    import_module(f"extrap.cli.{module}").main()
+        found = first
+    import_module(module(found)).main()

@@ -4,18 +4,30 @@ trials and seeds, with 95 % intervals.
 
 import re
 import sys
+import warnings
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
+import pandas as pd
+
 from extrap.cli.columns import aligned
 from extrap.cli.experiments import experiments
 from extrap.cli.shared import as_json, need_study, parser, plain, reported
-from extrap.results.comparison.cells import Cell, items, measured, opened, scanned
+from extrap.results.comparison.cells import (
+    Cell,
+    Scores,
+    items,
+    measured,
+    on_disk,
+    opened,
+    scanned,
+)
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
 from extrap.results.places import place
-from extrap.results.rows import folder, no_rows
-from extrap.results.series import Series, status_name
+from extrap.results.rows import folder, no_rows, read_items
+from extrap.results.series import Series, judged, series, status_name
 from extrap.utils.errors import UserError
 
 METHOD = (
@@ -82,18 +94,60 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     if not known:
         raise no_rows(study)
     chosen = opened(place(results, study), choose(known, names))
-    _check_declared(chosen, declared)
-    scores, lacking = zip(*(items(place(results, study), s) for s in chosen), strict=True)
-    if tasks := sorted(set(chain(*lacking))):
-        print(f"extrap compare: {_missing(study, tasks)}", file=sys.stderr)
-    pairs = [
-        contrasts(chosen[0], other, scores[0], theirs)
-        for other, theirs in zip(chosen[1:], scores[1:], strict=True)
-    ]
-    if tasks := sorted({c.cell.task for c in chain(*pairs) if c.unlike}):
-        print(f"extrap compare: {_unlike(tasks)}", file=sys.stderr)
-    pairs = adjusted(_declared(pairs, declared), together=bool(declared))
+    pairs, lacking, unlike = paired(chosen, on_disk(place(results, study)), declared)
+    if lacking:
+        print(f"extrap compare: {_missing(study, lacking)}", file=sys.stderr)
+    if unlike:
+        print(f"extrap compare: {_unlike(unlike)}", file=sys.stderr)
     return chosen, pairs
+
+
+def paired(
+    chosen: list[Series], scores: Scores, declared: list[str]
+) -> tuple[list[list[Contrast]], list[str], list[str]]:
+    """(a list of contrasts for each series after the first, tasks without items, tasks whose items
+    are of different questions).
+    """
+    _check_declared(chosen, declared)
+    of_items, lacking = zip(*(items(scores, s) for s in chosen), strict=True)
+    pairs = [
+        contrasts(chosen[0], other, of_items[0], theirs)
+        for other, theirs in zip(chosen[1:], of_items[1:], strict=True)
+    ]
+    unlike = sorted({c.cell.task for c in chain(*pairs) if c.unlike})
+    pairs = adjusted(_declared(pairs, declared), together=bool(declared))
+    return pairs, sorted(set(chain(*lacking))), unlike
+
+
+def in_memory(
+    rows: pd.DataFrame, names: list[str], kept: Mapping[tuple[str, str], pd.DataFrame | Path]
+) -> pd.DataFrame:
+    """The comparison of rows that are not on disk, a row for each pair and cell, unrounded, in the
+    columns of `values`. kept: items, or their file, by run and hash of the evaluation.
+    """
+
+    def scores(key: str) -> tuple[Path, pd.DataFrame | None]:
+        run, config = key.split(" ")
+        found = kept.get((run, config))
+        if isinstance(found, Path):
+            return found, read_items(found) if found.exists() else None
+        return Path(run), found
+
+    keyed = rows.assign(file=rows["run"] + " " + rows["config"], mark=judged(rows), status="ok")
+    chosen = choose(series(keyed), names)
+    pairs, lacking, unlike = paired(chosen, scores, [])
+    if lacking:
+        tasks = ", ".join(lacking)
+        warnings.warn(
+            f"no scores of single items ({tasks}): one seed has no interval", stacklevel=3
+        )
+    if unlike:
+        warnings.warn(_unlike(unlike), stacklevel=3)
+    return pd.DataFrame(
+        {"first": chosen[0].label, "second": other.label} | _cell(contrast)
+        for other, pair in zip(chosen[1:], pairs, strict=True)
+        for contrast in pair
+    )
 
 
 def text(results: Path, study: str, names: list[str], declared: list[str]) -> str:
@@ -155,7 +209,7 @@ def _verdict(pair: list[Contrast]) -> list[str]:
 
 def choose(known: list[Series], names: list[str]) -> list[Series]:
     """The series of these names: labels as tables have them, spaces left out; a factor may be left
-    out where it is the only one.
+    out where it is the only one, and the scheme before an extension.
 
     Raises UserError, listing the known names, for fewer than two, for one given twice, and for
     unknown and ambiguous ones.
@@ -168,6 +222,7 @@ def choose(known: list[Series], names: list[str]) -> list[Series]:
     for name in names:
         short = name.replace(" ", "")
         fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
+        fitting = fitting or [(at, one) for at, one in spelled if short == one.extension]
         if len({label for label, _ in fitting}) != 1:
             raise UserError(
                 "SERIES",

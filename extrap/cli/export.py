@@ -26,10 +26,15 @@ def export(name: str, folder: Path) -> None:
     """Makes the folder, whole or not at all. Raises UserError for a run that is none of our own
     training, for one that has no equal there, and for a folder that is there.
     """
-    if os.path.lexists(folder):
-        raise UserError("FOLDER", folder, "exists already", "give another name")
-    atomic.check_way(folder)
-    write = _read(name)
+    _check_free(folder)
+    whole(folder, _read(name))
+
+
+def whole(folder: Path, write: Callable[[Path], None]) -> None:
+    """Makes a folder by what writes it, whole or not at all. Raises UserError for a folder that is
+    there.
+    """
+    _check_free(folder)
     half = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     try:
         write(half)
@@ -38,6 +43,12 @@ def export(name: str, folder: Path) -> None:
         raise UserError("FOLDER", folder, error.strerror or error, "give another one") from None
     finally:
         shutil.rmtree(half, ignore_errors=True)
+
+
+def _check_free(folder: Path) -> None:
+    if os.path.lexists(folder):
+        raise UserError("FOLDER", folder, "exists already", "give another name")
+    atomic.check_way(folder)
 
 
 def _read(name: str) -> Callable[[Path], None]:

@@ -27,6 +27,12 @@ extrap longrope: a factor per pair for the extension longrope, searched for a tr
 Takes the choices and options of `extrap`: extrap longrope scheme=rope extension=longrope extension.factor=8
 """  # noqa: E501
 
+LAYERS = """\
+extrap layers: which positions are on in which layers of a model, a row a layer.
+
+Takes the choices and options of `extrap`: extrap layers model=checkpoint model.checkpoint=folder
+"""
+
 OPTIONS = {
     "study": "rows and figures go to results/<study>",
     "stage": "train, evaluate or all",

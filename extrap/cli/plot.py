@@ -1,5 +1,6 @@
 """`extrap plot STUDY [FIGURE ...]`: draw the figures of a study from its rows, as SVG and PNG;
-`--list` tells which there are, `--series`, `--width` and `--pdf` make one for a paper.
+`--list` lists them; `--series`, `--protocol`, `--lengths`, `--width` and `--pdf` make one for a
+paper.
 """
 
 import re
@@ -9,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from extrap import figures
 from extrap.cli.shared import named_plugins, need_study, parser, reported
 from extrap.results.places import place
 from extrap.results.rows import open_study
-from extrap.results.series import series
+from extrap.results.series import select, series
 from extrap.utils.errors import UserError, choose
 from extrap.utils.files import check_links
 
@@ -51,6 +53,16 @@ def main(argv: list[str] | None = None) -> None:
         ),
     )
     command.add_argument(
+        "--protocol",
+        metavar="NAMES",
+        help="draw the panels of these protocols alone, such as records; commas between",
+    )
+    command.add_argument(
+        "--lengths",
+        metavar="MULTIPLES",
+        help="draw these evaluation lengths alone, in training lengths, such as 4 or 1,4,8",
+    )
+    command.add_argument(
         "--width",
         metavar="SIZE",
         help="fit figures to a page, such as 3.3in or 8.4cm; text keeps its size",
@@ -63,6 +75,8 @@ def main(argv: list[str] | None = None) -> None:
             inches(args.width),
             (*figures.KINDS, *["pdf"] * args.pdf),
             named_plugins(args),
+            tuple(args.protocol.split(",")) if args.protocol else (),
+            multiples(args.lengths),
         )
         if args.list:
             print(listing(args.analytic, form.plugins))
@@ -76,17 +90,22 @@ def main(argv: list[str] | None = None) -> None:
 
 
 class Form(NamedTuple):
-    """What is drawn of the rows, how wide, in which formats, with whose figures beside ours."""
+    """The series, protocols and lengths to draw, the width and formats of the files, and packages
+    with more figures.
+    """
 
     series: str | None = None
     width: float | None = None
     kinds: tuple[str, ...] = figures.KINDS
     plugins: Sequence[str] = ()
+    protocols: tuple[str, ...] = ()
+    lengths: tuple[float, ...] = ()
 
     @property
     def folder(self) -> tuple[str, ...]:
-        """What is not the whole figure lies by itself, so that it never takes its place."""
-        return ("figures",) if self.series is None and self.width is None else ("figures", "paper")
+        """A part of a figure has a folder of its own, so that it never replaces the whole one."""
+        whole = self.series is None and self.width is None and not self.protocols + self.lengths
+        return ("figures",) if whole else ("figures", "paper")
 
 
 PLAIN = Form()
@@ -108,6 +127,47 @@ def inches(size: str | None) -> float | None:
             "give a number with in, cm or mm, such as 3.3in",
         )
     return wide
+
+
+def multiples(lengths: str | None) -> tuple[float, ...]:
+    """Returns multiples of the training length, of `4` or `1,4,8`. Raises UserError for text."""
+    try:
+        return tuple(float(word) for word in lengths.split(",")) if lengths else ()
+    except ValueError:
+        problem = "expected multiples of the training length"
+        raise UserError("--lengths", lengths, problem, "give numbers, such as 4 or 1,4,8") from None
+
+
+def picked(figure, rows: pd.DataFrame, form: Form) -> pd.DataFrame:
+    """Returns the rows of a figure less panels of other protocols and lengths than those of `form`;
+    no rows if the figure has none of these panels.
+
+    Rows that the figure does not need and, where panels have depths, rows without a depth stay:
+    they hold reference lines.
+    """
+    if not form.protocols + form.lengths:
+        return rows
+    own = select(rows, **figure.NEEDS)
+    panels = own.dropna(subset="depth") if bool(own["depth"].notna().any()) else own
+    read = (panels["length"] / panels["train_length"]).astype(float)
+    keep = np.ones(len(panels), bool)
+    if form.protocols:
+        keep &= np.isin(panels["protocol"].to_numpy(str), form.protocols)
+    if form.lengths:
+        keep &= np.isin(read.to_numpy(), form.lengths)
+    return rows.drop(index=panels.index[~keep]) if keep.any() else rows.iloc[:0]
+
+
+def check_picks(rows: pd.DataFrame, form: Form) -> None:
+    """Raises UserError, listing those of the study, for an unknown protocol or length."""
+    read = (rows["length"] / rows["train_length"]).dropna().astype(float)
+    for option, asked, known in (
+        ("--protocol", form.protocols, {*rows["protocol"]} - {""}),
+        ("--lengths", [f"{one:g}" for one in form.lengths], {f"{one:g}" for one in read}),
+    ):
+        for one in asked:
+            if one not in known:
+                raise UserError(option, one, "not in this study", choose(one, known))
 
 
 def chosen(rows: pd.DataFrame, names: str | None) -> pd.DataFrame:
@@ -160,7 +220,7 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
 
 def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> list[Path]:
     """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`
-    (`figures/paper` where series or a width are chosen); returns the files.
+    (`figures/paper` for a part or a width); returns the files.
 
     Raises UserError for an unknown study, series or figure, for mixed corpora, and where a figure
     that was named, or every figure, lacks its rows.
@@ -168,13 +228,15 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     known = figures.available(form.plugins)
     _check_names(names, known)
     rows = chosen(open_study(results, study), form.series)
+    check_picks(rows, form)
     folder = place(results, study)
     check_links(folder)
     drawn, bugs = [], []
     for name in names or known:
         try:
             whole = figures.with_beside(known[name], rows, partial(_other, results))
-            contents = figures.render(known[name], whole, form.width, form.kinds)
+            part = picked(known[name], whole, form)
+            contents = figures.render(known[name], part, form.width, form.kinds)
         except UserError:
             raise
         except Exception as error:  # the others are drawn before it is shown
@@ -183,6 +245,9 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             continue
         if contents is not None:
             drawn += figures.save(contents, folder.joinpath(*form.folder, name))
+        elif names and figures.served(known[name], whole):
+            problem = "no panels of these protocols and lengths"
+            raise UserError("FIGURE", name, problem, "choose others, or draw all panels")
         elif names:
             problem = f"no rows with {figures.needed(known[name])} in study {study}"
             made = f"`{figures.command(known[name], study)}` makes them"

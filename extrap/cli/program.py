@@ -34,9 +34,9 @@ _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
 
 
-def job(composed: Composed):
-    """Returns the Job of a configuration. Imports torch, which --help and --cfg job must not wait
-    for.
+def job(composed: Composed, source: Any = None):
+    """Returns the Job of a configuration. source: that of a model in a variable. Imports torch,
+    which --help and --cfg job must not wait for.
     """
     from extrap.runs.job import make
 
@@ -60,8 +60,8 @@ def job(composed: Composed):
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
     del plain["sweep"]  # no part of what a run is
-    _check_read(plain, composed.overrides)
-    return make(plain, choices, opened)
+    _check_read(plain, composed.overrides, source is not None)
+    return make(plain, choices, opened, source)
 
 
 @cache
@@ -70,13 +70,16 @@ def _groups() -> set[str]:
     return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
 
 
-def _check_read(plain: dict[str, Any], overrides: list[str]) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread."""
+def _check_read(plain: dict[str, Any], overrides: list[str], given: bool) -> None:
+    """Raises UserError for an override that a published checkpoint leaves unread. given: a model in
+    a variable, whose tokens may be those of data.vocabulary.
+    """
     from extrap.runs.published import Published
 
     if not Published.meant(plain):
         return
-    unread = OWN if plain["finetune"] else (*OWN, *OF_TRAINING)
+    own = OWN[:1] if given else OWN
+    unread = own if plain["finetune"] else (*own, *OF_TRAINING)
     for override in overrides:
         option, _, value = override.partition("=")
         option = option.lstrip("+~").partition("@")[0].replace("/", ".")
@@ -97,11 +100,14 @@ def _opened(source: Any, place: str) -> Any:
 
 
 class Experiment:
-    """The work of `extrap` for one job: train, then evaluate."""
+    """The work of `extrap` for one job: train, then evaluate. command: what asked for it; what was
+    typed by default.
+    """
 
-    def __init__(self, job, in_sweep: bool):
+    def __init__(self, job, in_sweep: bool, command: str | None = None):
         self.job = job
         self.in_sweep = in_sweep
+        self.command = command
 
     def finished(self) -> bool:
         return done(self.job)
@@ -154,7 +160,8 @@ class Experiment:
             from extrap.runs.train import train
 
             return train(self.job)
-        entry, in_sweep = noted(self.job, typed()), progress.FILE in os.environ
+        command = typed() if self.command is None else self.command
+        entry, in_sweep = noted(self.job, command), progress.FILE in os.environ
         try:
             with ExitStack() as held:
                 held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
@@ -167,7 +174,7 @@ class Experiment:
                     work(self.job, wait=not in_sweep)
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.held(str(holder))
-        if not in_sweep:
+        if not in_sweep and self.command is None:
             print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
 
 

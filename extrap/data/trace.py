@@ -11,10 +11,12 @@ which key of two gets a value. Source: variable tracking of RULER, arXiv 2404.06
 
     <bos> _ f k170 k75 ; k248 v17 ; k75 v51 ; k126 k248 ; k102 k170 ; k126 v17 k126 v17 k248 v17
     k248 v17
+
+In the words of a tokenizer a record is a line, ` stone: apple`, and a question a key and a colon.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from annotated_types import Interval
@@ -22,7 +24,7 @@ from annotated_types import Interval
 from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.trials.base import guess
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 
 Hops = Annotated[int, Interval(ge=0, le=8)]
 
@@ -34,9 +36,20 @@ class TraceForm(SceneForm):
     """
 
     hops: int = 1
+    layout: RecordLayout = field(default=RecordLayout(), kw_only=True)
 
     code: ClassVar[int] = 61
-    width: ClassVar[int] = 3
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        return self.layout.width if self.layout.between else 3
+
+    @property
+    def asking(self) -> int:  # type: ignore[override]
+        return self.layout.query_width
+
+    def written(self, layout: RecordLayout) -> Self:
+        return replace(self, layout=layout)
 
     def keys(self, records: int) -> int:
         return records
@@ -64,20 +77,23 @@ class TraceForm(SceneForm):
         index = round(depth * (records - 1))
         others = 1 + context.rng.permutation(records - 1)
         roots = np.cumsum([0, *(hops + 1 for hops in chains[:-1])])
-        query = keys[None, self.hops : self.hops + 1]
+        query = self.layout.queries(keys[self.hops : self.hops + 1])
         placed = np.insert(rows[others], index, rows[0], 0)
         return Scene(placed, query, values[None, :1], values[roots, None], index)
 
-    @staticmethod
-    def _draw(context: Context, chains: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draws records (n, 3), chain by chain, the record with the value first, and the key and
-        the value of each.
+    def _draw(
+        self, context: Context, chains: list[int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draws records (n, width), chain by chain, the record with the value first, and the key
+        and the value of each.
         """
         keys = context.keys(sum(chains) + len(chains))
         each = context.values(len(chains))
         sizes = np.array(chains) + 1
         given = np.concatenate([keys[:1], keys[:-1]])
         given[np.cumsum(sizes) - sizes] = each
+        if self.layout.between:
+            return self.layout.records(keys, given), keys, each.repeat(sizes)
         stop = int(context.vocabulary.encoder(b";")[0][0])
         rows = np.stack([keys, given, np.full(len(keys), stop)], 1)
         return rows, keys, each.repeat(sizes)

@@ -64,13 +64,17 @@ class PoSE(SchemeExtension):
     def effective(self, n: int, length: int) -> float:
         return self.method.effective(n, length)
 
+    def positions(self, shape: Shape, most: int) -> Scheme:
+        """Returns the part that lays out coordinates below `most` while tuning."""
+        return Skipwise(shape, most)
+
     def extend(self, scheme: Scheme) -> Scheme:
         assert self.method.factor is not None
         L = scheme.shape.length
         if _draws_its_own(scheme):
             raise ValueError("in training it draws positions of its own and ignores those of PoSE")
         longest = round(self.method.factor * L)
-        skipping = with_parts(Scheme(scheme.shape), Skipwise(scheme.shape, longest))
+        skipping = with_parts(Scheme(scheme.shape), self.positions(scheme.shape, longest))
         extended = self.method.applied(with_parts(skipping, *getattr(scheme, "parts", [scheme])))
         tuned, read = (frequencies_used(deepcopy(extended).eval(), n) for n in (L, 2 * L))
         if tuned is not None and read is not None and not torch.equal(tuned, read):

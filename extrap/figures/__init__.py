@@ -12,6 +12,7 @@ whatever matplotlibrc says.
 
 import io
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -24,7 +25,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from extrap import studies
-from extrap.figures.drawing.page import fitted
+from extrap.figures.drawing.page import PAGE, fitted
 from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
 from extrap.results.rows import SCHEMA
@@ -170,17 +171,31 @@ def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -
 
     Args:
         draw: makes the figure.
-        width: inches that it has at most; its natural width for None.
+        width: inches that it has at most; None for its natural width, or PAGE if that is more.
         kinds: of svg, png, pdf.
     """
-    with matplotlib.style.context(RC, after_reset=True), fitted(width):
-        made = draw()
+    with matplotlib.style.context(RC, after_reset=True):
+        with fitted(width):
+            made = draw()
+        if width is None and made.get_figwidth() > PAGE:
+            with fitted(PAGE), suppress(UserError):  # a table of many columns stays as it is
+                made = min(made, draw(), key=lambda figure: figure.get_figwidth())
         out = {}
         for kind in kinds:
             buffer = io.BytesIO()
             made.savefig(buffer, format=kind, metadata=METADATA[kind])
             out[kind] = slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
     return out
+
+
+def shown(draw: Callable[[], Figure], width: float | None = None) -> Figure:
+    """What is drawn in the common style, as a figure that a notebook shows by itself."""
+    with matplotlib.style.context(RC, after_reset=True), fitted(width):
+        made = draw()
+        picture = io.BytesIO()
+        made.savefig(picture, format="png", metadata=METADATA["png"])
+    made._repr_png_ = picture.getvalue  # type: ignore[attr-defined]
+    return made
 
 
 def save(contents: dict[str, bytes], path: Path) -> list[Path]:

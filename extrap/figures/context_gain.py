@@ -6,50 +6,38 @@ Both frames end at .3 nats, where lines leave them. A series whose gain at L doe
 ignores its context and is marked "below the gate". Conventions of arXiv 2305.19466 (appendix F).
 """
 
-from dataclasses import replace
-
 import numpy as np
+import pandas as pd
 
-from extrap.figures.drawing.axes import QUIET, length_axis, mark_training, spread_note
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.lines import curve
-from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series
+from extrap.figures.drawing.axes import QUIET, spread_note
+from extrap.figures.drawing.length_panels import length_figure
+from extrap.results.series import select
 
 NEEDS = {"task": "context-gain", "metric": "gain", "seen": "text"}
-PANELS = {"gain": "against L/2 tokens of context", "crop": "against the last L tokens alone"}
+PANELS = {"full": "against L/2 tokens of context", "over crop": "against the last L tokens alone"}
 CUT = 0.3
 
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    over = {"gain": rows[rows["protocol"] == "full"], "crop": over_crop(rows)}
-    shown = [name for name, part in over.items() if len(part)]
-    room = label_room([f"{s.label} (to 64)" for s in series(rows)])
-    height = label_height(len(series(rows)), 2.5)
-    figure, axes = panels((1, len(shown)), (2.5, height), right=room, gap=0.3, top=0.86)
-    trained = sorted(rows["train_length"].unique())
-    low = min(float(over[name]["value"].min()) for name in shown)
-    for panel, name in zip(axes[0], shown, strict=True):
-        ends = [curve(panel, s, s.rows, "length") for s in series(over[name])]
-        panel.axhline(0, color=QUIET, linewidth=0.8, label="zero", zorder=1.5)
-        length_axis(panel, rows["length"].astype(float), trained)
-        mark_training(panel, trained)
-        panel.set_ylim(1.25 * low, CUT)
-        panel.set_title(PANELS[name], pad=16)
-        panel.set_xlabel("visible context (tokens)")
-        panel.tick_params(labelleft=panel is axes[0, 0])
-        if panel is axes[0, -1]:
-            label_ends(panel, [replace(end, y=min(end.y, CUT)) for end in ends])
-    axes[0, 0].set_ylabel("change of loss (nats per token)")
-    bands = "bands: 95 % bootstrap over documents"
-    entitle(
-        figure,
+    drawn = pd.concat([rows[rows["protocol"] == "full"], over_crop(rows)])
+    note = spread_note(rows, "bands: 95 % bootstrap over documents")
+    return length_figure(
+        drawn,
+        PANELS,
+        "change of loss (nats per token)",
         "What more context is worth",
-        f"{spread_note(rows, bands)} · above {CUT:g} is cut off",
+        f"{note} · above {CUT:g} is cut off",
+        size=(2.5, 2.5),
+        gap=0.3,
+        limits=(1.25 * float(drawn["value"].min()), CUT),
+        across="visible context (tokens)",
+        also=zero,
     )
-    return figure
+
+
+def zero(panel, protocol: str) -> None:
+    panel.axhline(0, color=QUIET, linewidth=0.8, label="zero", zorder=1.5)
 
 
 def over_crop(rows):
@@ -63,5 +51,5 @@ def over_crop(rows):
     base = crop.reindex(list(zip(*(full[name] for name in place), strict=True))).to_numpy(float)
     at_length = (full["length"] == full["train_length"]).to_numpy()
     base = np.where(at_length, full["value"], base)
-    out = full.assign(value=full["value"] - base, low=np.nan, high=np.nan)
+    out = full.assign(value=full["value"] - base, low=np.nan, high=np.nan, protocol="over crop")
     return out[out["value"].notna()]

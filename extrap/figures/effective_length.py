@@ -1,11 +1,11 @@
 """Effective length by task and series: up to which multiple of the training length does a score
 stay at 85 %?
 
-A cell is the longest length, over L, up to which the score keeps 85 % of what it is at L (linear in
-log2 of the length between measured ones; NoLiMa, arXiv 2502.05167), with its 95 % interval; >=
-where no measured length fails. Columns are tasks and protocols, lines are series; a cell is blank
-where the task was not asked or the run lies below its gate. Intervals are over seeds from three on;
-one seed has that of its scores.
+A cell is the longest length, over L, up to which the score keeps 85 % of its value at L (linear in
+log2 of the length between measured ones; NoLiMa, arXiv 2502.05167), with its 95 % interval: over
+seeds from three on, of the scores for one seed. The sign >= marks a lower bound: no measured length
+fails. A cell is blank if the study lacks the task or the run lies below its gate. Series are sorted
+by their average, a geometric mean over the tasks that they have.
 """
 
 import numpy as np
@@ -16,6 +16,7 @@ from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.page import POINT, text_width
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
+from extrap.results.effective import Effective
 from extrap.results.series import series
 from extrap.results.summary import reach
 
@@ -33,52 +34,67 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = rows[rows["extension"] == "direct"]
+    found = {s.label: s for s in series(rows.assign(status="ok"))}
     table = reach(rows)
-    found = {s.label: s for s in series(rows.assign(status="ok")) if s.label in table.index}
-    left = 0.25 + POINT * text_width(table.index, 7.5)
-    across = CELL * table.shape[1]
-    head = 0.75 * POINT * text_width(table.columns, 7) + 0.5
-    figure, ((panel,),) = panels(
-        (1, 1),
-        (across, LINE * len(table)),
-        right=max(0.15, head - CELL / 2),
-        gap=0,
-        left=left,
-        top=head,
-        least=0.52 * table.shape[1],
-    )
-    panel.set(xlim=(0, table.shape[1]), ylim=(len(table), 0), xticks=[], yticks=[])
+    lines: dict[str, list[Effective]] = {}
+    for label in table.index:
+        length = float(found[label].rows["train_length"].iloc[0])
+        lines[label] = [_over(cell, length) for cell in table.loc[label]]
+    averages = {label: _average(cells) for label, cells in lines.items()}
+    order = sorted(lines, key=lambda label: (-averages[label].tokens, label))
+    columns = [*table.columns, *(["average"] if table.shape[1] > 1 else [])]
+    left = 0.25 + POINT * text_width(order, 7.5)
+    head = 0.75 * POINT * text_width(columns, 7) + 0.5
+    size, margins = (CELL * len(columns), LINE * len(order)), {"left": left, "top": head, "gap": 0}
+    margins |= {"right": max(0.15, head - CELL / 2), "least": 0.52 * len(columns)}
+    figure, ((panel,),) = panels((1, 1), size, **margins)
+    panel.set(xlim=(0, len(columns)), ylim=(len(order), 0), xticks=[], yticks=[])
     panel.grid(visible=False)
     panel.spines[:].set_visible(False)
-    for i, label in enumerate(table.index):
+    for j, place in enumerate(columns):
+        panel.text(j + 0.4, -0.1, place, ha="left", va="bottom", rotation=45, fontsize=7)
+    for i, label in enumerate(order):
         ink = style_of(found[label]).text
         panel.text(-0.1, i + 0.5, label, ha="right", va="center", fontsize=7.5, color=ink)
-        for j, place in enumerate(table.columns):
-            _cell(panel, j, i, table.loc[label, place], found[label].rows["train_length"].iloc[0])
-    for j, place in enumerate(table.columns):
-        panel.text(j + 0.4, -0.1, place, ha="left", va="bottom", rotation=45, fontsize=7)
+        cells = lines[label]
+        for j, cell in enumerate(cells):
+            _cell(panel, j, i, cell, _interval(cell))
+        if len(columns) > len(cells):
+            known = sum(not np.isnan(cell.tokens) for cell in cells)
+            some = f"of {known} tasks" if known < len(cells) else ""
+            _cell(panel, len(cells), i, averages[label], some)
     words = "length over L up to which 85 % of the score at L is kept, ≥: at least; below it its "
-    words += "95 % interval, from 3 seeds on"
+    words += "95 % interval, from 3 seeds on · average: geometric mean"
     entitle(figure, "Effective length by task", f"{note(rows)} · {words}")
     return figure
 
 
-def _cell(panel, j: int, i: int, length, train_length) -> None:
-    if np.isnan(length.tokens):
+def _over(length: Effective, unit: float) -> Effective:
+    """Returns a length in other units: unit=L gives multiples of L."""
+    return Effective(length.tokens / unit, length.low / unit, length.high / unit, length.least)
+
+
+def _average(cells: list[Effective]) -> Effective:
+    """Returns the geometric mean of the cells that are known, without an interval."""
+    known = [cell for cell in cells if not np.isnan(cell.tokens)]
+    mean = 2 ** np.mean(np.log2([cell.tokens for cell in known]))
+    return Effective(float(mean), np.nan, np.nan, any(cell.least for cell in known))
+
+
+def _interval(cell: Effective) -> str:
+    if np.isnan(cell.low):
+        return ""
+    return f"{cell.low:.2g} {'on' if np.isinf(cell.high) else f'to {cell.high:.2g}'}"
+
+
+def _cell(panel, j: int, i: int, cell: Effective, below: str) -> None:
+    if np.isnan(cell.tokens):
         return
-    share = np.log2(max(1.0, length.tokens / train_length)) / np.log2(MOST)
+    share = np.log2(max(1.0, cell.tokens)) / np.log2(MOST)
     colour = colormaps["viridis"](min(1.0, share))
     panel.fill_between([j + 0.03, j + 0.97], i + 0.05, i + 0.95, color=colour, linewidth=0)
-    ink = "white" if share < 0.6 else "black"
-    words = f"{'≥' * length.least}{length.tokens / train_length:.2g}x"
-    known = not np.isnan(length.low)
-    panel.text(j + 0.5, i + (0.36 if known else 0.5), words, ha="center", va="center",
-               fontsize=7.5, color=ink)  # fmt: skip
-    if known:
-        high = "" if np.isinf(length.high) else f"{length.high / train_length:.2g}"
-        ends = (
-            f"{length.low / train_length:.2g} to {high}"
-            if high
-            else f"{length.low / train_length:.2g} on"
-        )
-        panel.text(j + 0.5, i + 0.72, ends, ha="center", va="center", fontsize=6, color=ink)
+    ink = {"ha": "center", "va": "center", "color": "white" if share < 0.6 else "black"}
+    words = f"{'≥' * cell.least}{cell.tokens:.2g}x"
+    panel.text(j + 0.5, i + (0.36 if below else 0.5), words, fontsize=7.5, **ink)
+    if below:
+        panel.text(j + 0.5, i + 0.72, below, fontsize=6, **ink)

@@ -4,12 +4,8 @@
 receptive field. arXiv 2212.10356.
 """
 
-import numpy as np
-
-from extrap.figures.drawing.axes import spread_note
-from extrap.figures.drawing.diagnostics import beside_columns, columns, level, lines
-from extrap.figures.drawing.ends import label_ends
-from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.axes import level, spread_note
+from extrap.figures.drawing.diagnostics import state_panels
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
 
@@ -18,30 +14,11 @@ NEEDS = {"task": "diagnostics", "metric": "gradient"}
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    lengths = sorted(rows["length"].unique())
-    shown, (height, room) = columns(rows), beside_columns(rows, 1.7)
-    figure, axes = panels(
-        (len(lengths), len(shown)), (2.1, height), right=room, gap=0.25, between=0.45, left=0.95
-    )
-    for (i, j), panel in np.ndenumerate(axes):
-        name, part = shown[j]
-        ends = lines(panel, part[part["length"] == lengths[i]], "at", shift=1)
-        panel.set_xscale("log", base=2)
-        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    away = rows.assign(at=rows["at"] + 1)
+    figure, axes = state_panels(away, "at", "distance + 1 (tokens)", "share within", 1.7)
+    for panel in axes.flat:
         level(panel, 0.99, ".99")
-        panel.set(
-            ylim=(-0.02, 1.04),
-            title=name if i == 0 else "",
-            xlabel="distance + 1 (tokens)" if i == len(lengths) - 1 else "",
-        )
-        panel.set_ylabel(f"{lengths[i]} tokens\n\nshare within" if j == 0 else "")
-        panel.tick_params(labelleft=j == 0)
-        if j == len(shown) - 1:
-            label_ends(panel, ends)
-    bars = "bands: 95 % t-interval over inputs"
-    entitle(
-        figure,
-        "How far back the answer reaches",
-        f"{spread_note(rows, bars)} · dotted: .99 of the gradient",
-    )
+    note = spread_note(rows, "bands: 95 % t-interval over inputs")
+    title = "How far back the answer reaches"
+    entitle(figure, title, f"{note} · dotted: .99 of the gradient")
     return figure

@@ -7,6 +7,7 @@ interval here, as trials are shared by depths; three and more have a t-interval.
 
 import numpy as np
 
+from extrap.figures.drawing.axes import spread_note
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.rows import comparable
 from extrap.results.series import select
@@ -30,10 +31,7 @@ def means(rows):
 
 
 def draw(rows):
-    return length_figure(
-        means(rows),
-        PROTOCOLS,
-        "accuracy, mean over depths",
-        "Retrieval accuracy by length",
-        "no interval",
-    )
+    rows = means(rows)
+    note = spread_note(rows, "no interval")
+    title = "Retrieval accuracy by length"
+    return length_figure(rows, PROTOCOLS, "accuracy, mean over depths", title, note)

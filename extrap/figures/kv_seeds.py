@@ -4,10 +4,9 @@ Seeds that missed the gate at the training length are grey. Nothing is averaged 
 best seed is picked. Conventions of arXiv 2402.09371 (variance over seeds).
 """
 
-import math
-
 from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.layout import leftmost, lowest, wrapped
+from extrap.figures.drawing.length_panels import SHARE
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.figures.kv_length import means
@@ -28,38 +27,21 @@ def draw(rows):
     found, styles = series(rows.assign(status="ok")), {}
     for s in series(rows):
         styles |= {run: style_of(s) for run in s.rows["run"].unique()}
-    columns = min(ACROSS, len(found))
-    figure, axes = panels(
-        (math.ceil(len(found) / columns), columns),
-        (1.5, 1.5),
-        right=0.3,
-        gap=0.2,
-        between=0.72,
-        top=0.86,
-    )
-    for k, panel in enumerate(axes.flat):
-        if k >= len(found):
-            panel.remove()
-            continue
-        s, train_lengths = found[k], sorted(found[k].rows["train_length"].unique())
+    margins = {"right": 0.3, "gap": 0.2, "between": 0.72, "top": 0.86}
+    figure, axes = wrapped(len(found), ACROSS, (1.5, 1.5), **margins)
+    for panel, s in zip(axes, found, strict=True):
+        train_lengths = sorted(s.rows["train_length"].unique())
         for run, values in seeds(s.rows, "length").items():
-            style = styles[run]
-            panel.plot(
-                values.index,
-                values,
-                color=style.colour,
-                linestyle=style.line,
-                linewidth=0.8,
-                alpha=0.9,
-                label=str(run),
-            )
+            stroke = {"color": styles[run].colour, "linestyle": styles[run].line}
+            stroke |= {"linewidth": 0.8, "alpha": 0.9}
+            panel.plot(values.index, values, label=str(run), **stroke)
         length_axis(panel, rows["length"], train_lengths)
         mark_training(panel, train_lengths)
-        panel.set_ylim(-0.03, 1.05)
+        panel.set_ylim(SHARE)
         panel.set_title(f"{s.label} ({s.rows['run'].nunique()})", color=style_of(s).text, pad=14)
-        panel.set_xlabel("length (tokens)" if k + columns >= len(found) else "")
-        panel.set_ylabel("accuracy" if k % columns == 0 else "")
-        panel.tick_params(labelleft=k % columns == 0)
+        panel.set_xlabel("length (tokens)" if lowest(panel) else "")
+        panel.set_ylabel("accuracy" if leftmost(panel) else "")
+        panel.tick_params(labelleft=leftmost(panel))
         panel.tick_params(axis="x", labelsize=6)
     entitle(
         figure,

@@ -9,13 +9,15 @@ task. Dotted: naming values at random. Conventions of arXiv 2305.19466 (figure 3
 import math
 from dataclasses import replace
 
-from extrap.figures.drawing.axes import QUIET, note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import pairs
+from extrap.figures.drawing.axes import DOTS, QUIET, note
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import leftmost, lowest, wrapped
+from extrap.figures.drawing.length_panels import SHARE
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import Style, style_of
 from extrap.figures.drawing.titles import entitle
-from extrap.results.series import Series, judged, seeds, select, series
+from extrap.results.series import Series, judged, select, series
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
 MAKE = " data=algorithmic"
@@ -24,63 +26,53 @@ BEYOND = 2
 
 
 def draw(rows):
-    chance = select(rows, **NEEDS | {"metric": "chance"})
+    chance = select(rows, **NEEDS | {"metric": "chance"}).drop_duplicates(["protocol", "at"])
     borders = trained(rows)
     rows = select(rows, **NEEDS)
     rows = rows.assign(mark=judged(rows), status="ok")
+    ends = rows.groupby("protocol")["at"].transform("max")
+    furthest = BEYOND * rows["protocol"].map(borders).fillna(ends)
+    found = series(rows)  # of all lengths, so that a line keeps its style in each panel
+    rows = rows[rows["at"] <= furthest]
     protocols = sorted(rows["protocol"].unique())
-    found = series(rows)  # of all panels, so that a line keeps its style in each
     labels = [s.label for s in found]
     size = (2.2, label_height(len(labels), 1.6))
-    figure, axes = pairs(len(protocols), size, right=label_room(labels), gap=0.25, between=0.62)
-    columns = min(2, len(protocols))
-    for k, panel in enumerate(axes):
-        here = rows[rows["protocol"] == protocols[k]]
-        furthest = BEYOND * borders.get(protocols[k], here["at"].max())
-        here = here[here["at"] <= furthest]
-        if protocols[k] in borders:
+    margins = {"right": label_room(labels), "gap": 0.25, "between": 0.62}
+    figure, axes = wrapped(len(protocols), 2, size, **margins)
+    for panel, protocol in zip(axes, protocols, strict=True):
+        here = rows[rows["protocol"] == protocol]
+        last = furthest[here.index].iloc[0]
+        if protocol in borders:
             shade = {"color": "#eeeeee", "linewidth": 0, "zorder": 0, "label": "trained lengths"}
-            panel.axvspan(0, borders[protocols[k]], **shade)
-        guess = chance[chance["protocol"] == protocols[k]].drop_duplicates("at").sort_values("at")
-        guess = guess[guess["at"] <= furthest]
-        dots = {"color": QUIET, "linestyle": (0, (1, 1.6)), "linewidth": 0.9, "label": "chance"}
+            panel.axvspan(0, borders[protocol], **shade)
+        guess = chance[(chance["protocol"] == protocol) & (chance["at"] <= last)].sort_values("at")
+        dots = {"color": QUIET, "linestyle": DOTS, "linewidth": 0.9, "label": "chance"}
         panel.plot(guess["at"], guess["value"], **dots)
         parts = [replace(s, rows=s.rows[s.rows.index.isin(here.index)]) for s in found]
-        ends = [_line(panel, s) for s in parts if len(s.rows)]
-        if k == columns - 1:  # names of all panels stand beside this one
-            named = {end.label for end in ends}
-            away = [s for s in found if s.label not in named]
-            ends += [End(s.label, _style(s), furthest, math.nan, True) for s in away]
-        panel.set(title=protocols[k], xlim=(0, furthest * 1.03), ylim=(-0.03, 1.05))
-        panel.set_xlabel("symbols" if k + columns >= len(protocols) else "")
-        panel.set_ylabel("exact match" if k % columns == 0 else "")
-        panel.tick_params(labelleft=k % columns == 0)
-        if k == columns - 1:
+        ends = [
+            line(panel, part.rows, "at", _style(part), s.label, band=0)
+            if len(part.rows)
+            else End(s.label, _style(s), last, math.nan, elsewhere=True)
+            for s, part in zip(found, parts, strict=True)
+        ]
+        panel.set(title=protocol, xlim=(0, last * 1.03), ylim=SHARE)
+        panel.set_xlabel("symbols" if lowest(panel) else "")
+        panel.set_ylabel("exact match" if leftmost(panel) else "")
+        panel.tick_params(labelleft=leftmost(panel))
+        if panel is axes[min(2, len(axes)) - 1]:  # names of all panels stand beside this one
             label_ends(panel, ends)
-    marks = "to twice the trained lengths, which are shaded · thin: seeds, thick: their mean; "
-    marks += "dotted: chance"
-    lost = below(rows)
-    entitle(
-        figure, "Length generalisation", f"{note(rows)} · {marks}" + (f" · {lost}" if lost else "")
-    )
+    words = f"{note(rows)} · to twice the trained lengths, which are shaded · thin: seeds, thick: "
+    words += "their mean; dotted: chance" + "".join(f" · {lost}" for lost in below(rows))
+    entitle(figure, "Length generalisation", words)
     return figure
 
 
-def below(rows) -> str:
-    """`below the gate: copy 7, reverse 12 of 15 runs`: a mean holds seeds that did not learn."""
+def below(rows) -> list[str]:
+    """[`below the gate: copy 7, reverse 12 of 15 runs`]: a mean holds seeds that did not learn."""
     lost = rows[rows["mark"] != "ok"].groupby("protocol")["run"].nunique()
     runs = rows.groupby("protocol")["run"].nunique()
     words = ", ".join(f"{protocol} {count} of {runs[protocol]}" for protocol, count in lost.items())
-    return f"below the gate: {words} runs (hollow: all of a scheme)" if words else ""
-
-
-def _line(panel, s: Series) -> End:
-    style = _style(s)
-    table = seeds(s.rows, "at")
-    middle = table.mean(axis=1)
-    thin_lines(panel, table, style)
-    panel.plot(middle.index, middle, label=s.label, zorder=3, **style.stroke)
-    return End(s.label, style, middle.index[-1], middle.iloc[-1])
+    return [f"below the gate: {words} runs (hollow: all of a scheme)"] if words else []
 
 
 def _style(s: Series) -> Style:

@@ -5,12 +5,10 @@ between them can take what attention has no use for; where turns past the traini
 together, that sink is lost. arXiv 2603.18017.
 """
 
-from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.drawing.diagnostics import lines, of_state
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series
+from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.diagnostics import of_state
+from extrap.figures.drawing.length_panels import length_figure
+from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "cosine"}
 OF = " at several lengths"
@@ -23,20 +21,10 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = of_state(select(rows, **NEEDS), "trained")
-    layers, found = sorted(rows["layer"].unique()), series(rows)
-    room = label_room([s.label for s in found])
-    height = label_height(len(found), 1.9)
-    figure, axes = panels((1, len(layers)), (2.1, height), right=room, gap=0.25, top=0.7)
-    train_lengths = sorted(rows["train_length"].unique())
-    for panel, layer in zip(axes[0], layers, strict=True):
-        ends = lines(panel, rows[rows["layer"] == layer], "length")
-        length_axis(panel, rows["length"], train_lengths)
-        mark_training(panel, train_lengths)
-        panel.set_ylim(-1.05, 1.05)
-        panel.set_title(f"layer {layer:g}", pad=16)
-        panel.tick_params(labelleft=panel is axes[0, 0])
-        if panel is axes[0, -1]:
-            label_ends(panel, ends)
-    axes[0, 0].set_ylabel("cosine")
-    entitle(figure, "Mean query and mean key", f"{note(rows)} · bands: 95 % over inputs")
-    return figure
+    layers = [f"layer {layer:g}" for layer in rows["layer"]]
+    titles = {name: name for name in sorted(set(layers), key=lambda name: int(name[6:]))}
+    words = f"{note(rows)} · bands: 95 % over inputs"
+    return length_figure(
+        rows.assign(protocol=layers), titles, "cosine", "Mean query and mean key", words,
+        size=(2.1, 1.9), limits=(-1.05, 1.05),
+    )  # fmt: skip

@@ -14,9 +14,10 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure
 
+from extrap.figures.drawing.axes import spread_note
 from extrap.figures.drawing.depth_panels import MARKS, depth_figure
 from extrap.figures.drawing.heatmap import heat_maps
-from extrap.figures.drawing.length_panels import length_figure
+from extrap.figures.drawing.length_panels import chance_lines, length_figure
 from extrap.results.rows import comparable
 from extrap.results.series import select
 
@@ -132,6 +133,25 @@ by_depth(
     " data=trace-written task=[trace-written]",
     "dotted: chance; wide dots: any of the chains",
 )
+
+
+def _serial(rows):
+    """The index of a record as its depth: 0 for the first, 1 for the last."""
+    rows = rows[(rows["axis"] == "index") | (rows["metric"] == "guess")]
+    last = rows.groupby(["task", "length"])["at"].transform("max")
+    rows = rows.assign(depth=rows["at"] / last, at=last + 1)
+    needs = {"task": "kv-serial", "metric": "accuracy", "seen": "retrieval"}
+    titles = {"records": "every record"}
+    return depth_figure(rows, needs, titles, "Retrieval at every index", items="records")
+
+
+_add(
+    "kv_serial",  # as the paper's figure 7, at every index in place of a few depths
+    "Retrieval accuracy at every index of the asked record (serial position), a panel per length: "
+    "how wide are the ends?",
+    {"task": "kv-serial", "metric": "accuracy", "axis": "index", "seen": "retrieval"},
+    _serial,
+)
 over_lengths(
     "kv_heatmap",
     "Retrieval accuracy over depth and length, a panel per scheme: does length fail, or distance "
@@ -159,15 +179,16 @@ def _aggregate(rows):
     }
     title, chance = "Questions about all of a context", select(rows, **needs | {"metric": "chance"})
     rows = comparable(select(rows, **needs))
-    return length_figure(rows, protocols, "accuracy", title, "Wilson, 95 %", chance)
+    note = spread_note(rows, "Wilson, 95 %") + " · dotted: chance" * (len(chance) > 0)
+    return length_figure(rows, protocols, "accuracy", title, note, also=chance_lines(chance))
 
 
 def _repeat(rows):
     protocols = {"nonrepeated": "running text", "later": "later copies of a text of L tokens"}
     title = "Repeated and non-repeated text by length"
-    interval = "bands: 95 % bootstrap over documents"
     rows = select(rows, task="repeat", metric="accuracy")
-    return length_figure(rows, protocols, "token accuracy", title, interval)
+    note = spread_note(rows, "bands: 95 % bootstrap over documents")
+    return length_figure(rows, protocols, "token accuracy", title, note)
 
 
 _add(

@@ -2,83 +2,60 @@
 receives more.
 
 Left: attention to a slot over the share of uniform attention, contents permuted over slots, trained
-(lines) and untrained (dotted). Right: attention to the record asked for less that to a dummy in its
-place. arXiv 2406.16008.
+(lines) and untrained (dotted). Right: attention to the record asked for, as a share of all, less
+that to a dummy in its place. Means over inputs and seeds. arXiv 2406.16008.
 """
 
 import numpy as np
 
-from extrap.figures.drawing.axes import perplexity_axis as plain_log
-from extrap.figures.drawing.axes import spread_note
-from extrap.figures.drawing.diagnostics import (
-    beside_columns,
-    datasets,
-    level,
-    lines,
-    of_state,
-    once,
-)
+from extrap.figures.drawing.axes import DOTS, level, note, perplexity_axis
+from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state, once
 from extrap.figures.drawing.ends import label_ends
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
-from extrap.results.series import select, series, spread
+from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
-LEAST = 0.01
+LEAST = 0.2
 """Of uniform attention. An untrained gate that forgets goes to 1e-20: it would flatten all else."""
+TITLES = {True: "a slot, over uniform attention", False: "the record asked for, less a dummy"}
+MEAN = {"thin": False, "band": 0}
 
 
 def draw(rows):
     raw, calibrated, uniform = (
-        _read(rows, metric) for metric in ("slot_mass", "calibrated", "slot_mass_uniform")
+        select(rows, **NEEDS | {"metric": m})
+        for m in ("slot_mass", "calibrated", "slot_mass_uniform")
     )
     raw, calibrated = (part[part["layer"].isna()] for part in (raw, calibrated))
     data, lengths = datasets(raw), sorted(raw["length"].unique())
-    height, room = beside_columns(raw, 1.6)
-    figure, axes = panels(
-        (len(data), 2 * len(lengths)), (1.9, height), right=room, gap=0.45, between=0.42, left=0.95
-    )
+    height, room = beside_columns(raw, 1.8)
+    margins = {"right": room, "gap": 0.5, "between": 0.62, "left": 0.95}
+    figure, axes = panels((len(data), 2 * len(lengths)), (2.5, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         n, position = lengths[j % len(lengths)], j < len(lengths)
         share = float(uniform.loc[uniform["length"] == n, "value"].iloc[0])
         last = float(raw.loc[raw["length"] == n, "at"].max())
-        part = of_state(raw if position else calibrated, "trained")
-        here = part[(part["data"] == data[i]) & (part["length"] == n)]
-        ends = lines(panel, here, "at", 1 / share if position else 1.0, 1 / last)
+        trained, untrained = (
+            of_state(raw if position else calibrated, state) for state in ("trained", "untrained")
+        )
+        here = trained[(trained["data"] == data[i]) & (trained["length"] == n)]
+        scale = 1 / share if position else 1.0
         if position:
-            _untrained(panel, of_state(raw, "untrained"), n, share, last)
-            plain_log(panel)
+            before = once(untrained[untrained["length"] == n])
+            dots = {"linestyle": DOTS, "linewidth": 0.9, "marker": "", "zorder": 2}
+            lines(panel, before.assign(at=before["at"] / last), "at", scale, **MEAN | dots)
+        ends = lines(panel, here.assign(at=here["at"] / last), "at", scale, **MEAN)
+        if position:
+            perplexity_axis(panel)
             level(panel, 1, "uniform")
             panel.set_ylim(bottom=max(panel.get_ylim()[0], LEAST))
         panel.set_xlim(-0.03, 1.03)
-        panel.set_title(
-            f"{'slot / uniform' if position else 'calibrated'} · {n} tokens" if i == 0 else ""
-        )
+        panel.set_title(f"{TITLES[position]} · {n} tokens" if i == 0 else "")
         panel.set_ylabel(f"{data[i]}\n\nattention" if j == 0 else "")
         panel.set_xlabel("slot (0 = first, 1 = last)" if i == len(data) - 1 else "")
         if j == axes.shape[1] - 1:
             label_ends(panel, ends)
-    bars = "bands: 95 % t-interval over inputs"
-    entitle(
-        figure,
-        "Attention of the query to each slot",
-        f"{spread_note(raw, bars)} · dotted: untrained; horizontal: uniform attention",
-    )
+    words = f"{note(raw)} · means over inputs and seeds · dotted: untrained; horizontal: uniform"
+    entitle(figure, "Attention of the query to each slot", words)
     return figure
-
-
-def _read(rows, metric):
-    return select(rows, **NEEDS | {"metric": metric})
-
-
-def _untrained(panel, rows, n, share, last) -> None:
-    for s in series(once(rows[rows["length"] == n])):
-        curve = spread(s.rows, "at")
-        style = {
-            "color": style_of(s).colour,
-            "linestyle": (0, (1, 1.2)),
-            "linewidth": 0.9,
-            "label": "_untrained",
-        }
-        panel.plot(curve.index / last, curve["value"] / share, **style)

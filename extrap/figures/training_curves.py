@@ -11,7 +11,8 @@ import pandas as pd
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import pairs
+from extrap.figures.drawing.layout import wrapped
+from extrap.figures.drawing.length_panels import SHARE
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.figures.drawing.training_parts import TITLES, parts
@@ -32,23 +33,17 @@ def draw(rows):
         shown[protocol, metric] = series(judged(part, rows) if metric == "accuracy" else part)
     rooms = [label_room(_labels(found)) for found in shown.values()]
     height = label_height(max(len(found) for found in shown.values()), 2.5)
-    figure, axes = pairs(
-        len(shown),
-        (3.2, height),
-        right=max(rooms[1::2] or rooms),
-        gap=max(rooms[::2]) + 0.45,
-        between=0.8,
-    )
+    margins = {"right": max(rooms[1::2] or rooms), "gap": max(rooms[::2]) + 0.45, "between": 0.8}
+    figure, axes = wrapped(len(shown), 2, (3.2, height), **margins)
     for panel, ((protocol, metric), found) in zip(axes, shown.items(), strict=True):
         ends = [_curve(panel, s) for s in found]
         if metric == "accuracy":
-            panel.set_ylim(-0.03, 1.05)
+            panel.set_ylim(SHARE)
         panel.set(title=f"{protocol}: {TITLES[metric]}", xlabel="training step")
         panel.margins(x=0.02)
         label_ends(panel, ends)
-    entitle(
-        figure, "Training", f"{note(trained)} · thin: seeds, thick: their mean{_diverged(rows)}"
-    )
+    words = f"{note(trained)} · thin: seeds, thick: their mean{_diverged(rows)}"
+    entitle(figure, "Training", words)
     return figure
 
 
@@ -84,4 +79,4 @@ def _curve(panel, s) -> End:
     middle = (table if every.empty else every).mean(axis=1)
     stroke = style.stroke | {"markevery": max(1, len(middle) // 8)}
     panel.plot(middle.index, middle, label=s.label, zorder=3 if s.ok else 2, **stroke)
-    return End(s.label, style, middle.index[-1], middle.iloc[-1])
+    return End(s.label, style, table.index[-1], middle.iloc[-1])

@@ -2,7 +2,7 @@
 the first layer. A wrapper around the scheme, set for one forward, records them.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
@@ -79,6 +79,36 @@ class Turned(Around):
         if not self.part.uses("attend", layer=at.layer):
             self.kept[at.layer] = q.mean(-2), k.mean(-2)
         return q, k
+
+
+class Unturned(Around):
+    """`kept` holds the queries and keys of every layer of the last forward as they are before
+    pairs of channels turn: {layer: (B, H, T, D) each}, all that is not a turn applied, keys
+    repeated for the heads that share them. A layer that owns its attention has none.
+    """
+
+    def __init__(self, part: Scheme):
+        super().__init__(part)
+        self.kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        if not self.part.uses("attend", layer=at.layer):
+            still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), self)
+            of_q, of_k = self.part.rotate(q, k, still)
+            self.kept[at.layer] = of_q, of_k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+        return self.part.rotate(q, k, at)
+
+
+class Silenced(Around):
+    """Heads whose output is 0: `heads` are pairs of layer and head."""
+
+    def __init__(self, part: Scheme, heads: Collection[tuple[int, int]]):
+        super().__init__(part)
+        self.heads = heads
+
+    def gate(self, o: Tensor, at: Where) -> Tensor:
+        kept = [(at.layer, head) not in self.heads for head in range(o.shape[1])]
+        return self.part.gate(o, at) * torch.tensor(kept, device=o.device)[:, None, None]
 
 
 class Jumped(Around):
@@ -187,6 +217,17 @@ class InspectedModel:
                 for layer, a in enumerate(seen.kept)
             ]
         )
+
+    def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
+        """Returns {layer: queries, keys}, (B, H, T, D) each, before pairs of channels turn."""
+        with torch.no_grad(), self._through(Unturned(self.scheme)) as seen:
+            self.model.hidden(tokens.to(self._device))
+        return seen.kept
+
+    def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
+        """Returns logits (B, last, vocab) if the output of these (layer, head) is 0."""
+        with torch.no_grad(), self._through(Silenced(self.scheme, heads)):
+            return self.model(tokens.to(self._device), last=last)
 
     def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
         """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv

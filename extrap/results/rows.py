@@ -150,6 +150,24 @@ def frame(records: list[dict]) -> pd.DataFrame:
     return sheet.frame(records, SCHEMA)
 
 
+def as_read(rows: Iterable[Mapping]) -> pd.DataFrame:
+    """Rows of one evaluation as `read` gives them after `write`, without a file. Raises ValueError
+    as `write`.
+    """
+    return _as_read(SCHEMA, rows, KEY, _check)
+
+
+def items_as_read(items: Iterable[Mapping]) -> pd.DataFrame:
+    """The same of per-item scores, for `write_items` and `read_items`."""
+    return _as_read(ITEM_SCHEMA, items, ITEM_KEY, _check_item)
+
+
+def _as_read(schema: Mapping, rows: Iterable[Mapping], key: tuple, check) -> pd.DataFrame:
+    text = sheet.encoded(schema, rows, key, check).decode()
+    found = sheet.parsed(text, Path("rows"), schema, check, AGAIN)
+    return sheet.frame([record for _, record in found], schema)
+
+
 def write_items(path: Path | str, items: Iterable[Mapping]) -> str:
     """Write per-item scores (protocol, length, depth, metric, item, value) as CSV. Returns the
     SHA-256 of the file.

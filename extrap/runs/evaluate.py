@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import cast
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -115,19 +116,49 @@ def evaluate(job: Job) -> None:
         job.source.note()
     atomic.check_links(job.results)
     schema.check_rows(job.results)
-    if CURVE in (tasks := planned(job)):
+    for task, measure in evaluations(job).items():
+        if task != CURVE:
+            _publish(job, task, measure)
+            continue
         # the curve belongs to the run: a job under another extension may write it now, too
         with lock.alone(job.run.folder, result_file(job, CURVE).note):
-            _publish(job, CURVE, lambda: Result(curve_rows(job.run)))
+            _publish(job, CURVE, measure)
+    if job.run.state["state"] != "diverged":
+        files = [result_file(job, task).rows for task in planned(job)]
+        job.dashboard.draw(files, job.config["plugins"])
+
+
+def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
+    """Returns what measures each task of a trained run, in the order of `planned`; of a diverged
+    run the curve alone. The models are made at the first use.
+    """
+    found: dict[str, Callable[[], Result]] = {}
+    if job.training:
+        found[CURVE] = lambda: Result(curve_rows(job.run))
     if job.run.state["state"] == "diverged":
-        return
-    model = cache(lambda: _models(job))
-    if USED in tasks:
-        _publish(job, USED, lambda: Result(_used_rows(*model())))
-    for name, task in job.tasks.items():
-        _publish(job, name, partial(_measure, job, name, task, model))
-    files = [result_file(job, task).rows for task in tasks]
-    job.dashboard.draw(files, job.config["plugins"])
+        return found
+    models = cache(lambda: _models(job))
+    if _reports_used(job):
+        found[USED] = lambda: Result(_used_rows(*models()))
+    return found | {
+        name: partial(_measure, job, name, task, models) for name, task in job.tasks.items()
+    }
+
+
+def measured_rows(job: Job) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Measures every task of a job and writes nothing. Returns the rows, as `rows.read` gives
+    those of the files that `evaluate` writes, and the items of each evaluation by its hash. Raises
+    UserError if the run is not trained yet.
+    """
+    check_trained(job)
+    job.run.check()
+    found, items = [], {}
+    for task, measure in evaluations(job).items():
+        result = measure()
+        found.append(rows.as_read(completed(job, task, result)))
+        if result.items:
+            items[config_hash(job, task)] = rows.items_as_read(result.items)
+    return pd.concat(found, ignore_index=True), items
 
 
 def check_trained(job: Job) -> None:
@@ -147,7 +178,7 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
         model = (
             InspectedModel(cast(GPT, extended), plain, partial(untrained, job))
             if diagnostic
-            else _Reader(extended, _device(job))
+            else _Reader(extended, source.device)
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
     result = checked(result, name)
@@ -180,6 +211,19 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     job.show()
     began = time.perf_counter()
     result = measure()
+    found = completed(job, task, result)
+    schema.claim_rows(job.results)
+    for path in (file.items, file.rows, job.run.done(file.note)):
+        atomic.sweep(path.parent, f".{path.name}.*.tmp")
+    if result.items:
+        rows.write_items(file.items, result.items)
+    rows.write(file.rows, found)
+    job.run.mark_evaluated(file.note, config, file.rows, time.perf_counter() - began)
+    job.dashboard.log(task, found)
+
+
+def completed(job: Job, task: str, result: Result) -> list[dict]:
+    """Returns the rows of a task with the columns that say which run it measured."""
     common = {
         "run": job.run.name,
         "study": job.study,
@@ -190,18 +234,10 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
         "task": task,
         "params": job.source.params,
         "corpus": job.source.corpus.sha256[:12],
-        "config": config,
+        "config": config_hash(job, task),
         "commit": commit(),
     }
-    found = [common | _extension_of(job, task, row) | row for row in result.rows]
-    schema.claim_rows(job.results)
-    for path in (file.items, file.rows, job.run.done(file.note)):
-        atomic.sweep(path.parent, f".{path.name}.*.tmp")
-    if result.items:
-        rows.write_items(file.items, result.items)
-    rows.write(file.rows, found)
-    job.run.mark_evaluated(file.note, config, file.rows, time.perf_counter() - began)
-    job.dashboard.log(task, found)
+    return [common | _extension_of(job, task, row) | row for row in result.rows]
 
 
 def _extension_of(job: Job, task: str, row: dict) -> dict:
@@ -215,23 +251,13 @@ def _extension_of(job: Job, task: str, row: dict) -> dict:
 
 def trained_model(job: Job) -> GPT:
     """The trained model without the extension, in evaluation mode on the device of the trainer."""
-    return job.source.trained(job.run).eval().to(_device(job))
+    return job.source.trained(job.run).eval().to(job.source.device)
 
 
 def _models(job: Job) -> tuple[GPT, Reader]:
     """Plain and extended."""
     model = trained_model(job)
     return model, job.extension(model)
-
-
-def _device(job: Job) -> torch.device:
-    if (wanted := job.source.trainer.accelerator) not in ("gpu", "cuda"):
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
-        same = f"trainer=cpu trainer.precision={job.source.precision}"
-        remedy = f"{same} evaluates the same run"
-        raise UserError("trainer.accelerator", wanted, "this machine has no GPU", remedy)
-    return torch.device("cuda")
 
 
 class _Reader:
@@ -241,7 +267,7 @@ class _Reader:
         self.extended = extended
         self.device = device
         if isinstance(extended, GPT):
-            self.losses = self._losses
+            self.losses, self.endings = self._losses, self._endings
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
         return self.extended(tokens.to(self.device), last=last)
@@ -249,6 +275,10 @@ class _Reader:
     def _losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
         assert isinstance(self.extended, GPT)
         return self.extended.losses(tokens.to(self.device), targets)
+
+    def _endings(self, texts: Tensor, last: int) -> Tensor:
+        assert isinstance(self.extended, GPT)
+        return self.extended.endings(texts.to(self.device), last)
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:

@@ -176,13 +176,16 @@ def make(
     config: dict[str, Any],
     choices: dict[str, str],
     opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
+    given: Callable[..., Source] | None = None,
 ) -> Job:
-    """The Job of a composed configuration; opened: opens the corpus of a source of text. Raises
-    UserError for names and numbers that no job can have; extrap/runs/validate.py checks the rest.
+    """The Job of a composed configuration; opened: opens the corpus of a source of text; given:
+    makes the source of a model in a variable. Raises UserError for names and numbers that no job
+    can have; extrap/runs/validate.py checks the rest.
     """
     plugins, choice = config["plugins"], choices["extension"]
     check_plugins(plugins)
-    source = (Published if Published.meant(config) else Fresh)(config, choices, opened)
+    usual = Published if Published.meant(config) else Fresh
+    source = (given or usual)(config, choices, opened)
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)

@@ -22,13 +22,14 @@ from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.pretrained.checkpoint import DTYPES, Checkpoint
+from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
 from extrap.runs.source import Source
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
-from extrap.utils.errors import UserError
+from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.versions import RUN
 
 PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
@@ -105,7 +106,8 @@ class Published(Source):
             raise UserError("model.bos", None, problem, "give the id of the token before a text")
         size = self.checkpoint.vocab
         folder, chat = self.checkpoint.folder, self.reading.chat
-        return PublishedVocabulary(folder, size, bos, settings.place, chat)
+        place = self.checkpoint.place
+        return PublishedVocabulary.of_folder(folder, size, bos, place, chat)
 
     def vocabulary_for(self, words: bool) -> Vocabulary:
         return self.vocabulary.words if words else self.vocabulary
@@ -130,7 +132,7 @@ class Published(Source):
 
     def untrained(self, layers: int | None = None) -> GPT:
         torch.manual_seed(self.seed)
-        return self.checkpoint.untrained(self.reading.train_length, layers)
+        return cast(GPT, self.checkpoint.untrained(self.reading.train_length, layers))
 
     @property
     def dtype(self) -> torch.dtype:
@@ -163,8 +165,17 @@ class Published(Source):
         return super().weights(run, model)
 
     def note(self) -> None:
+        """Keeps layers.json beside the configuration: which positions are on in which layers."""
         with self.run.alone():
             self.run.claim()
+            if not (path := self.run.folder / "layers.json").exists():
+                write_json(path, self._layers())
+
+    def _layers(self) -> Any:
+        try:
+            return layer_table(self.model("meta"))
+        except NotApplicable as error:
+            return str(error)
 
     @property
     def reads(self) -> dict[str, Any]:
@@ -190,12 +201,10 @@ class Published(Source):
         return {"train": train, "precision": self.trainer.precision}
 
     def check_tuned(self) -> None:
-        """Raises UserError for a model of transformers, and for a training in other numbers than
-        `model.dtype`.
+        """Raises UserError for a model of which extrap reads logits alone, and for a training in
+        other numbers than `model.dtype`.
         """
-        if (plain := self.checkpoint.plain) is not None:
-            problem = f"model_type={plain.kind} is read through transformers, logits alone"
-            raise UserError("finetune", problem=problem, remedy="leave finetune=none")
+        _ = self.model("meta").scheme
         if options.DTYPES[word := self.trainer.precision] is not self.dtype:
             problem = f"has another type of number than model.dtype={self.reading.dtype}"
             remedy = f"give trainer.precision={self.precision}"

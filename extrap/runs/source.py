@@ -111,6 +111,17 @@ class Source(ABC):
     def trainer(self) -> TrainerOptions:
         return read(self.config["trainer"])
 
+    @property
+    def device(self) -> torch.device:
+        """Where evaluation runs. Raises UserError for a GPU that this machine does not have."""
+        if (wanted := self.trainer.accelerator) not in ("gpu", "cuda"):
+            return torch.device("cpu")
+        if not torch.cuda.is_available():
+            same = f"trainer=cpu trainer.precision={self.precision}"
+            remedy = f"{same} evaluates the same run"
+            raise UserError("trainer.accelerator", wanted, "this machine has no GPU", remedy)
+        return torch.device("cuda")
+
     def check(self) -> None:
         """Raises UserError for text, a trainer or a model that cannot work on this machine."""
         _ = self.corpus, self.trainer

@@ -5,6 +5,7 @@ import sys
 from contextlib import nullcontext
 from functools import cache
 
+from extrap.runs.training import light_start as light_start  # isort: skip  (before Lightning)
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback
 from lightning.pytorch.utilities.exceptions import SIGTERMException

@@ -51,7 +51,12 @@ class GatedDeltaRule(Scheme):
         wide = torch.promote_types(q.dtype, torch.float32)
         q, k = (self.key(z, n, at.layer).to(wide) for n, z in enumerate((q, k)))
         log_a, b = (z.to(wide) for z in self.forgetting_and_writing(at.x, at.layer))
-        return gated_delta_rule(q * at.scale, k, v.to(wide), log_a, b).to(v.dtype)
+        values = (q * at.scale, k, v.to(wide), log_a, b)
+        return read(*values, state=self.first_state(*values))[0].to(v.dtype)
+
+    def first_state(self, *values: Tensor) -> Tensor | None:
+        """Returns the state (B, H, E, D) from which texts start; None for 0."""
+        return None
 
     def key(self, z: Tensor, n: int, layer: int) -> Tensor:
         """Returns (B, H, T, D) convolved, as unit vectors; n = 0 for queries, 1 for keys."""
@@ -66,9 +71,48 @@ class GatedDeltaRule(Scheme):
         return log_a.transpose(1, 2), F.linear(x, wb).sigmoid().transpose(1, 2)
 
 
+class PassedState(GatedDeltaRule):
+    """State passing, arXiv 2507.02782: in training, each text starts from the state in which
+    `texts` other texts of its batch, read one after the other, left the layer.
+
+    So training meets the states of longer texts; a test starts from 0, as without it. No gradient
+    flows into the states. The paper tunes a trained model so for 500 steps, and each step takes
+    over the states of the step before; here a batch is enough, so that a run can be resumed, and
+    the training is whole. A batch of B texts passes B - 1 at most, and one of 1 none.
+
+    Kind: relative
+    Used by: -
+    Past L: defined; states of texts + 1 training lengths were met
+    Source: arXiv 2507.02782; arXiv 2412.06464
+    Colour: azure
+    """
+
+    def __init__(self, shape: Shape, taps: Size = 4, texts: Size = 7):
+        super().__init__(shape, taps)
+        if texts < 1:
+            raise ValueError(f"texts={texts}: at least 1; without any it is GatedDeltaRule")
+        self.texts = texts
+
+    @torch.no_grad()
+    def first_state(self, *values: Tensor) -> Tensor | None:
+        state = None
+        for _ in range(min(self.texts, len(values[0]) - 1) if self.training else 0):
+            state = read(*values, state=state)[1].roll(1, 0)
+        return state
+
+
 def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor) -> Tensor:
     """Computes o (B, H, T, E) chunk by chunk from q, k (B, H, T, D), v (B, H, T, E), ln a and b."""
-    state, read = None, []
+    return read(q, k, v, log_a, b, state=None)[0]
+
+
+def read(
+    q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor, state: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Computes o, as gated_delta_rule, and the last state (B, H, E, D), from the first; None is
+    0.
+    """
+    outputs = []
     for Q, K, V, G, beta in zip(*(z.split(CHUNK, 2) for z in (q, k, v, log_a, b)), strict=True):
         log_g = G.cumsum(-1)
         n = log_g.shape[-1]
@@ -81,8 +125,9 @@ def gated_delta_rule(q: Tensor, k: Tensor, v: Tensor, log_a: Tensor, b: Tensor) 
             system, beta[..., None] * target, upper=False, unitriangular=True
         )
         own = (Q @ K.transpose(-1, -2) * ratio) @ u
-        read.append(own if state is None else own + g * (Q @ state.transpose(-1, -2)))
+        outputs.append(own if state is None else own + g * (Q @ state.transpose(-1, -2)))
         left = (log_g[..., -1:] - log_g).exp()[..., None]
         more = (u * left).transpose(-1, -2) @ K
         state = more if state is None else g[..., -1:, :] * state + more
-    return torch.cat(read, 2)
+    assert state is not None
+    return torch.cat(outputs, 2), state

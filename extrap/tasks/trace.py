@@ -32,6 +32,7 @@ class VariableTracking(Grid):
     """
 
     name: ClassVar[str] = "trace"
+    words: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
     hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3, 4)

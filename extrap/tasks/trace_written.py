@@ -31,6 +31,7 @@ class WrittenTracking(VariableTracking):
     """
 
     name: ClassVar[str] = "trace-written"
+    words: ClassVar[bool] = False
 
     hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3)
 

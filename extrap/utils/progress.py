@@ -1,5 +1,5 @@
-"""How far the work is: a bar on a terminal, a line a minute and one per phase elsewhere, and a
-small file for the sweep that started this process and for `extrap status`.
+"""How far the work is: a bar on a terminal and in a notebook, elsewhere a line a minute and one per
+phase, and a small file for the sweep that started this process and for `extrap status`.
 
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")
@@ -39,8 +39,9 @@ class Progress:
         self._first: tuple[float, int] | None = None  # step of this process: a run may be resumed
         self._start = self._written = self._said = time.monotonic()
         self._written -= PAUSE
-        terminal = sys.stderr.isatty() and FILE not in os.environ
-        self._bar = tqdm(desc=label, dynamic_ncols=True, file=sys.stderr) if terminal else None
+        shown = sys.stderr.isatty() or "ipykernel" in sys.modules  # a terminal, a notebook
+        shown = shown and FILE not in os.environ
+        self._bar = tqdm(desc=label, dynamic_ncols=True, file=sys.stderr) if shown else None
         self(0)
 
     def __call__(self, done: int, total: int | None = None, note: str = "") -> None:

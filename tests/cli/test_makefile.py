@@ -1,4 +1,4 @@
-"""`make study`: the commands that it runs, in order, for every committed study."""
+"""`make study`: the commands that it runs, in order, for every committed study; `make demo`."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from shutil import which
 import pytest
 import yaml
 
+from benchmarks import demo
 from extrap.results.places import having
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,15 @@ pytestmark = [
 ]
 
 
+def make(*words: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
+    stamps = ["STAMP=Makefile", "-o", "Makefile"]  # never made, however old its date
+    return subprocess.run(
+        ["make", "-s", *words, *stamps],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment, check=True,
+    )  # fmt: skip
+
+
 @pytest.fixture
 def made(tmp_path):
     """study -> the command lines of `make study`, run by a program that does nothing."""
@@ -28,12 +38,7 @@ def made(tmp_path):
     (tmp_path / "extrap").chmod(0o755)
 
     def run(study: str) -> list[str]:
-        stamp = ["STAMP=Makefile", "-o", "Makefile"]  # never made, however old its date
-        words = ["make", "-s", "study", f"STUDY={study}", f"BIN={tmp_path}", *stamp]
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-        done = subprocess.run(
-            words, cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment, check=True
-        )
+        done = make("study", f"STUDY={study}", f"BIN={tmp_path}")
         return re.findall(rf"^\+ {tmp_path}/(.*)$", done.stderr, re.MULTILINE)
 
     return run
@@ -62,3 +67,32 @@ def test_every_committed_study_is_made(made):
     lines = [line for study in WHOLE for line in made(study)]
     assert {line.split("=")[1] for line in lines if "experiment=" in line} == committed
     assert {line.split()[2] for line in lines if line.startswith("extrap table")} == names
+
+
+def test_the_demo_draws_two_models_first_and_writes_where_git_ignores():
+    lines = make("-n", "demo").stdout.splitlines()
+    words = [line.partition("/extrap ")[2].split() for line in lines if "/extrap " in line]
+    first, second = words[0], words[3]
+    assert [line[1] if line[0] == "-m" else line[0] for line in words] == [
+        "experiment=demo", "plot", "table",
+        "experiment=demo", "plot", "table",
+    ]  # fmt: skip
+    assert (first[3:], second[2:]) == (["sweep.grid=null", "scheme=rope,alibi"], [])
+    (study,) = {line[1] for line in words if line[0] in ("plot", "table")}
+    assert f"study={study}" in first and f"study={study}" in second
+    for path in f"results/{study}/rows/a.csv", f"runs/{study}":
+        ignored = ["git", "check-ignore", "-q", path]
+        assert subprocess.run(ignored, cwd=ROOT, check=False).returncode == 0
+    assert not (CONF / f"{study}.yaml").exists()
+
+
+def test_the_demo_says_how_long_it_takes():
+    grids = yaml.safe_load((CONF / "demo.yaml").read_text())["sweep"]["grid"]
+    schemes = [grid["scheme"] for grid in grids]
+    assert sum(1 if isinstance(name, str) else len(name) for name in schemes) == demo.MODELS
+    pair = demo.JOB + demo.DRAWING
+    assert demo.line(60 / pair, 8).startswith(
+        "4 models, about 2 minutes on this machine; the first figure after 1 minute."
+    )
+    assert "the first figure after 2 minutes" in demo.line(60 / pair, 1)
+    assert 0 < demo.plain_step() < 60

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extrap.cli.commands import COMMANDS, main
+from extrap.cli.commands import COMMANDS, main, module
 from extrap.results.rows import read
 from extrap.runs.dashboard import WandB
 from extrap.runs.evaluate import measured
@@ -130,10 +130,10 @@ def test_every_configuration_of_a_readme_composes(
 @pytest.mark.parametrize("line", [line for line in commands() if small(line)])
 def test_every_command_of_a_readme_has_its_options(line: str, capsys) -> None:
     _, name, *words = shlex.split(line)
-    if name == "longrope":
+    if name in ("layers", "longrope"):
         return  # framed by Hydra, as extrap itself
     with pytest.raises(SystemExit):
-        import_module(f"extrap.cli.{name}").main(["--help"])
+        import_module(module(name)).main(["--help"])
     options = [word.split("=")[0] for word in words if word.startswith("--")]
     text = capsys.readouterr().out
     assert all(option in text for option in options)

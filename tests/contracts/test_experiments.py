@@ -62,7 +62,8 @@ def test_a_study_that_goes_on_from_its_rows_finds_those_that_are_committed(
     monkeypatch.chdir(CONF.parents[1])
     words = [f"experiment={name}", *words, "logger=none"]
     this = job(*words, tiny=())
-    if name in RUNNING and not [*Path(f"results/{name}/rows").glob(f"{this.run.name}__*")]:
+    study = this.config["study"]
+    if study in RUNNING and not [*Path(f"results/{study}/rows").glob(f"{this.run.name}__*")]:
         pytest.skip("a study that still runs has no row of this job")
     before = MEASURED_BEFORE.keys() & this.config["task"].keys()
     assert measured(this) == (not before)

@@ -5,8 +5,10 @@ text come up, and that windows stay as long as in training.
 import torch
 
 from extrap.extensions.by_parts import YaRN
+from extrap.extensions.end_prompt import EndPrompt
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.pose import PoSE, Skipwise
+from extrap.extensions.randomised_yarn import RandomisedYaRN
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
 from extrap.schemes.rope import RoPE
@@ -55,3 +57,24 @@ def test_windows_of_tuning_are_as_long_as_those_of_training():
     longer = job("scheme=rope", "finetune=full", "extension=pose", "finetune.factor=2").training
     assert longer.length == 2 * longer.source.length
     assert longer.extension_options["method"]["factor"] == 16
+
+
+def test_end_prompt_keeps_the_first_part_and_puts_the_last_tokens_at_the_end():
+    s, t = EndPrompt(Interpolation(4.0), 3).extend(RoPE(SHAPE)), torch.arange(8).double()
+    assert (4 * s.train().positions(t)).tolist() == [0, 1, 2, 3, 4, 29, 30, 31]
+    assert (4 * s.positions(t[:3])).tolist() == [0, 1, 2]
+    assert torch.equal(4 * s.eval().positions(t), t)
+
+
+def test_randomised_yarn_draws_a_subset_of_the_longer_text_and_reads_as_yarn():
+    s, t = RandomisedYaRN(YaRN(4.0)).extend(RoPE(SHAPE)), torch.arange(8).double()
+    torch.manual_seed(0)
+    drawn = torch.stack([s.train().positions(t) for _ in range(2000)])
+    assert (drawn.diff() >= 1).all() and (drawn == drawn.round()).all()
+    assert float(drawn.min()) == 0 and float(drawn.max()) == 31
+    # order statistic k of a subset of n of 0 .. N - 1 has mean k (N + 1) / (n + 1) - 1
+    means = torch.tensor([k * 33 / 9 - 1 for k in range(1, 9)]).double()
+    assert (drawn.mean(0) - means).abs().max() < 0.3
+    assert torch.equal(s.eval().positions(t), t)
+    yarn = frequencies_used(YaRN(4.0).extend(RoPE(SHAPE)), 8)
+    assert torch.equal(frequencies_used(s, 8), yarn)

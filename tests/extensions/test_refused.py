@@ -11,6 +11,7 @@ from extrap.extensions.crop import Crop
 from extrap.extensions.drope import DroPE
 from extrap.extensions.dual_chunk import DualChunkAttention
 from extrap.extensions.dynamic_ntk import DynamicNTK
+from extrap.extensions.end_prompt import EndPrompt
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.learned_table import LearnedTable
 from extrap.extensions.log_n import ClippedLogN
@@ -22,6 +23,7 @@ from extrap.extensions.parallel_windows import ParallelWindows
 from extrap.extensions.pi_pair import PairInterpolation
 from extrap.extensions.pose import PoSE
 from extrap.extensions.randomised_positions import RandomisedTest
+from extrap.extensions.randomised_yarn import RandomisedYaRN
 from extrap.extensions.rerope import LeakyReRoPE, ReRoPE
 from extrap.extensions.self_extend import SelfExtend
 from extrap.extensions.shifted_positions import STRING
@@ -72,6 +74,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:extrap")
         (PoSE, {"method": Interpolation(1.0)}, "method"),
         (PoSE, {"method": DynamicNTK(2.0)}, "method"),
         (RandomisedTest, {"test": "sampled", "longest": 128}, "longest"),
+        (RandomisedYaRN, {"method": Interpolation(4.0)}, "method"),
         (SelfExtend, {"factor": 0.5}, "factor"),
         (StreamingLLM, {"recent": 0}, "recent"),
         (StreamingLLM, {"sinks": -1}, "sinks"),
@@ -110,6 +113,8 @@ REFUSED: list[tuple[Extension, str | Scheme]] = [
     (DualChunkAttention(farthest=64), "rope"),
     (DualChunkAttention(window=40), "rope"),
     (DynamicNTK(mode="row"), "vo-rope"),
+    (EndPrompt(Interpolation(4.0), 0), "rope"),
+    (EndPrompt(Interpolation(4.0), 64), "rope"),
     (LearnedTable("clamp"), "rope"),
     (LearnedTable("clamp"), "learned-clamp"),
     (LeakyReRoPE(width=63), "rope"),

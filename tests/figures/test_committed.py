@@ -3,6 +3,7 @@
 SVG alone, which is most of the figure at a tenth of the time; both formats come from one drawing.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,27 @@ from extrap.results.places import having, place
 from extrap.results.rows import read
 
 RESULTS = Path(__file__).parents[2] / "results"
+PAGE, LEGIBLE = 7, 5
+"""Inches of a page, and the least size of text on it, in points."""
+TABLES = {"audit"}
+"""Figures for a screen: a line for each scheme, a column for each property."""
 STUDIES = [folder.name for folder in having(RESULTS, "figures/*.svg")]
 DRAWN = [study for study in STUDIES if (place(RESULTS, study) / "rows").is_dir()]
 
 
 def committed(study):
     return sorted((place(RESULTS, study) / "figures").glob("*.svg"))
+
+
+def test_committed_figures_are_legible_on_a_page():
+    small = {}
+    for file in (file for study in STUDIES for file in committed(study) if file.stem not in TABLES):
+        text = file.read_text()
+        inches = float(re.search(r' width="([\d.]+)pt"', text)[1]) / 72
+        least = min(float(size) for size in re.findall(r"font-size: ([\d.]+)px", text))
+        if least * min(1, PAGE / inches) < LEGIBLE - 1e-6:
+            small[file.stem] = f"{least} pt at {inches:.1f} in"
+    assert not small
 
 
 @pytest.mark.sample(4)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from matplotlib.collections import QuadMesh
 
 from extrap import figures
 from extrap.figures import (
@@ -66,24 +65,16 @@ def test_they_are_registered():
 
 
 def test_sinks_stand_beside_uniform_attention(inside, drawn):
-    panel = titled(drawn["sink_keys"], "rope (retrieval only)")
-    (mesh,) = (c for c in panel.collections if isinstance(c, QuadMesh))
-    cells = mesh.get_array()
-    assert cells.shape == (5, 16)
-    assert [
-        t.get_text() for t in titled(drawn["sink_keys"], "alibi (retrieval only)").get_yticklabels()
-    ][-1] in ("uniform", "")
-    trained = value(
-        inside,
-        "rope",
-        metric="mass",
-        protocol="trained_records",
-        data="retrieval",
-        length=L,
-        layer=1,
-    ).sort_values("at")
-    np.testing.assert_allclose(cells[3], trained["value"])
-    np.testing.assert_allclose(cells[4], cells[0])  # untrained attention is uniform in these rows
+    panel = titled(drawn["sink_keys"], "trained: retrieval")
+    found = [line for line in panel.lines if line.get_label() == "rope (retrieval only)"]
+    own = {"metric": "mass", "data": "retrieval", "length": L, "at": 0}
+    for state, line in zip(("untrained", "trained"), found, strict=True):
+        rows = value(inside, "rope", protocol=f"{state}_records", **own).sort_values("layer")
+        np.testing.assert_allclose(line.get_xydata(), rows[["layer", "value"]].to_numpy(float))
+    assert [line.is_dashed() for line in found] == [True, False]
+    (uniform,) = lines(panel)["uniform"][:1]
+    rows = value(inside, "rope", **own | {"metric": "mass_uniform"})
+    assert uniform[1] == pytest.approx(rows["value"].mean())
 
 
 def test_slots_are_over_uniform_and_calibrated(inside, drawn):
@@ -102,7 +93,7 @@ def test_slots_are_over_uniform_and_calibrated(inside, drawn):
     np.testing.assert_allclose(
         np.array(lines(calibrated)["rope (retrieval only)"])[:, 1], rows["value"]
     )
-    unlearned = [line for line in raw.lines if line.get_label().startswith("nope")]
+    unlearned = [line for line in calibrated.lines if line.get_label().startswith("nope")]
     assert {line.get_color() for line in unlearned} == {BELOW_GATE}
 
 

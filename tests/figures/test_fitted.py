@@ -94,9 +94,37 @@ def test_a_figure_for_a_paper_lies_beside_the_whole_one(results, capsys):
     assert [file.read_bytes() for file in files] == first
 
 
+def test_a_protocol_and_a_length_pick_one_panel(results, capsys):
+    words = ["demo", "kv_depth", "--protocol", "records", "--lengths", "4", "--width", "3.3in"]
+    plot.main([*words, "--results", str(results)])
+    text = (results / "demo" / "figures" / "paper" / "kv_depth.svg").read_text()
+    assert text.count("axes_") == 1 and ">4x (256 tokens)<" in text and ">records: pairs<" in text
+
+
+def test_a_figure_without_the_picked_panels_is_not_drawn(results, capsys):
+    picks = ["--protocol", "sliding", "--results", str(results)]
+    plot.main(["demo", *picks])
+    drawn = {file.stem for file in (results / "demo" / "figures" / "paper").glob("*.svg")}
+    assert "loss_length" in drawn and "kv_depth" not in drawn
+    with pytest.raises(SystemExit, match="2"):
+        plot.main(["demo", "kv_depth", *picks])
+    assert "FIGURE=kv_depth: no panels of these" in capsys.readouterr().err
+
+
+def test_reference_lines_stay_with_a_picked_panel(serving):
+    figure, form = ALL["multidoc_depth"], plot.Form(protocols=("ordered",))
+    part = plot.picked(figure, serving("multidoc_depth"), form)
+    own = figures.select(part, **figure.NEEDS)
+    assert {"ordered", "oracle", "closed_book"} <= {*own["protocol"]}
+    assert "shuffled" not in {*own["protocol"]}
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        (["--protocol", "recods"], "--protocol=recods: not in this study; did you mean records?"),
+        (["--lengths", "3"], "--lengths=3: not in this study; choose one of 1,"),
+        (["--lengths", "far"], "--lengths=far: expected multiples of the training length; give"),
         (
             ["--series", "rop"],
             "--series=rop: no such series; series of this study: alibi, rope, t5",

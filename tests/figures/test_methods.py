@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from extrap import figures
-from extrap.figures.drawing import families
 from extrap.figures.drawing.palette import registered
 from extrap.results.methods import compared, methods, order, target
 from extrap.results.series import select
+from extrap.studies.extension import families
 from extrap.studies.extension import limit as density
 from extrap.studies.extension.figures import (
     best_factor,

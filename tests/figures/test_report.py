@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from matplotlib.colors import to_rgb
@@ -99,7 +100,10 @@ def test_names_from_rows_stay_text(frame, columns):
 def test_every_curve_is_what_spread_says_of_its_series(study):
     found = views.known(study)
     shown = views.views(found)
-    assert {view.score for view in shown} >= {"kv records accuracy", "nll sliding perplexity"}
+    assert {view.score for view in shown} >= {
+        "retrieval accuracy (records)",
+        "text perplexity (sliding window)",
+    }
     view = next(v for v in shown if (v.kind, v.protocol, v.length) == ("depth", "records", 256))
     for curve in view.curves:
         part = select(found[curve.series].rows, task="kv", metric="accuracy", protocol="records")
@@ -152,6 +156,27 @@ def test_the_leaderboard_ranks_by_retrieval_past_the_training_length(study, text
     mean = part[(part["length"] == 256) & part["depth"].notna()]["value"].mean()
     assert cells[0][1].startswith(number(mean))
     assert [line[2] for line in cells] == ["1", "2", "-"], "learned is not read that far"
+
+
+def test_a_sentence_at_the_top_says_what_the_leaderboard_says(frame, text):
+    lead = re.search(r'<p class="lead">(.*?)</p>', text).group(1)
+    assert lead.startswith("At 4 times the training length, <b>alibi</b> has the best retrieval")
+    assert "Every other series lies below it." in lead and "The last of 2, <b>rope</b>, has" in lead
+    one = page.page(frame(study_rows(("rope", "alibi"), (0,))), images=False)
+    assert "With fewer than three seeds, this order may be chance." in one
+    found = frame([one for seed in range(3) for one in run_rows("alibi", seed=seed)])
+    twins = pd.concat([found, found.assign(scheme="twin", run="twin-" + found["run"])])
+    assert "do not tell it apart from <b>twin</b>" in page.page(twins, images=False)
+
+
+def test_cells_of_heat_maps_do_not_touch():
+    style = (HERE / "style.css").read_text()
+    assert re.search(r"\.heat \{[^}]*border-collapse: separate; border-spacing: [1-9]", style)
+    assert [heatmap._cell(share).split(">")[1] for share in (0.998, 0.004, 0.5)] == [
+        "1</td",
+        ".00</td",
+        ".50</td",
+    ]
 
 
 def test_cells_of_heat_maps_are_the_rows(study, text):

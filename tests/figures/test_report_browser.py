@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(bool(LACKING), reason=f"no {LACKING}: apt-get install chromium "
                        "chromium-driver"),
 ]  # fmt: skip
+PADDED = "retrieval accuracy (fixed records, more filler)"
 RIGHT, DOWN = "\ue014", "\ue015"
 
 
@@ -53,27 +54,27 @@ def test_it_loads_without_an_error_and_shows_one_view(window, file):
     window.open(file)
     assert window.errors() == []
     assert window.script(SHOWN) == [
-        {"kind": "length", "score": "kv records accuracy", "length": ""}
+        {"kind": "length", "score": "retrieval accuracy (records)", "length": ""}
     ]
 
 
 def test_a_score_a_kind_and_a_length_are_chosen(window, file):
     window.open(file)
-    assert window.script(CHOOSE, "score", "nll sliding perplexity")
-    assert [view["score"] for view in window.script(SHOWN)] == ["nll sliding perplexity"]
+    assert window.script(CHOOSE, "score", "text perplexity (sliding window)")
+    assert [view["score"] for view in window.script(SHOWN)] == ["text perplexity (sliding window)"]
     assert window.script(CHOOSE, "kind", "depth") == "depth"
     assert window.script(CHOOSE, "length", "256") == "256"
     (shown,) = window.script(SHOWN)
     assert (shown["kind"], shown["score"], shown["length"]) == (
         "depth",
-        "kv records accuracy",
+        "retrieval accuracy (records)",
         "256",
     )
-    assert window.script(CHOOSE, "score", "kv padded accuracy")
-    assert [view["score"] for view in window.script(SHOWN)] == ["kv padded accuracy"]
-    assert window.script(CHOOSE, "heatscore", "kv padded accuracy")
+    assert window.script(CHOOSE, "score", PADDED)
+    assert [view["score"] for view in window.script(SHOWN)] == [PADDED]
+    assert window.script(CHOOSE, "heatscore", PADDED)
     heats = "return [...document.querySelectorAll('.heats:not(.off)')].map(h => h.dataset.score)"
-    assert window.script(heats) == ["kv padded accuracy"]
+    assert window.script(heats) == [PADDED]
     assert window.errors() == []
 
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from extrap.figures.drawing import palette
 from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import End, label_ends, spaced
+from extrap.figures.drawing.ends import BELOW, End, label_ends, spaced
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.palette import BELOW_GATE, COLOURS, MARKERS, registered
 from extrap.figures.drawing.style import CONDITIONS, EXTENDED, scheme_style, style_of
@@ -186,9 +186,17 @@ def test_labels_stand_at_the_height_where_lines_end(scale):
     label_ends(axes, ends)
     heights = {text.get_text(): text.xy[1] for text in axes.texts}
     assert heights["a"] == pytest.approx(0.5 if scale == "log" else 9 / 99)
-    assert heights["c (to 8)"] < heights["a"] < heights["b (to 5)"]
-    assert heights["d"] < heights["a"]  # its line does not end here, nor early
+    assert heights["c (to 8)"] < heights["b (to 5)"] < 0  # no height says how well they do
+    assert 0 <= heights["d"] < heights["a"]  # its line does not end here, nor early
     assert not axes.lines
+
+
+def test_many_early_ends_stand_at_their_heights():
+    axes = Figure(figsize=(4, 4)).add_axes((0, 0, 0.5, 1))
+    axes.set(xlim=(1, 10), ylim=(0, 1))
+    label_ends(axes, [End(f"{k}", scheme_style("t5"), 10 - k, k / 10) for k in range(BELOW + 2)])
+    heights = {text.get_text(): text.xy[1] for text in axes.texts}
+    assert heights[f"{BELOW + 1} (to {9 - BELOW})"] == pytest.approx((BELOW + 1) / 10)
 
 
 @pytest.mark.parametrize(("words", "grows"), [(3, False), (60, True)])

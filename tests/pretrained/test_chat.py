@@ -59,12 +59,12 @@ def theirs(folder):
 
 @pytest.fixture(scope="module")
 def plain(folder):
-    return PublishedVocabulary(folder, 1000, 0, "here")
+    return PublishedVocabulary.of_folder(folder, 1000, 0, "here")
 
 
 @pytest.fixture(scope="module")
 def spoken(folder):
-    return PublishedVocabulary(folder, 1000, 0, "here", chat=True)
+    return PublishedVocabulary.of_folder(folder, 1000, 0, "here", chat=True)
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,8 @@ def test_the_date_of_a_template_is_that_of_a_fixed_day(way, start, theirs, tmp_p
     format = "%d %b %Y, %A %d %B %Y-%m-%d %H:%M"
     text = "26 Jul 2024, Friday 26 July 2024-07-26 12:00"
     dated = start + way.format(f"strftime_now('{format}')") + CHAT
-    found = PublishedVocabulary(written(tmp_path, dated), 1000, 0, "here", chat=True).turns
+    folder = written(tmp_path, dated)
+    found = PublishedVocabulary.of_folder(folder, 1000, 0, "here", chat=True).turns
     said = {"conversation": [{"role": "user", "content": ""}], "return_dict": False}
     whole = theirs.apply_chat_template(
         chat_template=start + f"{{{{ '{text}' }}}}" + CHAT, add_generation_prompt=True, **said
@@ -182,7 +183,7 @@ def test_a_template_lies_in_a_gguf_file_too(tmp_path):
     model = tiny.made("llama", vocab_size=len(tiny_gguf.words()), **tiny.rope("default"))
     path = tiny_gguf.written(tmp_path / "m.gguf", model, tokenizer__chat_template=CHAT)
     checkpoint = Checkpoint(str(path), tmp_path / "cache")
-    turns = PublishedVocabulary(checkpoint.folder, 265, 0, "here", chat=True).turns
+    turns = PublishedVocabulary.of_folder(checkpoint.folder, 265, 0, "here", chat=True).turns
     assert turns.before[:2] == (0, 1)  # <|endoftext|>, its BOS, and <|im_start|>
 
 
@@ -209,7 +210,7 @@ def test_a_template_lies_in_a_gguf_file_too(tmp_path):
 )
 def test_a_template_that_is_none_is_one_line(template, expected, tmp_path):
     with pytest.raises(UserError) as error:
-        PublishedVocabulary(written(tmp_path, template), 1000, 0, "here", chat=True)
+        PublishedVocabulary.of_folder(written(tmp_path, template), 1000, 0, "here", chat=True)
     assert expected in str(error.value) and "\n" not in str(error.value)
     assert "model.chat=false" in str(error.value)
 
@@ -217,10 +218,10 @@ def test_a_template_that_is_none_is_one_line(template, expected, tmp_path):
 def test_a_template_that_is_no_text_is_one_line(tmp_path):
     (written(tmp_path) / "chat_template.jinja").write_bytes(b"{{ \xff }}")
     with pytest.raises(UserError, match=r"chat_template\.jinja: not UTF-8 .*model\.chat=false"):
-        PublishedVocabulary(tmp_path, 1000, 0, "here", chat=True)
+        PublishedVocabulary.of_folder(tmp_path, 1000, 0, "here", chat=True)
 
 
 @pytest.mark.parametrize("bos", ["<s>", 1.0, True, None, [1]])
 def test_a_first_id_that_is_none_is_one_line(bos, folder):
     with pytest.raises(UserError, match=r"^model\.bos=.*: expected an id from 0 to 999$"):
-        PublishedVocabulary(folder, 1000, bos, "here")
+        PublishedVocabulary.of_folder(folder, 1000, bos, "here")

@@ -38,8 +38,24 @@ def test_a_file_is_the_model_that_it_was_made_from(llama, tmp_path):
     path = tiny_gguf.written(tmp_path / "model.gguf", llama)
     ours = Checkpoint(str(path), tmp_path / "cache").model()
     torch.testing.assert_close(ours(TOKENS), llama(TOKENS).logits, atol=1e-4, rtol=1e-4)
-    assert ours.scheme.layout == "interleaved"
     assert ours.scheme.shape.length == llama.config.max_position_embeddings
+
+
+@torch.no_grad()
+def test_gemma_is_read_by_transformers(tmp_path):
+    """Norms of 1 + w, two rotations, windows, and a tokenizer of SentencePiece."""
+    pytest.importorskip("accelerate", reason="transformers reads a GGUF with it")
+    full = {"rope_type": "default", "rope_theta": 1e6}
+    local = {"rope_type": "default", "rope_theta": 1e4}
+    rope = {"full_attention": full, "sliding_attention": local}
+    model = tiny.made("gemma3", vocab_size=300, num_hidden_layers=6, rope_parameters=rope,
+                      query_pre_attn_scalar=256)  # fmt: skip
+    path = tiny_gguf.gemma(tmp_path / "gemma.gguf", model)
+    checkpoint = Checkpoint(str(path), tmp_path / "cache")
+    ours = checkpoint.model()
+    torch.testing.assert_close(ours(TOKENS), model(TOKENS).logits, atol=1e-4, rtol=1e-4)
+    assert [layer.window for layer in ours.layers] == [9] * 5 + [None]
+    assert (checkpoint.folder / "tokenizer.json").is_file()
 
 
 @torch.no_grad()
@@ -92,7 +108,7 @@ def test_a_file_cut_short_is_one_line(size, llama, tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"architecture": "mamba"}, "general.architecture=mamba is not supported"),
+        ({"architecture": "spiral"}, "general.architecture=spiral is not supported"),
         ({"pre": "tekken"}, "tokenizer.ggml.pre=tekken is not supported"),
         ({"llama__rope__scaling__type": "wild"}, "llama.rope.scaling.type=wild is not supported"),
     ],

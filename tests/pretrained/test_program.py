@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from extrap.cli import program
+from extrap.cli import layers, program
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
 from extrap.runs import source, train, validate
@@ -72,6 +72,17 @@ def test_a_finished_run_is_finished_for_the_status(place):
     assert Entry(this.study, this.run.name, this.extension_stem, planned(this)).missing() == []
     config = json.loads((this.run.folder / "config.json").read_text())
     assert config["identity"]["checkpoint"] == this.source.checkpoint.sha256
+
+
+def test_layers_are_printed_and_kept(place, capsys):
+    """`extrap layers` says what layers.json of the run holds."""
+    this = measured()
+    kept = json.loads((this.run.folder / "layers.json").read_text())
+    assert [row["pairs"] for row in kept] == [4] * 3 and kept[0]["base"] == 500.0
+    layers.Layers(this).run()
+    head, *lines = capsys.readouterr().out.strip().splitlines()
+    assert head.split()[:5] == ["layer", "turns", "pairs", "channels", "base"]
+    assert lines[1].split() == ["1", "yes", "4", "8", "500", "-", "-", "no", "Rotation"]
 
 
 def test_a_run_is_named_by_checkpoint_reading_and_text(place, elsewhere):
@@ -157,7 +168,8 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
     assert Named(before.run.name).trained  # the parent needs no training
     plain, tuned = before.source.model(), this.source.trained(this.run)
     changed = {n for n, p in plain.state_dict().items() if not p.equal(tuned.state_dict()[n])}
-    assert {name.split(".")[2] for name in changed} == {"qkv", "out", "up", "down"}
+    matrices = ("q_proj", "k_proj", "v_proj", "o_proj", "up_proj", "down_proj")
+    assert {name.split(".")[-2] for name in changed} == {*matrices}
     frame = rows.read(this.results)
     at = frame[(frame.metric == "nll") & (frame.length == 2 * L)]
     loss = at[at.protocol == "last_segment"].set_index("run").value
@@ -231,7 +243,6 @@ def test_records_are_asked_in_words(place, elsewhere):
         (["task=[kv]"], "words of one token, too few for keys and values; 64 are needed"),
         (["stage=train"], "stage=train: checkpoint is trained already"),
         (["finetune=lora"], "data.retrieval: a published checkpoint is tuned on text alone; give"),
-        ([*TUNED, "finetune.rank=99"], "finetune.rank=99: more than a side of"),
         ([*TUNED, "trainer.precision=64"], "give trainer.precision=32-true"),
         ([*TUNED, "model.dtype=bf16"], "give trainer.precision=bf16-true"),
         (["model.dtype=fp8"], "model.dtype=fp8: expected one of fp32, bf16"),

@@ -23,7 +23,7 @@ L = 64
 @pytest.fixture(scope="module")
 def words(tmp_path_factory):
     folder = word_tokenizer.written(tmp_path_factory.mktemp("words"))
-    return PublishedVocabulary(folder, 1000, 0, "here").words
+    return PublishedVocabulary.of_folder(folder, 1000, 0, "here").words
 
 
 @pytest.fixture
@@ -174,6 +174,6 @@ def test_the_gate_within_the_training_length_is_the_shortest(words, filler):
 def test_a_tokenizer_without_words_is_refused(tmp_path):
     few = word_tokenizer.written(tmp_path, word_tokenizer.WORDS[:20])
     with pytest.raises(UserError, match="too few for keys and values"):
-        _ = PublishedVocabulary(few, 1000, 0, "here").words
+        _ = PublishedVocabulary.of_folder(few, 1000, 0, "here").words
     other = word_tokenizer.written(tmp_path / "bare", more=())
-    assert not PublishedVocabulary(other, 1000, 0, "here").words.ordinals
+    assert not PublishedVocabulary.of_folder(other, 1000, 0, "here").words.ordinals

@@ -43,7 +43,7 @@ CHANGES = [
     ("suite", "One seed of RoPE", "One seed of T5"),
     ("zoo", "71 of 78", "75 of 78"),
     ("zoo", "and seven never", "and three never"),
-    ("demo", "T5 loses keys", "ALiBi loses keys"),
+    ("demo", "NoPE lies between", "RoPE lies between"),
     ("demo", "stays flat while keys in the middle go", "explodes while keys in the middle stay"),
     ("reference", "forgetting gate finds .96, KERPLE-log", "RoPE finds .96, NoPE"),
     ("reference-scale", "in small, middle and large", "in large, middle and small"),

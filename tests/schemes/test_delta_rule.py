@@ -7,7 +7,7 @@ import torch
 
 from extrap.model.scheme import Shape
 from extrap.schemes import delta_rule
-from extrap.schemes.delta_rule import GatedDeltaRule, gated_delta_rule
+from extrap.schemes.delta_rule import GatedDeltaRule, PassedState, gated_delta_rule
 from tests.support.scheme_case import at, close, hidden, moved, qkv
 
 SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
@@ -79,3 +79,25 @@ def test_the_scheme_makes_keys_and_gates_of_its_parameters():
     b = (x @ s.wb[1].T).sigmoid()
     plain = recurrence(made[0], made[1], v, log_a.transpose(1, 2), b.transpose(1, 2)) * 6**-0.5
     close(s.attend(q, k, v, at(s, T, layer=1, x=x)), plain, 1e-11)
+
+
+@pytest.mark.parametrize("texts, passed", [(1, [2]), (2, [1, 2]), (9, [1, 2])])
+@torch.no_grad()
+def test_a_text_starts_where_others_of_its_batch_ended(texts, passed):
+    """Text 0 of three: its output is that of the texts before it, which wrap around, and itself as
+    one text.
+    """
+    s = PassedState(SHAPE, texts=texts).train()
+    alone = drawn(7)
+    three = tuple(torch.cat([z, 0.5 * z[:1]]) for z in alone)
+    joined = tuple(torch.cat([z[n : n + 1] for n in (*passed, 0)], 2) for z in three)
+    ours, _ = delta_rule.read(*three, state=s.first_state(*three))
+    close(ours[:1], gated_delta_rule(*joined)[:, :, -7:], 1e-12)
+    assert s.eval().first_state(*three) is None
+    assert s.train().first_state(*(z[:1] for z in alone)) is None
+
+
+def test_passed_states_take_no_gradient():
+    s, leaves = PassedState(SHAPE).train(), [z.requires_grad_() for z in drawn(7)]
+    state = s.first_state(*leaves)
+    assert state is not None and not state.requires_grad

@@ -5,6 +5,7 @@ import torch
 
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.schemes.cope import CoPE
+from extrap.schemes.fope import FoPE
 from extrap.schemes.hope import HoPE
 from extrap.schemes.learned_frequencies import LearnedFrequencies
 from extrap.schemes.multi_axis_rope import MultiAxisRoPE
@@ -36,6 +37,7 @@ NOPE, ROPE, HALF = Scheme(SHAPE), RoPE(SHAPE), RoPE(SHAPE, layout="half")
         (PartialRoPE(SHAPE, fraction=1.0, layout="interleaved"), ROPE),
         (RoPEID(SHAPE), PartialRoPE(SHAPE, base=RoPEID(SHAPE).base)),
         (HoPE(SHAPE, turns=0.0), ROPE),
+        (FoPE(SHAPE, noise=0.0), PRoPE(SHAPE, fraction=0.5)),
         (LearnedFrequencies(SHAPE), ROPE),
         (MultiAxisRoPE(SHAPE, axes=1), ROPE),
         (XPos(SHAPE, gamma=1e15), ROPE),

@@ -16,10 +16,12 @@ from extrap.schemes.complex_order import ComplexOrder
 from extrap.schemes.concatenated import ConcatenatedProjected, ConcatenatedSplit
 from extrap.schemes.cope import CoPE
 from extrap.schemes.deberta import DeBERTa
-from extrap.schemes.delta_rule import GatedDeltaRule
+from extrap.schemes.delta_rule import GatedDeltaRule, PassedState
+from extrap.schemes.digits import Digits
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.fire import FIRE
 from extrap.schemes.floater import Floater, FloaterQKV
+from extrap.schemes.fope import FoPE
 from extrap.schemes.hope import HoPE
 from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.keynorm import CosA
@@ -31,7 +33,9 @@ from extrap.schemes.multiplicative import MultiplicativeLearned, MultiplicativeS
 from extrap.schemes.p_rope import PRoPE
 from extrap.schemes.partial_rope import PartialRoPE
 from extrap.schemes.path import PaTH
+from extrap.schemes.polar import PolarAttention
 from extrap.schemes.pope import PoPE
+from extrap.schemes.random_floats import RandomFloats
 from extrap.schemes.randomised import RandomisedPositions
 from extrap.schemes.raw_index import RawIndex
 from extrap.schemes.relative_projection import RelativeProjection
@@ -66,11 +70,14 @@ REFUSED: list[tuple[type[Scheme], str, list]] = [
     (CosA, "lam", [0.0, -1.0]),
     (CosineLinearRoPE, "base", [1.0]),
     (DeBERTa, "span", [1, 33]),
+    (Digits, "base", [-2, 0, 1]),
     (ASEntmax, "delta", [-1.0]),
     (FIRE, "threshold", [0, 32]),
     (FIRE, "hidden", [0]),
     (Floater, "delta", [0.0]),
     (FloaterQKV, "steps", [0]),
+    (FoPE, "base", [1.0]),
+    (FoPE, "noise", [-0.1]),
     (GatedDeltaRule, "taps", [0]),
     (HoPE, "turns", [-1.0]),
     (Learned, "rows", [31]),
@@ -83,7 +90,9 @@ REFUSED: list[tuple[type[Scheme], str, list]] = [
     (MultiplicativeSinusoidal, "base", [1.0]),
     (PartialRoPE, "fraction", [0.0, 0.1, 0.375, 1.25]),
     (PRoPE, "fraction", [-0.1, 1.1]),
+    (PassedState, "texts", [0]),
     (PoPE, "base", [1.0]),
+    (RandomFloats, "maximum", [0.0, -1.0]),
     (RandomisedPositions, "maximum", [31]),
     (RandomisedPositions, "longest", [31, 2000]),
     (RawIndex, "step", [0.0]),
@@ -131,12 +140,14 @@ REFUSED_TOGETHER: list[tuple[type[Scheme], dict, dict, str]] = [
     (LogN, {"length": 1}, {}, "floor"),
     (RoPE, {"length": 6}, {"base": None}, "base"),
     (TUPE, ODD, {"past": "sinusoidal"}, "past"),
+    (FoPE, {"length": 6}, {}, ""),
+    (PolarAttention, {"length": 1}, {}, ""),
     (ReachWindow, {"layers": 1}, {}, ""),
     (SSMax, {"length": 1}, {}, ""),
     *(
         (cls, ODD, {}, "")
         for cls in (
-            *(ComplexOrder, LinearRoPE, MultiplicativeSinusoidal, RoPE, SelectiveRoPE),
+            *(ComplexOrder, FoPE, LinearRoPE, MultiplicativeSinusoidal, RoPE, SelectiveRoPE),
             *(Sinusoidal, TransformerXL, VORoPE, XPos),
         )
     ),

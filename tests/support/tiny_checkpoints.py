@@ -64,6 +64,11 @@ def made(kind: str, **options: Any):
             COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 9},
         ),
         "olmo2": (t.Olmo2Config, t.Olmo2ForCausalLM, COMMON | {"eos_token_id": 0}),
+        "hunyuan": (
+            t.HunYuanDenseV1Config,
+            t.HunYuanDenseV1ForCausalLM,
+            COMMON | {"head_dim": 8, "eos_token_id": 0},
+        ),
         "gpt_neo": (
             t.GPTNeoConfig,
             t.GPTNeoForCausalLM,

@@ -71,3 +71,59 @@ def written(path: Path, model, pre: str = "smollm", quantised: bool = False, **f
     out.write_tensors_to_file()
     out.close()
     return path
+
+
+def gemma(path: Path, model) -> Path:
+    """A Gemma 3 of transformers as llama.cpp's converter writes it, with a tokenizer of
+    SentencePiece: special words, bytes, letters and numbered words.
+    """
+    from gguf import GGUFWriter
+
+    c = model.config
+    out = GGUFWriter(path, "gemma3")
+    out.add_block_count(c.num_hidden_layers)
+    out.add_context_length(c.max_position_embeddings)
+    out.add_embedding_length(c.hidden_size)
+    out.add_feed_forward_length(c.intermediate_size)
+    out.add_head_count(c.num_attention_heads)
+    out.add_head_count_kv(c.num_key_value_heads)
+    out.add_key_length(c.head_dim)
+    out.add_value_length(c.head_dim)
+    out.add_sliding_window(c.sliding_window)
+    out.add_rope_freq_base(1e6)
+    out.add_layer_norm_rms_eps(c.rms_norm_eps)
+    tokens = ["<pad>", "<eos>", "<bos>", "<unk>", *(f"<0x{n:02X}>" for n in range(256)), "\u2581"]
+    tokens += [f"{n}" for n in range(c.vocab_size - len(tokens))]
+    out.add_tokenizer_model("llama")
+    out.add_token_list(tokens)
+    out.add_token_scores([-float(n) for n in range(len(tokens))])
+    out.add_token_types([3] * 4 + [6] * 256 + [1] * (len(tokens) - 260))
+    out.add_bos_token_id(2)
+    out.add_eos_token_id(1)
+    names = {
+        "embed_tokens": "token_embd",
+        "norm": "output_norm",
+        "input_layernorm": "attn_norm",
+        "post_attention_layernorm": "post_attention_norm",
+        "pre_feedforward_layernorm": "ffn_norm",
+        "post_feedforward_layernorm": "post_ffw_norm",
+        "q_norm": "attn_q_norm",
+        "k_norm": "attn_k_norm",
+        "o_proj": "attn_output",
+        "q_proj": "attn_q",
+        "k_proj": "attn_k",
+        "v_proj": "attn_v",
+        "gate_proj": "ffn_gate",
+        "up_proj": "ffn_up",
+        "down_proj": "ffn_down",
+    }
+    for name, p in model.model.state_dict().items():
+        *place, last, _ = name.split(".")
+        stem = f"blk.{place[1]}.{names[last]}" if place else names[last]
+        data = p.detach() + 1 if "norm" in last else p.detach()
+        out.add_tensor(f"{stem}.weight", data.numpy())
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    return path

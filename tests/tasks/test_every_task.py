@@ -19,7 +19,9 @@ OTHERS = {
     "lost-in-the-middle": {"pairs": [1, 2], "characters": 6},
     "nll-position": {"multiples": [2, 4]},
 }
-NAMES = [name for name in names("task") if name not in ("diagnostics", "speed")]
+INSIDE = ("diagnostics", "heads", "rotary", "speed")
+"""Tasks that ask for more than logits."""
+NAMES = [name for name in names("task") if name not in INSIDE]
 LOSSES = ["context-gain", "gap", "long-loss", "nll", "nll-position", "repeat"]
 IN_WINDOWS = {"context-gain", "nll-position"}
 """Tasks that score texts past a table in windows of the training length."""

@@ -30,10 +30,12 @@ CASES = [
     ("gap", FEW | {"documents": 4}, "data.corpus.path"),
     ("haystack", {"depths": [0, 1]}, "depths"),
     ("haystack", {"needles": 17}, "needles"),
+    ("heads", {"multiples": [1, 8]}, "data.vocabulary.keys"),
     ("kv", {"multiples": [1, 8]}, "data.vocabulary.keys"),
     ("kv", {"depths": [0, 0.1, 1]}, "depths"),
     ("kv", {"depths": []}, "depths"),
     ("kv", {"multiples": [1, 2], "pairs": 16}, "pairs"),
+    ("kv-before", {"multiples": [1, 8]}, "data.vocabulary.keys"),
     ("kv-query", {"multiples": [1, 8]}, "data.vocabulary.keys"),
     ("kv-query", {"multiples": [0.21875, 1]}, ""),
     ("kv-serial", {"multiples": [1, 8]}, "data.vocabulary.keys"),
@@ -66,6 +68,8 @@ CASES = [
     ("repeat", FEW | {"period": 0.01}, "period"),
     ("repeat", FEW | {"period": 8}, "period"),
     ("repeat", FEW | {"documents": 4}, "data.corpus.path"),
+    ("rotary", {"multiples": [0.5, 1]}, "multiples"),
+    ("rotary", {"multiples": [1, 128]}, "data.corpus.path"),
     ("sinks", {"multiples": [0.25, 1]}, "pairs"),
     ("trace", {"hops": [5]}, "hops"),
     ("trace", {"multiples": [1, 8]}, "data.vocabulary.keys"),
@@ -94,7 +98,9 @@ def test_what_does_not_suit_is_refused_by_name(name, options, option):
     assert refused(name, options, Vocabulary(keys=64, values=16)) == option
 
 
-@pytest.mark.parametrize("name", [*sorted({*GATED} - UNGATED), "context-gain", "diagnostics"])
+@pytest.mark.parametrize(
+    "name", [*sorted({*GATED} - UNGATED), "context-gain", "diagnostics", "heads"]
+)
 def test_the_multiples_include_the_training_length(name):
     assert refused(name, {"multiples": [2]}, Vocabulary(keys=256, values=64)) == "multiples"
 

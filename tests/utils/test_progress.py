@@ -57,6 +57,15 @@ def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "4/4" in sys.stderr.getvalue()
 
 
+def test_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(progress.FILE, raising=False)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    with Progress("nll") as p:
+        p(4, total=4)
+    assert "4/4" in sys.stderr.getvalue()
+
+
 def test_one_line_per_phase_elsewhere(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 QUIET = "#666666"
+DOTS = (0, (1, 1.6))
 LARGER = 1.2
 
 
@@ -37,26 +38,27 @@ def length_axis(axes, lengths, train_lengths) -> None:
         above.tick_params(length=2, pad=1.5, colors=QUIET, labelsize=6.5)
 
 
+def log2_axis(axes, ticks) -> None:
+    """log2 x axis with ticks at these numbers alone, written plainly."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+
+
 def mark_training(axes, train_lengths) -> None:
     """A dotted vertical line at the training length."""
     for length in train_lengths:
-        axes.axvline(
-            length,
-            color="#222222",
-            linestyle=(0, (1, 1.6)),
-            linewidth=0.9,
-            zorder=1.5,
-            label="training length",
-        )
-        axes.annotate(
-            "L",
-            (length, 1),
-            (2.5, -2),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            va="top",
-            fontsize=7,
-        )
+        dotted = {"color": "#222222", "linestyle": DOTS, "linewidth": 0.9, "zorder": 1.5}
+        axes.axvline(length, label="training length", **dotted)
+        beside = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        axes.annotate("L", (length, 1), (2.5, -2), va="top", fontsize=7, **beside)
+
+
+def level(axes, height: float, label: str) -> None:
+    """A dotted horizontal line that is a reference and no data."""
+    dotted = {"color": QUIET, "linestyle": DOTS, "linewidth": 0.9, "zorder": 1.5}
+    axes.axhline(height, label=label, **dotted)
 
 
 def perplexity_axis(axes) -> None:

@@ -1,15 +1,17 @@
-"""What figures of the task `diagnostics` share: which rows are of which state, and lines of all
-series of one data set.
+"""What figures of the task `diagnostics` share: rows by state of the model, lines of all series of
+one data set, and the figure that most of them are.
 """
 
+from dataclasses import replace
+
+import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.axes import QUIET
-from extrap.figures.drawing.ends import End, label_height, label_room, thin_lines
+from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import style_of
-from extrap.results.series import CONTROLS, Series, seeds, series, spread
-
-STATES = ("untrained", "trained")
+from extrap.results.series import CONTROLS, Series, series
 
 
 def of_state(rows: pd.DataFrame, state: str) -> pd.DataFrame:
@@ -57,37 +59,34 @@ def short(s: Series) -> str:
     return s.label.replace(f" ({CONTROLS.get(s.data, s.data)})", "")
 
 
-def lines(
-    panel, rows: pd.DataFrame, by: str, scale: float = 1.0, across: float = 1.0, shift: float = 0.0
-) -> list[End]:
-    """A line with its band per series of these rows, scale times each value at across x + shift;
-    the ends, to be named beside.
+def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> list[End]:
+    """A line with its band per series of these rows, scale times each value; the ends, to be named
+    beside.
     """
-    ends = []
-    for s in series(rows):
-        style, curve, table = (
-            style_of(s),
-            spread(s.rows, by).astype(float) * scale,
-            seeds(s.rows, by) * scale,
-        )
-        curve.index, table.index = curve.index * across + shift, table.index * across + shift
-        thin_lines(panel, table, style)
-        panel.fill_between(
-            curve.index, curve["low"], curve["high"], color=style.colour, alpha=0.12, linewidth=0
-        )
-        panel.plot(
-            curve.index,
-            curve["value"],
-            label=s.label,
-            zorder=3,
-            **style.stroke | {"markersize": 2.4, "linewidth": 1.1},
-        )
-        ends.append(End(short(s), style, curve.index[-1], curve["value"].iloc[-1]))
-    return ends
+    thin = {"band": 0.12, "markersize": 2.4, "linewidth": 1.1, "through": lambda v: v * scale}
+    return [
+        replace(line(panel, s.rows, by, style_of(s), s.label, **thin | more), label=short(s))
+        for s in series(rows)
+    ]
 
 
-def level(panel, height: float, label: str) -> None:
-    """A dotted horizontal line that is a reference and no data."""
-    panel.axhline(
-        height, color=QUIET, linestyle=(0, (1, 1.6)), linewidth=0.9, zorder=1.5, label=label
-    )
+def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: float, **stroke):
+    """(Figure, Axes): shares over the log of `by`, a column for untrained models and for each data
+    set, a row for each length; across and what: names of the axes; least: height of a panel.
+    """
+    lengths = sorted(rows["length"].unique())
+    shown, (height, room) = columns(rows), beside_columns(rows, least)
+    margins = {"right": room, "gap": 0.25, "between": 0.45, "left": 0.95}
+    figure, axes = panels((len(lengths), len(shown)), (2.1, height), **margins)
+    for (i, j), panel in np.ndenumerate(axes):
+        name, part = shown[j]
+        ends = lines(panel, part[part["length"] == lengths[i]], by, **stroke)
+        panel.set_xscale("log", base=2)
+        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        panel.set(ylim=(-0.02, 1.04), title=name if i == 0 else "")
+        panel.set_xlabel(across if i == len(lengths) - 1 else "")
+        panel.set_ylabel(f"{lengths[i]} tokens\n\n{what}" if j == 0 else "")
+        panel.tick_params(labelleft=j == 0)
+        if j == len(shown) - 1:
+            label_ends(panel, ends)
+    return figure, axes

@@ -12,6 +12,9 @@ from scipy.optimize import isotonic_regression
 from extrap.figures.drawing.page import LABEL, NAMED, PITCH, POINT, WIDTH, text_width
 from extrap.figures.drawing.style import Style
 
+BELOW = 2
+"""Names that fit between two rows of panels."""
+
 
 @dataclass(frozen=True)
 class End:
@@ -44,14 +47,8 @@ def label_height(count: int, least: float) -> float:
 def thin_lines(axes, table, style: Style) -> None:
     """Every seed of a series, a column each, as a thin line. One seed is the thick line itself."""
     if table.shape[1] > 1:
-        axes.plot(
-            table.index,
-            table.to_numpy(float),
-            color=style.colour,
-            linewidth=0.5,
-            alpha=0.6,
-            label="_seed",
-        )
+        stroke = {"color": style.colour, "linewidth": 0.5, "alpha": 0.6}
+        axes.plot(table.index, table.to_numpy(float), label="_seed", **stroke)
 
 
 def spaced(wanted, gap: float) -> np.ndarray:
@@ -68,55 +65,39 @@ def label_ends(axes, ends: list[End]) -> None:
     """Name lines beside the right border of a panel, each with a sample of its style, at the height
     where it ends.
 
-    A line that ends before the others is named with the place of its end, one that this panel lacks
-    below all. Limits must be final.
+    A line that ends before the others, or that this panel lacks, is named with the place of its
+    end. Up to BELOW of them stand under the panel, where no height says how well they do. Limits
+    must be final.
     """
+    last = max((end.x for end in ends if not math.isnan(end.y)), default=math.inf)
+    early = [(math.isnan(e.y) or e.x < last) and not e.elsewhere for e in ends]
+    labels = [
+        f"{e.label} (to {e.x:g})" if cut else e.label for e, cut in zip(ends, early, strict=True)
+    ]
     if WIDTH.get():
-        entries = NAMED.setdefault(axes.figure, {})
-        last = max((end.x for end in ends if not math.isnan(end.y)), default=math.inf)
-        for end in ends:
-            short = (math.isnan(end.y) or end.x < last) and not end.elsewhere
-            entries[f"{end.label} (to {end.x:g})" if short else end.label] = end.style
+        styles = (end.style for end in ends)
+        NAMED.setdefault(axes.figure, {}).update(zip(labels, styles, strict=True))
         return
     axes.get_xlim(), axes.get_ylim()  # reading the limits brings pending ones into force
     width, height = np.asarray(axes.get_position().size) * axes.figure.get_size_inches() / POINT
-    last = max((end.x for end in ends if not math.isnan(end.y)), default=math.inf)
     tails = [axes.transLimits.transform(axes.transScale.transform((end.x, end.y))) for end in ends]
-    heights = np.array(
-        [
-            -0.1 if math.isnan(end.y) else np.clip(y, 0, 1)
-            for end, (_, y) in zip(ends, tails, strict=True)
-        ]
-    )
-    order = np.argsort(heights, kind="stable")
-    for place, i in zip(spaced(heights[order], PITCH / POINT / height), order, strict=True):
-        end, (x, y) = ends[i], tails[i]
-        whole = end.x == last and not math.isnan(end.y)
-        if whole:
-            _line(
-                axes,
-                (x, 1 + 5 / width),
-                (y, place),
-                color=end.style.colour,
-                linewidth=0.5,
-                alpha=0.8,
-            )
-        _line(
-            axes,
-            (1 + 6 / width, 1 + 15 / width, 1 + 24 / width),
-            (place,) * 3,
-            **end.style.stroke | {"markevery": [1]},
-        )
-        text = end.label if whole or end.elsewhere else f"{end.label} (to {end.x:g})"
-        where = {
-            "xy": (1, place),
-            "xytext": (27, 0),
-            "xycoords": "axes fraction",
-            "textcoords": "offset points",
-        }
-        axes.annotate(
-            text, **where, va="center", fontsize=LABEL, color=end.style.text, annotation_clip=False
-        )
+    heights = np.array([-0.1 if math.isnan(y) else np.clip(y, 0, 1) for _, y in tails])
+    places, under = np.empty(len(ends)), np.array(early) & (sum(early) <= BELOW)
+    gap = PITCH / POINT / height
+    places[under] = -gap * (1.6 + np.arange(under.sum()))  # clear of the numbers of the axis
+    beside = np.flatnonzero(~under)
+    beside = beside[np.argsort(heights[beside], kind="stable")]
+    places[beside] = spaced(heights[beside], gap)
+    for i in [*beside, *np.flatnonzero(under)]:
+        end, place, (x, y) = ends[i], places[i], tails[i]
+        if end.x == last and not math.isnan(y):
+            leader = {"color": end.style.colour, "linewidth": 0.5, "alpha": 0.8}
+            _line(axes, (x, 1 + 5 / width), (np.clip(y, 0, 1), place), **leader)
+        sample = [1 + points / width for points in (6, 15, 24)]
+        _line(axes, sample, (place,) * 3, **end.style.stroke | {"markevery": [1]})
+        where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
+        text = {"fontsize": LABEL, "color": end.style.text, "annotation_clip": False}
+        axes.annotate(labels[i], (1, place), (27, 0), **where | text)
 
 
 def _line(axes, x, y, **stroke) -> None:

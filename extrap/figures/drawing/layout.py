@@ -44,7 +44,7 @@ def panels(
     across = columns
     page = WIDTH.get()
     if page and left + columns * width + (columns - 1) * gap + right > page:
-        across, width = _wrapped(columns, width, page - left - right, gap, least)
+        across, width = _fitting(columns, width, page - left - right, gap, least)
         if across < columns:
             between = max(between, 0.98)
         if least == NARROWEST:
@@ -64,7 +64,7 @@ def panels(
     return figure, axes
 
 
-def _wrapped(columns: int, width: float, room: float, gap: float, least: float):
+def _fitting(columns: int, width: float, room: float, gap: float, least: float):
     """(panels in a row, their width): as many as fit, of the rows that leave the fewest gaps."""
     fitting = [n for n in range(1, columns + 1) if (room - (n - 1) * gap) / n >= least]
     if not fitting:
@@ -89,11 +89,19 @@ def titled(panel) -> bool:
     return panel.figure in _broken or panel.get_position().y1 >= top - 1e-9
 
 
-def pairs(count: int, size: tuple[float, float], **margins):
-    """(Figure, [Axes]): so many panels, two in a row where there are more than one; `margins` as in
-    `panels`.
-    """
-    figure, axes = panels((-(-count // 2), min(2, count)), size, **margins)
+def lowest(panel) -> bool:
+    """Whether no panel of its figure stands below it."""
+    own = panel.get_position()
+    return not any(
+        abs(box.x0 - own.x0) < 1e-9 and box.y0 < own.y0 - 1e-9
+        for box in (one.get_position() for one in panel.figure.axes)
+    )
+
+
+def wrapped(count: int, across: int, size: tuple[float, float], **margins):
+    """(Figure, [Axes]): so many panels, at most `across` in a row; `margins` as in `panels`."""
+    across = min(across, count)
+    figure, axes = panels((-(-count // across), across), size, **margins)
     for spare in axes.flat[count:]:
         spare.remove()
     return figure, list(axes.flat[:count])

@@ -1,51 +1,108 @@
-"""A number against evaluation length, a panel per protocol: what figures of accuracy share."""
+"""A number against length, a line per series, a panel per protocol: what most figures of losses
+and of accuracy are.
+"""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
-from extrap.figures.drawing.axes import QUIET, length_axis, mark_training, spread_note
+import numpy as np
+
+from extrap.figures.drawing.axes import length_axis, level, mark_training, perplexity_axis
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
+from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import series
 
-DOTS = {"color": QUIET, "linestyle": (0, (1, 1.6)), "linewidth": 0.9, "zorder": 1.5}
+SHARE = (-0.03, 1.05)
+"""Limits of an axis of accuracies."""
+
+
+def with_ends(found) -> list[str]:
+    """Names of series as long as those of lines that end early."""
+    return [f"{s.label} (to 64)" for s in found]
 
 
 def length_figure(
-    rows, protocols: dict[str, str], what: str, title: str, interval: str, chance=None
+    rows,
+    titles: dict[str, str],
+    what: str,
+    title: str,
+    note: str,
+    *,
+    size: tuple[float, float] = (2.6, 2.5),
+    gap: float = 0.25,
+    each: bool = False,
+    limits: tuple[float, float] | None = SHARE,
+    perplexity: bool = False,
+    across: str = "evaluation length (tokens)",
+    also: Callable | None = None,
+    style: Callable = style_of,
+    names: Callable = with_ends,
+    **stroke,
 ):
-    """A panel for each of the protocols (its words) that rows hold, one scale from 0 to 1;
-    interval: what that of one seed is; chance: rows of what naming an answer at random gives.
+    """A figure of one row of panels, for each protocol in `titles` that rows hold.
+
+    Args:
+        titles: {protocol: the title of its panel}.
+        what, across: names of the axes; title, note: of the figure.
+        each: names lines beside every panel, in place of the last alone.
+        limits: of y; None leaves them to the rows. perplexity: draws exp of values, on one log
+            axis for all panels.
+        also(panel, protocol): draws what a panel holds beside its lines.
+        style(series): how a line is drawn; names(list of series): labels to leave room for.
     """
-    shown = [p for p in protocols if p in set(rows["protocol"])]
-    found, train_lengths = (
-        series(rows[rows["protocol"].isin(shown)]),
-        sorted(rows["train_length"].unique()),
-    )
-    room = label_room([f"{s.label} (to 64)" for s in found])
-    figure, axes = panels(
-        (1, len(shown)), (2.6, label_height(len(found), 2.5)), right=room, gap=0.25, top=0.86
-    )
-    seen: list[End] = []
+    shown = [protocol for protocol in titles if protocol in set(rows["protocol"])]
+    found = series(rows[rows["protocol"].isin(shown)])
+    trained, (width, least) = sorted(rows["train_length"].unique()), size
+    room, height = label_room(names(found)), label_height(len(found), least)
+    stroke |= {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
+    space = gap + room * each
+    figure, axes = panels((1, len(shown)), (width, height), right=room, gap=space, top=0.86)
+    ends: dict[str, list[End]] = {}
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
-        ends = [curve(panel, s, part, "length", within=(0, 1)) for s, part in parts if len(part)]
-        if chance is not None:
-            for value in chance.loc[chance["protocol"] == protocol, "value"].unique():
-                panel.axhline(value, label="chance", **DOTS)
-        length_axis(panel, rows["length"], train_lengths)
-        mark_training(panel, train_lengths)
-        panel.set_ylim(-0.03, 1.05)
-        panel.set_title(protocols[protocol], pad=16)
-        panel.tick_params(labelleft=panel is axes[0, 0])
-        named = {end.label for end in ends}
-        away = [replace(end, y=math.nan, elsewhere=True) for end in seen if end.label not in named]
-        seen += [end for end in ends if end.label not in {other.label for other in seen}]
-        if panel is axes[0, -1]:
-            label_ends(panel, ends + away)
+        ends[protocol] = [
+            curve(panel, s, part, "length", style(s), **stroke) for s, part in parts if len(part)
+        ]
+        if also:
+            also(panel, protocol)
+        length_axis(panel, rows["length"].astype(float), trained)
+        if perplexity:
+            perplexity_axis(panel)
+        mark_training(panel, trained)
+        panel.set_title(titles[protocol], pad=16)
+        panel.set_xlabel(across)
+    if perplexity:  # one scale, so that panels can be compared
+        limits = min(p.get_ylim()[0] for p in axes[0]), max(p.get_ylim()[1] for p in axes[0])
+    for panel, protocol in zip(axes[0], shown, strict=True):
+        panel.set_ylim(limits)
+        panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
+        if each:
+            label_ends(panel, ends[protocol])
+    if not each:
+        label_ends(axes[0, -1], _all(list(ends.values())))
     axes[0, 0].set_ylabel(what)
-    dotted = "" if chance is None or chance.empty else " · dotted: chance"
-    entitle(figure, title, spread_note(rows, interval) + dotted)
+    entitle(figure, title, note)
     return figure
+
+
+def _all(ends: list[list[End]]) -> list[End]:
+    """The ends of the last panel, and of lines that other panels alone show."""
+    *before, last = ends
+    seen = {end.label: end for part in reversed(before) for end in reversed(part)}
+    away = [seen[name] for name in dict.fromkeys(end.label for part in before for end in part)]
+    named = {end.label for end in last}
+    return last + [replace(e, y=math.nan, elsewhere=True) for e in away if e.label not in named]
+
+
+def chance_lines(rows):
+    """Returns what draws the accuracy of a random answer, of its protocol, into a panel."""
+
+    def also(panel, protocol: str) -> None:
+        for value in rows.loc[rows["protocol"] == protocol, "value"].unique():
+            level(panel, value, "chance")
+
+    return also

@@ -1,6 +1,7 @@
-"""One series as a curve: thin seeds, the thick mean, and its 95 % interval as a band or as bars."""
+"""One line of a figure: thin seeds, their thick mean, its 95 % interval as a band or as bars."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -9,45 +10,50 @@ from extrap.figures.drawing.style import Style, style_of
 from extrap.results.series import seeds, spread
 
 
-def curve(
+def line(
     panel,
-    s,
     rows,
     by: str,
-    bars: bool = False,
-    through=None,
+    style: Style,
+    label: str,
+    *,
+    through: Callable | None = None,
     within: tuple[float, float] = (-math.inf, math.inf),
-    style: Style | None = None,
-    **more,
+    band: float = 0.13,
+    bars: bool = False,
+    thin: bool = True,
+    zorder: float = 3,
+    **stroke,
 ) -> End:
-    """Draws `rows` of the series s over the column `by`; returns where the line ends, y nan where
-    this panel has none of it.
+    """Draws rows over the column `by`; returns where the line ends, y nan if there are no rows.
 
-    through: what turns values and means into what is drawn (np.exp of a loss); within: where
-    intervals end; style: another than that of the series; more: arguments of `plot`.
+    Args:
+        through: what turns values into what is drawn (np.exp of a loss).
+        within: where intervals end.
+        band: opacity of the interval, 0 for none; bars: the interval as bars instead.
+        thin: draws every seed.
+        stroke: arguments of `plot` beside those of the style.
     """
-    style = style or style_of(s)
     if rows.empty:
-        return End(s.label, style, s.rows[by].max(), math.nan)
+        return End(label, style, math.nan, math.nan)
     table, middle = seeds(rows, by), spread(rows, by)
     if through:
         table, middle = through(table), through(middle)
     low, high = middle["low"].clip(*within), middle["high"].clip(*within)
-    order = 3 if s.ok else 2
-    thin_lines(panel, table, style)
+    if thin:
+        thin_lines(panel, table, style)
     if bars:
         error = np.abs([low - middle["value"], high - middle["value"]])
-        panel.errorbar(
-            middle.index,
-            middle["value"],
-            error,
-            fmt="none",
-            ecolor=style.colour,
-            elinewidth=0.8,
-            alpha=0.7,
-            zorder=order,
-        )
-    else:
-        panel.fill_between(middle.index, low, high, color=style.colour, alpha=0.15, linewidth=0)
-    panel.plot(middle.index, middle["value"], label=s.label, zorder=order, **style.stroke | more)
-    return End(s.label, style, middle.index[-1], middle["value"].iloc[-1])
+        stem = {"fmt": "none", "ecolor": style.colour, "elinewidth": 0.8, "alpha": 0.7}
+        panel.errorbar(middle.index, middle["value"], error, zorder=zorder, **stem)
+    elif band:
+        shade = {"color": style.colour, "alpha": band, "linewidth": 0}
+        panel.fill_between(middle.index, low, high, **shade)
+    panel.plot(middle.index, middle["value"], label=label, zorder=zorder, **style.stroke | stroke)
+    return End(label, style, middle.index[-1], middle["value"].iloc[-1])
+
+
+def curve(panel, s, rows, by: str, style: Style | None = None, **more) -> End:
+    """Draws rows of the series s as `line` does, behind the others where it is below the gate."""
+    order = {"band": 0.15, "zorder": 3 if s.ok else 2} | more
+    return line(panel, rows, by, style or style_of(s), s.label, **order)

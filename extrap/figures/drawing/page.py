@@ -8,6 +8,8 @@ from matplotlib.textpath import TextPath
 
 POINT = 1 / 72
 LABEL = 6.8
+PAGE = 8.4
+"""Inches that a figure has at most: on a page of 7 inches, text of 6 points is one of 5."""
 PITCH = 1.22 * LABEL * POINT
 WIDTH: ContextVar[float | None] = ContextVar("width", default=None)
 NAMED: WeakKeyDictionary = WeakKeyDictionary()

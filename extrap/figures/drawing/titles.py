@@ -56,6 +56,12 @@ def entitle(figure: Figure, title: str, note: str) -> None:
     )
 
 
+def legend_beside(panel, handles, sample: float = 1.2) -> None:
+    """A legend right of a panel; sample: length of its lines."""
+    at = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "handlelength": sample}
+    panel.legend(handles=handles, frameon=False, fontsize=6.5, **at)
+
+
 def _folded(words: str, room: float, size: float) -> str:
     """Words in as many lines as `room` points ask for."""
     lines = [""]

@@ -61,5 +61,5 @@ def _cell(value: float) -> str:
     if math.isnan(value):
         return "<td></td>"
     back, ink = colour(value)
-    words = f"{value:.2f}".removeprefix("0") if value < 1 else "1"
+    words = {"1.00": "1"}.get(words := f"{value:.2f}", words).removeprefix("0") or "0"
     return f'<td style="background:{back};color:{ink}">{words}</td>'

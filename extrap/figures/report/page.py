@@ -51,6 +51,7 @@ def page(
     shown = views(all_series)
     styles = [_style(s) for s in all_series]
     names = [s.label for s in all_series]
+    lead, board = leaderboard(shown, all_series)
     lengths = sorted(int(n) for n in rows["train_length"].unique())
     parts = {
         "title": escape(", ".join(sorted(set(rows["study"])))),
@@ -58,7 +59,8 @@ def page(
         "script": _file("script.js"),
         "symbols": symbols(),
         "overview": sections.overview(rows, experiments),
-        "leaderboard": leaderboard(shown, all_series),
+        "lead": lead,
+        "leaderboard": board,
         "switches": _switches(all_series, styles),
         "charts": "".join(_chart(view, names, styles, lengths) for view in shown),
         "heatmaps": _heatmaps(shown, names),

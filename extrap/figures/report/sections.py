@@ -17,18 +17,18 @@ SIGNS |= {"premise not met": "–", "not measured": "–"}
 
 
 def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
-    """In words: schemes, seeds, lengths, tasks; then commands that ask the same: those of the
-    experiments of the study, where it has some, as rows do not hold all options of a run.
+    """Returns schemes, seeds, lengths and tasks in words, and the commands that make them again:
+    experiments of the study if it has some, as rows do not hold all options of a run.
     """
     tasks = _tasks(rows)
     lengths = ", ".join(map(str, sorted(rows["train_length"].unique())))
     counts = [
         (rows["scheme"].nunique(), "scheme"),
-        (rows["extension"].nunique(), "way of reading"),
+        (len({*rows["extension"]} - {"direct"}), "extension"),
         (rows["seed"].nunique(), "seed"),
     ]
-    counted = ", ".join(f"{n} {name if n == 1 else _plural(name)}" for n, name in counts)
-    words = f"{counted}, trained at {lengths} tokens; asked: {', '.join(tasks) or 'nothing'}."
+    counted = ", ".join(f"{n} {name}{'s' * (n > 1)}" for n, name in counts if n)
+    words = f"{counted}, trained at {lengths} tokens; tasks: {', '.join(tasks) or 'none'}."
     if unlike := _unlike(rows):
         words += f" Larger than the others by a tenth and more: {unlike}."
     lines = [f"extrap experiment={name}" for name in experiments] or [command(rows)]
@@ -65,7 +65,7 @@ def command(rows: pd.DataFrame) -> str:
 def findings(found: Sequence[Finding]) -> str:
     """The table of statements with their verdicts."""
     if not found:
-        return "<p>Nothing was declared of this study.</p>"
+        return "<p>This study declares no statements.</p>"
     lines = []
     for one in found:
         reason = "; ".join(filter(None, (one.reason, one.statement.badly_put, one.statement.note)))
@@ -88,8 +88,8 @@ def findings(found: Sequence[Finding]) -> str:
         if any(one.verdict == verdict for one in found)
     )
     return (
-        f"<p>{len(found)} statements, {count}. Each was declared before the rows that it reads, "
-        "but where a note beside it says otherwise.</p>"
+        f"<p>{len(found)} statements, {count}. Each was declared before its rows existed, unless "
+        "its note says otherwise.</p>"
         f'<div class="scroll"><table class="findings"><thead><tr>{titles}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
@@ -148,10 +148,6 @@ def frequencies(rows: pd.DataFrame) -> str:
 
 def _tasks(rows: pd.DataFrame) -> list[str]:
     return sorted(set(rows["task"]) - {"train", "used"})
-
-
-def _plural(name: str) -> str:
-    return "ways of reading" if name == "way of reading" else f"{name}s"
 
 
 def _ends(values: pd.Series) -> list:

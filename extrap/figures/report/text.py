@@ -4,6 +4,44 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
+TASKS = {
+    "aggregate": "labels of all records,",
+    "alias": "retrieval by an alias,",
+    "algorithmic": "algorithms,",
+    "context-gain": "text,",
+    "gap": "text after a jump of positions,",
+    "haystack": "needles in text,",
+    "kv": "retrieval",
+    "kv-query": "retrieval by place of the query,",
+    "kv-serial": "retrieval by index,",
+    "long-loss": "text that needs context,",
+    "lost-in-the-middle": "lost in the middle,",
+    "mqar": "multi-query recall,",
+    "multidoc": "answers from documents,",
+    "nll": "text",
+    "nth": "the n-th record of a key,",
+    "recall": "list,",
+    "repeat": "repeated text,",
+    "trace": "chains of assignments,",
+    "trace-written": "chains written out,",
+}
+PROTOCOLS = {
+    "crop": "the last L tokens alone",
+    "full": "all of the context",
+    "last_segment": "same last segment",
+    "nonoverlap": "separate windows",
+    "padded": "fixed records, more filler",
+    "sliding": "sliding window",
+    "window": "windows of L tokens",
+}
+METRICS = {"nll": "perplexity"}
+
+
+def measure(task: str, protocol: str, metric: str) -> str:
+    """Returns the name of a score in words: `retrieval accuracy (records)`."""
+    words = f"{TASKS.get(task, task.replace('-', ' '))} {METRICS.get(metric, metric)}"
+    return words + (f" ({PROTOCOLS.get(protocol, protocol.replace('-', ' '))})" if protocol else "")
+
 
 def number(value: float) -> str:
     """Three digits or four: 0.971, 8.97, 34.6, 1230; - for what is missing."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from extrap.figures.report.text import measure
 from extrap.results.series import CONTROLS, SHARES, Series, judged, series
 from extrap.results.stats.intervals import student
 
@@ -54,9 +55,8 @@ class View:
 
     @property
     def score(self) -> str:
-        """`kv records accuracy`; losses are drawn as perplexity."""
-        words = (self.task, self.protocol, "perplexity" if self.loss else self.metric)
-        return " ".join(word for word in words if word)
+        """The name of what is scored, in words; losses are drawn as perplexity."""
+        return measure(self.task, self.protocol, self.metric)
 
     @property
     def loss(self) -> bool:

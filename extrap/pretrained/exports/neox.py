@@ -6,9 +6,23 @@ from torch import Tensor, nn
 from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
 from extrap.pretrained.exports.common import Exported, activation, check, head
-from extrap.pretrained.families.neox import NAMES
+from extrap.pretrained.names import Names
 
 NAME = "GPT-NeoX"
+NAMES = Names(
+    prefix="gpt_neox.",
+    block="layers.{}",
+    linears={
+        "qkv": "attention.query_key_value",
+        "out": "attention.dense",
+        "up": "mlp.dense_h_to_4h",
+        "down": "mlp.dense_4h_to_h",
+    },
+    norms={"norm1": "input_layernorm", "norm2": "post_attention_layernorm"},
+    outside={"embedding": "embed_in", "norm": "final_layer_norm"},
+    head="embed_out",
+    by_head=True,
+)
 
 
 def exported(model: GPT) -> Exported:

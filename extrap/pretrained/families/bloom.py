@@ -1,9 +1,13 @@
 """BLOOM: ALiBi, a norm of the token embedding, layer norms, biases everywhere, most often a tied
-head. Queries, keys and values of a head lie side by side in the file.
+head. Queries, keys and values of a head lie side by side.
 """
 
+from typing import Any
+
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape
 from extrap.pretrained.names import Names
-from extrap.pretrained.plan import Plan, Settings
 from extrap.schemes.alibi import ALiBi
 
 MODEL_TYPES = ("bloom",)
@@ -27,22 +31,20 @@ NAMES = Names(
 )
 
 
-def plan(settings: Settings) -> Plan:
-    settings.only("apply_residual_connection_post_layernorm", False)
-    tied = bool(settings.get("tie_word_embeddings", True))
-    dim, vocab = settings.size("hidden_size", "n_embed"), settings.size("vocab_size")
-    options = {
-        "dim": dim,
-        "layers": settings.size("n_layer", "num_hidden_layers"),
-        "heads": settings.size("n_head", "num_attention_heads"),
-        "norm": "layer",
-        "eps": settings.number("layer_norm_epsilon", 1e-5),
+def options(config: Any) -> dict[str, Any]:
+    return {
+        "dim": config.hidden_size,
+        "layers": config.n_layer,
+        "heads": config.n_head,
+        "eps": config.layer_norm_epsilon,
         "mlp": "gelu-tanh",
-        "head": "shared" if tied else "untied",
-        "bias": "all",
         "embedding_norm": "layer",
     }
-    length = settings.size("seq_length", "n_positions", default=0) or None
-    return Plan(
-        options, vocab, length, ALiBi, lambda t: NAMES.read(t, options, vocab, 4 * dim, tied)
-    )
+
+
+def scheme(shape: Shape, config: Any) -> Scheme:
+    return ALiBi(shape)
+
+
+def weights(state: dict[str, Tensor], config: Any) -> dict[str, Tensor]:
+    return NAMES.read(state, config)

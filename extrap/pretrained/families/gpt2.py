@@ -1,11 +1,13 @@
 """GPT-2: a learned table of positions, layer norms, biases everywhere, most often a tied head.
-Matrices lie transposed in the file.
+Matrices lie transposed.
 """
+
+from typing import Any
 
 from torch import Tensor
 
-from extrap.pretrained.names import Names
-from extrap.pretrained.plan import ACTIVATIONS, Plan, Settings, Tensors
+from extrap.model.scheme import Scheme, Shape
+from extrap.pretrained.names import ACTIVATIONS, Names
 from extrap.schemes.learned import Learned
 
 MODEL_TYPES = ("gpt2",)
@@ -17,33 +19,24 @@ NAMES = Names(
     outside={"embedding": "wte", "norm": "ln_f"},
     head="lm_head",
     transposed=True,
-    ignored=(".attn.bias", ".attn.masked_bias"),
 )
 TABLE = "wpe.weight"
 
 
-def plan(settings: Settings) -> Plan:
-    settings.only("scale_attn_weights", True)
-    settings.only("scale_attn_by_inverse_layer_idx", False)
-    settings.only("add_cross_attention", False)
-    tied = bool(settings.get("tie_word_embeddings", True))
-    dim, vocab = settings.size("n_embd"), settings.size("vocab_size")
-    hidden = settings.size("n_inner", default=4 * dim)
-    rows = settings.size("n_positions", "n_ctx")
-    options = {
-        "dim": dim,
-        "layers": settings.size("n_layer"),
-        "heads": settings.size("n_head"),
-        "norm": "layer",
-        "eps": settings.number("layer_norm_epsilon", 1e-5),
-        "mlp": settings.one_of("activation_function", ACTIVATIONS, "gelu_new"),
-        "ratio": hidden / dim,
-        "head": "shared" if tied else "untied",
-        "bias": "all",
+def options(config: Any) -> dict[str, Any]:
+    return {
+        "dim": config.n_embd,
+        "layers": config.n_layer,
+        "heads": config.n_head,
+        "eps": config.layer_norm_epsilon,
+        "mlp": ACTIVATIONS[config.activation_function],
+        "ratio": (config.n_inner or 4 * config.n_embd) / config.n_embd,
     }
 
-    def weights(tensors: Tensors) -> dict[str, Tensor]:
-        found = NAMES.read(tensors, options, vocab, hidden, tied)
-        return found | {"scheme.table": tensors.take(TABLE, rows, dim)[None]}
 
-    return Plan(options, vocab, rows, lambda shape: Learned(shape, rows), weights)
+def scheme(shape: Shape, config: Any) -> Scheme:
+    return Learned(shape, config.n_positions)
+
+
+def weights(state: dict[str, Tensor], config: Any) -> dict[str, Tensor]:
+    return NAMES.read(state, config) | {"scheme.table": state[NAMES.prefix + TABLE][None]}

@@ -1,7 +1,11 @@
 """MPT: ALiBi with slopes in an order of its own, layer norms without biases, a tied head."""
 
+from typing import Any
+
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape
 from extrap.pretrained.names import Names
-from extrap.pretrained.plan import Plan, Settings
 from extrap.schemes.alibi import ALiBi
 
 MODEL_TYPES = ("mpt",)
@@ -30,40 +34,21 @@ def slopes(heads: int, steepest: float) -> list[float]:
     return every if power == heads else (every[1::2] + every[::2])[:heads]
 
 
-def plan(settings: Settings) -> Plan:
-    attention = Settings(settings.get("attn_config", {}), f"{settings.place} attn_config")
-    attention.only("alibi", True)
-    for name in ("clip_qkv", "softmax_scale"):
-        attention.only(name)
-    for name in ("prefix_lm", "qk_ln", "attn_uses_sequence_id"):
-        attention.only(name, False)
-    settings.only("no_bias", True)
-    settings.only("logit_scale")
-    settings.only("embedding_fraction", 1, 1.0)
-    settings.only("tie_word_embeddings", True)
-    dim, heads = settings.size("d_model"), settings.size("n_heads")
-    vocab = settings.size("vocab_size")
-    ratio = settings.size("expansion_ratio", default=4)
-    steepest = attention.number("alibi_bias_max", 8)
-    options = {
-        "dim": dim,
-        "layers": settings.size("n_layers"),
-        "heads": heads,
-        "norm": "layer",
-        "eps": settings.number("layer_norm_epsilon", 1e-5),
+def options(config: Any) -> dict[str, Any]:
+    return {
+        "dim": config.d_model,
+        "layers": config.n_layers,
+        "heads": config.n_heads,
+        "eps": config.layer_norm_epsilon,
         "mlp": "gelu",
-        "ratio": float(ratio),
-        "head": "shared",
+        "ratio": float(config.expansion_ratio),
         "bias": "none",
     }
 
-    def scheme(shape):
-        return ALiBi(shape, slopes(heads, steepest))
 
-    return Plan(
-        options,
-        vocab,
-        settings.size("max_seq_len"),
-        scheme,
-        lambda tensors: NAMES.read(tensors, options, vocab, ratio * dim, tied=True),
-    )
+def scheme(shape: Shape, config: Any) -> Scheme:
+    return ALiBi(shape, slopes(shape.heads, config.attn_config.alibi_bias_max))
+
+
+def weights(state: dict[str, Tensor], config: Any) -> dict[str, Tensor]:
+    return NAMES.read(state, config)

@@ -5,6 +5,7 @@ A cell is (task, protocol, length, metric): a loss, an accuracy over depths, a s
 over depths.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -131,19 +132,35 @@ def measured(found: Series) -> dict[Cell, dict[int, float]]:
     return out
 
 
-def items(study: Path, found: Series) -> tuple[dict[Cell, dict[int, Items]], list[str]]:
-    """({cell: {seed: its items}}, tasks whose items are not on this disk). Raises UserError for
-    items that are not those of the rows.
+Scores = Callable[[str], tuple[Path, pd.DataFrame | None]]
+"""The items behind a file of rows by the stem of its name: where they are, and a table, None where
+they are missing.
+"""
+
+
+def on_disk(study: Path) -> Scores:
+    """The items in the folder of a study."""
+
+    def scores(stem: str) -> tuple[Path, pd.DataFrame | None]:
+        path = study / "items" / f"{stem}.csv"
+        return path, rows.read_items(path) if path.exists() else None
+
+    return scores
+
+
+def items(scores_of: Scores, found: Series) -> tuple[dict[Cell, dict[int, Items]], list[str]]:
+    """({cell: {seed: its items}}, tasks whose items are missing). Raises UserError for items that
+    are not those of the rows.
     """
     values, out, lacking = measured(found), {}, set()
     for (file, task, seed), _ in found.rows.groupby(["file", "task", "seed"]):
-        path = study / "items" / f"{file}.csv"
         if not any(cell.task == task for cell in values):
             continue
-        if not path.exists():
+        path, table = scores_of(file)
+        if table is None:
             lacking.add(task)
             continue
-        for cell, scores in _cells(task, rows.read_items(path)).items():
+        for cell, scores in _cells(task, table).items():
             value = values.get(cell, {}).get(seed)
             if value is None:
                 continue

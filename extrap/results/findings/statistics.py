@@ -58,7 +58,7 @@ class Read(NamedTuple):
 
 def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns rows with the columns that selections have beside those of rows."""
-    out = rows[rows["task"] != "train"].copy()
+    out = rows.copy()
     out["multiple"] = (out["length"] / out["train_length"]).astype(float)
     out["factor"] = out["factor"].fillna(1.0)
     out["size"] = out["params"]

@@ -105,11 +105,14 @@ class Lit(L.LightningModule):
 
         What is frozen is left out.
         """
+        known = self.model.matrices()
+        inside = {p for name, m in known.items() if name != "embedding" for p in m.parameters()}
+        inside -= {self.model.embedding.weight}
         matrices, rest = [], []
-        for name, p in self.model.named_parameters():
+        for p in self.model.parameters():
             if not p.requires_grad:
                 continue
-            (matrices if name.startswith(("blocks", "head")) and p.dim() == 2 else rest).append(p)
+            (matrices if p in inside and p.dim() == 2 else rest).append(p)
         groups = [
             {"params": matrices, "weight_decay": self.optim.weight_decay},
             {"params": rest, "weight_decay": 0.0},

@@ -51,7 +51,7 @@ class LoRA(Tuning):
     targets: tuple[str, ...] = ("qkv", "out", "up", "down")
 
     def adapt(self, model: GPT) -> None:
-        matrices = _matrices(model)
+        matrices: dict[str, Any] = model.matrices()
         names = {name.rpartition(".")[2]: None for name in matrices}
         if not self.targets or not set(self.targets) <= set(names):
             raise ValueError(
@@ -72,13 +72,3 @@ class LoRA(Tuning):
                 A, B = (weights[f"{stem}{WITHIN}0.{part}"] for part in "AB")
                 merged[f"{stem}.weight"] = tensor + self.alpha / self.rank * (B @ A)
         return merged
-
-
-def _matrices(model: GPT) -> dict[str, Any]:
-    """Every matrix outside the scheme."""
-    found = (
-        ("embedding", model.embedding),
-        *model.blocks.named_modules(prefix="blocks"),
-        ("head", model.head),
-    )
-    return {name: module for name, module in found if isinstance(module, nn.Linear | nn.Embedding)}

@@ -41,7 +41,7 @@ def draw(rows):
         for i, pair in enumerate(pairs[1:])
     } | {-1: (0, 0, 0, 1)}
     room = label_room(["pair 0: k = 1.05 and more"])
-    figure, axes = panels((1, len(shown)), (2.5, 2.5), right=room, gap=room + 0.75, top=0.5)
+    figure, axes = panels((1, len(shown)), (1.8, 2.5), right=room, gap=room + 0.6, top=0.5)
     for panel, metric in zip(axes[0], shown, strict=True):
         ends = [
             _curve(

@@ -12,15 +12,14 @@ import numpy as np
 
 from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.page import WIDTH
-from extrap.figures.drawing.style import CONDITIONS, Style, method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
+from extrap.studies.extension.families import FAMILIES, family, told_apart
 
 NEEDS = {"task": "nll", "metric": "nll", "seen": "text"}
 PROTOCOLS = {"last_segment": "same last segment", "nonoverlap": "non-overlapping windows"}
@@ -66,9 +65,10 @@ def draw(rows):
         panel.set_xlabel("evaluation length (tokens)" if i == len(shown) - 1 else "")
         panel.set_ylabel(f"perplexity, {PROTOCOLS[shown[i]]}" if j == 0 else "")
         label_ends(panel, [replace(end, y=min(end.y, floor * CUT)) for end in ends])
+    value = "" if WIDTH.get() else ", beside it its last value"
     below = (
         f"{note(rows)}, counted in labels · set for {target(rows):g}x where a factor "
-        f"exists; without log-n · thin: seeds, thick: their mean, beside it its last value · "
+        f"exists; without log-n · thin: seeds, thick: their mean{value} · "
         f"above {CUT * floor:.3g} is cut off{in_force_note(every, rows['method'])}"
     )
     entitle(figure, "Perplexity by method of reading further", below)
@@ -76,18 +76,11 @@ def draw(rows):
 
 
 def _ends(panel, rows, names: list[str], counts) -> list[End]:
-    """Methods of one colour have different lines; those of fewer seeds than the others say so."""
-    used: dict[str, int] = {}
-    out = []
-    for method in names:
+    """Draws the methods of a family; a label says if its method has fewer seeds than others."""
+    here, out = set(rows["method"]), []
+    for method, style in told_apart([name for name in names if name in here]).items():
         part = rows[rows["method"] == method]
-        if part.empty:
-            continue
-        plain = method_style(method)
-        place = used.setdefault(plain.colour, 0)
-        used[plain.colour] += 1
-        style = Style(plain.colour, CONDITIONS[place % len(CONDITIONS)], plain.marker)
-        end = line(panel, part, "length", style, title(method), np.exp, band=False)
+        end = line(panel, part, "length", style, title(method), through=np.exp, band=0)
         seeds = int(counts[method])
         fewer = f" ({seeds} seed{'s' * (seeds > 1)})" if seeds < counts.max() else ""
         value = "" if WIDTH.get() else f" {end.y:.3g}"  # a legend is of all panels

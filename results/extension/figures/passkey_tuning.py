@@ -11,7 +11,7 @@ import pandas as pd
 from extrap.figures.drawing.axes import QUIET, note
 from extrap.figures.drawing.ends import label_ends, label_room
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.methods import TUNED, methods, of_main_parent, order, title

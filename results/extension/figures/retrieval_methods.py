@@ -8,19 +8,20 @@ import numpy as np
 
 from extrap.figures.drawing.axes import QUIET, spread_note
 from extrap.figures.drawing.ends import label_ends, label_height, label_room
-from extrap.figures.drawing.families import FAMILIES, family
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
-from extrap.figures.drawing.style import method_style
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.titles import entitle
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
+from extrap.studies.extension.families import FAMILIES, family, told_apart
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several extensions"
 MAKE = " extension=direct,pi,ntk"
 PLAIN = "direct"
+MANY = 6
+"""Methods of a panel above which means alone are drawn: bands of thirteen cover all."""
 MULTIPLES = (0.25, 0.5, 0.75, 1, 2, 4, 8)
 
 
@@ -46,9 +47,10 @@ def draw(rows):
     figure, axes = panels(shape, size, right=room, gap=0.18, between=0.6, left=0.95)
     for (i, j), panel in np.ndenumerate(axes):
         kind, here = list(names)[i], rows[rows["multiple"] == multiples[j]]
+        shade = {"band": 0, "thin": False} if len(names[kind]) > MANY else {}
         ends = [
-            line(panel, here[here["method"] == m], "depth", method_style(m), title(m))
-            for m in names[kind]
+            line(panel, here[here["method"] == m], "depth", style, title(m), **shade)
+            for m, style in told_apart(names[kind]).items()
         ]
         for value in guess.loc[guess["length"].isin(here["length"]), "value"].unique():
             panel.axhline(
@@ -65,7 +67,7 @@ def draw(rows):
     entitle(
         figure,
         f"Retrieval by method of reading further, {rows['parent'].iloc[0]}",
-        f"{spread_note(rows, 'bands: 95 % Wilson')}{factor} · dotted: a guess"
-        + in_force_note(every, rows["method"]),
+        f"{spread_note(rows, 'bands: 95 % Wilson')}; more than {MANY} methods: means{factor} · "
+        "dotted: a guess" + in_force_note(every, rows["method"]),
     )
     return figure

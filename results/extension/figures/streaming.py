@@ -9,7 +9,7 @@ drops the first tokens, which collect idle attention; sinks keep them. Conventio
 from extrap.figures.drawing.axes import length_axis, mark_training, note
 from extrap.figures.drawing.ends import label_ends, label_room
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.methods import compared, methods, title

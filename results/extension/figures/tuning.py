@@ -6,8 +6,8 @@ greatest factor, of the scheme with most methods.
 
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import label_ends, label_room
-from extrap.figures.drawing.layout import pairs
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.layout import wrapped
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import method_style
 from extrap.figures.drawing.titles import entitle
 from extrap.figures.drawing.training_parts import TITLES, parts
@@ -31,7 +31,8 @@ def draw(rows):
     names = [title(m) for m in order(rows["tuned_with"])]
     room = label_room(names)
     shown = parts(rows)
-    figure, axes = pairs(len(shown), (2.5, 2.3), right=room, gap=room + 0.4, top=0.5, between=0.6)
+    margins = {"right": room, "gap": room + 0.4, "top": 0.5, "between": 0.6}
+    figure, axes = wrapped(len(shown), 2, (2.5, 2.3), **margins)
     for panel, (protocol, metric) in zip(axes, shown, strict=True):
         part = rows[(rows["protocol"] == protocol) & (rows["metric"] == metric)]
         ends = []

@@ -9,7 +9,7 @@ import numpy as np
 from extrap.figures.drawing.axes import note
 from extrap.figures.drawing.ends import label_ends, label_room
 from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.methods import line
+from extrap.figures.drawing.lines import line
 from extrap.figures.drawing.style import INKS, SOLID, Style
 from extrap.figures.drawing.titles import entitle
 from extrap.results.methods import methods, target

@@ -9,25 +9,23 @@ position_theory.py), with the rank correlation of the two; dotted black: as draw
 causal mask. arXiv 2603.10123.
 """
 
-import math
-
 import numpy as np
 from matplotlib.lines import Line2D
 
-from extrap.figures.drawing.axes import note
+from extrap.figures.drawing.axes import level, note
 from extrap.figures.drawing.axes import perplexity_axis as plain_log
-from extrap.figures.drawing.diagnostics import level, of_state
-from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.diagnostics import of_state
+from extrap.figures.drawing.layout import leftmost, lowest, wrapped
 from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing.titles import entitle, legend_beside
 from extrap.results.series import CONTROLS, select, series, where_known
 from extrap.studies.reference.position_theory import agreement, by_record, predicted, record
 
 NEEDS = {"task": "diagnostics", "metric": "influence"}
 OF = " of whole records"
-LEAST = 0.01
+LEAST = 0.2
 """Of an equal share. An untrained gate that forgets goes to 1e-20: it would flatten all else."""
-ACROSS, GREYS = 4, ("#d8d8d8", "#b4b4b4", "#8a8a8a", "#555555", "#222222")
+ACROSS, GREYS = 4, ("#c8c8c8", "#a0a0a0", "#787878", "#505050")
 
 THEORY = {"linestyle": (0, (3, 2)), "linewidth": 0.7}
 UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
@@ -40,25 +38,20 @@ def draw(rows):
     trained = of_state(rows, "trained")
     data = sorted(set(trained["data"]), key=lambda name: (name in CONTROLS, name))
     schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
-    columns = min(ACROSS, len(schemes))
-    figure, axes = panels(
-        (math.ceil(len(schemes) / columns), columns), (2.1, 1.8), right=1.8, gap=0.25, between=0.45
-    )
-    depths = sorted(
-        {p for p in rows["protocol"] if p.endswith("_layers")}, key=lambda p: int(p.split("_")[1])
-    )
-    for k, (i, j) in enumerate(np.ndindex(axes.shape)):
-        if k >= len(schemes):
-            axes[i, j].remove()
-            continue
-        panel, (scheme, extension) = axes[i, j], schemes[k]
+    margins = {"right": 1.45, "gap": 0.25, "between": 0.45}
+    figure, axes = wrapped(len(schemes), ACROSS, (1.5, 1.6), **margins)
+    depths = {p for p in rows["protocol"] if p.endswith("_layers")}
+    depths = sorted(depths, key=lambda p: int(p.split("_")[1]))
+    inks = [GREYS[at] for at in np.linspace(0, len(GREYS) - 1, len(depths)).round().astype(int)]
+    inks = dict(zip(depths, inks, strict=True))
+    for panel, (scheme, extension) in zip(axes, schemes, strict=True):
         here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
         inborn = here[here["protocol"].isin((*depths, "untrained_unmasked"))]
-        _inborn(panel, inborn[inborn["run"] == inborn["run"].min()], depths)
+        _inborn(panel, inborn[inborn["run"] == inborn["run"].min()], inks)
         if (scheme, extension) in agreed.index:
             numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
             panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
-                       fontsize=6, color=GREYS[3])  # fmt: skip
+                       fontsize=6, color=GREYS[-1])  # fmt: skip
         for s in series(of_state(here, "trained")):
             style = {"color": style_of(s).colour, "linewidth": 1.3, "label": s.label}
             line = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
@@ -67,25 +60,31 @@ def draw(rows):
         level(panel, 1, "equal share")
         name = scheme if extension == "direct" else f"{scheme} + {extension}"
         panel.set_title(name, color=scheme_style(scheme).text)
-        panel.set_xlabel("position / length" if k + columns >= len(schemes) else "")
-        panel.set_ylabel("influence (equal share = 1)" if j == 0 else "")
-    low, high = min(p.get_ylim()[0] for p in figure.axes), max(p.get_ylim()[1] for p in figure.axes)
-    for panel in figure.axes:
-        panel.set_ylim(max(low, LEAST), high)
-        panel.tick_params(labelleft=panel in axes[:, 0])
-    _key(figure, axes[0, -1], depths, data)
-    entitle(
-        figure,
-        "Influence of each position on the last output",
-        f"{note(rows)}{_within(rows)} · means over inputs; trained: over seeds, grey where below "
-        "the gate; untrained: one run · numbers: rank correlation of greys and theory, by layers",
-    )
+        panel.set_xlabel("position / length" if lowest(panel) else "")
+        panel.set_ylabel("influence (equal share = 1)" if leftmost(panel) else "")
+    high = max(panel.get_ylim()[1] for panel in axes)
+    for panel in axes:
+        panel.set(ylim=(LEAST, high), xticks=(0, 0.5, 1), xticklabels=("0", ".5", "1"))
+        panel.tick_params(labelleft=leftmost(panel))
+    _key(axes[min(ACROSS, len(axes)) - 1], inks, data)
+    words = f"{note(rows)}{_within(rows)} · means over inputs; trained: over seeds, grey where "
+    words += f"below the gate; untrained: one run · below {LEAST:g} is cut off · numbers: rank "
+    words += f"correlation of greys and theory, by layers{_bump(trained)}"
+    entitle(figure, "Influence of each position on the last output", words)
     return figure
 
 
-def _inborn(panel, rows, depths: list[str]) -> None:
+def _bump(rows) -> str:
+    """Why trained models bend at .5, where the task asks so (extrap/tasks/diagnosis/inputs.py)."""
+    records = (int(rows["length"].iloc[0]) - 2) // 2
+    if rows["protocol"].iloc[0] != "trained_records" or rows["n"].max() != records + 1:
+        return ""
+    return " · bump at .5: two inputs ask for the middle record, one for each of the others"
+
+
+def _inborn(panel, rows, inks: dict[str, str]) -> None:
     """One run's models as they were drawn: by depth, each beside its theory, and without a mask."""
-    for protocol, ink in zip(depths, GREYS, strict=False):
+    for protocol, ink in inks.items():
         here = rows[rows["protocol"] == protocol]
         _line(panel, here, color=ink, linewidth=0.9, label=protocol)
         _theory(panel, here, ink)
@@ -124,25 +123,16 @@ def enough(rows) -> bool:
     return len(some) > 0
 
 
-def _key(figure, panel, depths, data) -> None:
+def _key(panel, inks: dict[str, str], data) -> None:
     """One legend right of the panels: greys are depths, line styles are training data."""
-    grey = [
-        {"color": ink, "label": p.replace("_", " ")} for p, ink in zip(depths, GREYS, strict=False)
-    ]
-    unmasked = [
-        {"color": GREYS[3], "label": "theory"} | THEORY,
+    entries = [
+        *({"color": ink, "label": p.replace("_", " ")} for p, ink in inks.items()),
+        {"color": GREYS[-1], "label": "theory"} | THEORY,
         UNMASKED | {"label": "untrained, no mask"},
+        *(
+            {"color": "#222222", "linestyle": line, "label": f"trained: {name}"}
+            for name, line in zip(data, CONDITIONS, strict=False)
+        ),
     ]
-    trained = [
-        {"color": "#222222", "linestyle": line, "label": f"trained: {name}"}
-        for name, line in zip(data, CONDITIONS, strict=False)
-    ]
-    entries = [Line2D([], [], **{"linewidth": 1.0} | entry) for entry in grey + unmasked + trained]
-    panel.legend(
-        handles=entries,
-        loc="upper left",
-        bbox_to_anchor=(1.03, 1.0),
-        frameon=False,
-        fontsize=6.5,
-        handlelength=2.2,
-    )
+    handles = [Line2D([], [], **{"linewidth": 1.0} | entry) for entry in entries]
+    legend_beside(panel, handles, 2.2)

@@ -6,14 +6,12 @@ a line that runs below the next square is a shorter training that reads as well.
 ALiBi (arXiv 2108.12409, figure 4).
 """
 
-import math
-
 import numpy as np
 from matplotlib import colormaps
 
 from extrap.figures.drawing.axes import length_axis, note, perplexity_axis
 from extrap.figures.drawing.ends import End, label_ends, label_room
-from extrap.figures.drawing.layout import panels
+from extrap.figures.drawing.layout import leftmost, lowest, wrapped
 from extrap.figures.drawing.style import Style, style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series, spread
@@ -32,28 +30,17 @@ def draw(rows):
     lengths, families = sorted(rows["train_length"].unique()), {}
     for s in series(rows):
         families.setdefault(s.label.rsplit(" L=", 1)[0], []).append(s)
-    columns, room = min(ACROSS, len(families)), label_room([f"L = {max(lengths)} (to 1024)"])
-    figure, axes = panels(
-        (math.ceil(len(families) / columns), columns),
-        (2.3, 2.2),
-        right=room,
-        gap=room + 0.15,
-        between=0.62,
-    )
-    for k, panel in enumerate(axes.flat):
-        if k >= len(families):
-            panel.remove()
-            continue
-        label, members = list(families.items())[k]
-        ends = [
-            _line(panel, s, lengths)
-            for s in sorted(members, key=lambda s: s.rows["train_length"].min())
-        ]
+    room = label_room([f"L = {max(lengths)} (to 1024)"])
+    margins = {"right": room, "gap": room + 0.15, "between": 0.62}
+    figure, axes = wrapped(len(families), ACROSS, (2.3, 2.2), **margins)
+    for panel, (label, members) in zip(axes, families.items(), strict=True):
+        by_length = sorted(members, key=lambda s: s.rows["train_length"].min())
+        ends = [_line(panel, s, lengths) for s in by_length]
         length_axis(panel, rows["length"], lengths)
         perplexity_axis(panel)
-        panel.set_title(label, color=style_of(members[0]).text)
-        panel.set_xlabel("evaluation length (tokens)" if k + columns >= len(families) else "")
-        panel.set_ylabel("perplexity per token" if k % columns == 0 else "")
+        panel.set_title(label, color=style_of(by_length[0]).text)
+        panel.set_xlabel("evaluation length (tokens)" if lowest(panel) else "")
+        panel.set_ylabel("perplexity per token" if leftmost(panel) else "")
         label_ends(panel, ends)
     entitle(
         figure,

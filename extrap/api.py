@@ -1,0 +1,211 @@
+"""What `import extrap` gives: train, evaluate, draw and compare from Python.
+
+    rows = extrap.evaluate(model, tokenizer=tok, tasks=["kv", "nll"], multiples=[0.5, 1, 2])
+    extrap.plot(rows, "kv_depth")
+
+Each function composes the words of a command line and works through what the command line works
+through, so that values are the same bit for bit. Errors are UserError, in one line. Words such as
+"task.kv.trials=20", "data.corpus.path=my/text" or "threads=8" set any other option.
+"""
+
+import shlex
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from extrap.utils.errors import UserError, choose
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from extrap.runs.job import Job
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """A run that `train` made or found. words: its options; name, folder: where it lies."""
+
+    words: tuple[str, ...]
+    name: str
+    folder: Path
+
+
+def train(*words: str) -> TrainedRun:
+    """Trains the run of these options, as `extrap WORDS stage=train` does, unless it is trained
+    already; its folder is in `runs`. Raises UserError for a mistake.
+    """
+    from extrap.cli.program import Experiment
+
+    logger = [] if _named(words, {"logger"}) else ["logger=none"]
+    with _job([*words, *logger, "stage=train"]) as job:
+        work = Experiment(job, in_sweep=False, command=shlex.join(["extrap", *words]))
+        if not work.finished():
+            work.check()
+        try:
+            work.run()
+        except SystemExit as end:  # Lightning ends the process where Ctrl-C stops a training
+            if isinstance(end.__context__, KeyboardInterrupt):
+                raise KeyboardInterrupt from None
+            raise
+        return TrainedRun(words, job.run.name, job.run.folder.absolute())
+
+
+def evaluate(
+    model: Any,
+    *words: str,
+    tokenizer: Any = None,
+    tasks: str | Sequence[str] = ("nll", "kv"),
+    multiples: Sequence[float] | None = None,
+    extension: str | Sequence[str] | None = None,
+    factor: float | None = None,
+) -> pd.DataFrame:
+    """Returns the rows of a model in the schema of results; writes no file but the tokens of the
+    text (runs/.tokens).
+
+    model: a TrainedRun; the path of a checkpoint or a name on the hub; a model of transformers; a
+    GPT of extrap; or any function from ids (B, T) on the CPU to logits (B, T, vocab). tokenizer: of
+    a model in a variable; without one the model reads bytes and the ids of data.vocabulary. tasks:
+    names of conf/task. multiples: lengths in training lengths, of every task. extension, factor:
+    one extension or several, and the factor of each. Raises UserError for a mistake.
+    """
+    names = [tasks] if isinstance(tasks, str) else list(tasks)
+    more = [f"task=[{','.join(names)}]", "stage=evaluate"]
+    if multiples is not None:
+        lengths = ",".join(map(str, multiples))
+        more += [f"task.{name}.multiples=[{lengths}]" for name in names]
+    chosen = [extension] if extension is None or isinstance(extension, str) else list(extension)
+    found = []
+    for one in chosen:
+        options = [f"extension={one}"] if one else []
+        if factor is not None and one not in (None, "direct"):
+            options.append(f"extension.factor={factor}")
+        own, source = _source(
+            model, tokenizer, {"task", "stage", *["extension"][: one is not None]}
+        )
+        with _job([*own, *more, *options, *words], source) as job, _evaluating(model):
+            found.append(_rows(job))
+    # the curve of training has the same rows under each extension
+    return pd.concat(found).drop_duplicates(ignore_index=True)
+
+
+def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
+    """Returns the rows of a study on disk. Raises UserError for an unknown study."""
+    from extrap.results import rows as results_rows
+
+    folder = results_rows.folder(results, study)
+    found = []
+    for path in results_rows.files(folder):
+        found.append(results_rows.read_files([path]))
+        if len(found[-1]):
+            first = found[-1].iloc[0]
+            _ITEMS[first["run"], first["config"]] = folder / "items" / path.name
+    return pd.concat(found, ignore_index=True)
+
+
+def plot(rows: pd.DataFrame, figure: str, width: float | None = None) -> "Figure":
+    """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most. Raises
+    UserError for an unknown figure, and for rows that lack those of the figure.
+    """
+    from extrap import figures
+
+    known = figures.available()
+    if figure not in known:
+        raise UserError("FIGURE", figure, "no such figure", choose(figure, known))
+    if not figures.served(known[figure], rows):
+        problem = f"no rows with {figures.needed(known[figure])}"
+        raise UserError(figure, problem=problem, remedy="evaluate that task")
+    return figures.shown(partial(figures.drawn, known[figure], rows), width)
+
+
+def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
+    """Returns paired differences between series with 95 % intervals, as `extrap compare` prints
+    them: a row for each other series and cell. Names: a series (`rope+yarn`), or its scheme or
+    extension alone where one series has it. Raises UserError for an unknown name.
+    """
+    from extrap.cli.compare import in_memory
+
+    return in_memory(rows, [first, *others], _ITEMS)
+
+
+_ITEMS: dict[tuple[str, str], pd.DataFrame | Path] = {}
+"""Scores of single documents and trials by run and hash of the evaluation, for `compare`; those of
+a study on disk as a file.
+"""
+
+
+@contextmanager
+def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
+    import torch
+
+    from extrap.cli import composing, program
+
+    threads = torch.get_num_threads()
+    try:
+        composed = composing.composed(words)
+        torch.set_num_threads(composed.values["threads"])
+        yield program.job(composed, source)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], Any]:
+    """(words, source) of a model: its own words without those that are replaced, and what makes the
+    source of a model in a variable, None for others.
+    """
+    if not isinstance(model, TrainedRun | str | Path):
+        from extrap.runs.given import Given
+
+        return ["model=checkpoint", "model.checkpoint=variable"], partial(Given, model, tokenizer)
+    if tokenizer is not None:
+        problem = "a checkpoint on disk and a run have a tokenizer of their own"
+        raise UserError("tokenizer", problem=problem, remedy="leave it out")
+    if isinstance(model, TrainedRun):
+        return [word for word in model.words if not _named([word], replaced)], None
+    if Path(model, "curve.json").exists():
+        problem = "a run of extrap, which needs its options"
+        raise UserError("model", model, problem, "give what extrap.train(...) returns for them")
+    return ["model=checkpoint", f"model.checkpoint={model}"], None
+
+
+def _named(words: Sequence[str], groups: set[str]) -> bool:
+    """True if a word sets one of these groups, or an option of it."""
+    names = (word.lstrip("+~").partition("=")[0] for word in words)
+    return any(name.replace("/", ".").split(".")[0] in groups for name in names)
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Puts the modules of a model into evaluation mode, and back at the end."""
+    before = {m: m.training for m in model.modules()} if hasattr(model, "modules") else {}
+    try:
+        for module in before:
+            module.training = False
+        yield
+    finally:
+        for module, training in before.items():
+            module.training = training
+
+
+def _rows(job: "Job") -> pd.DataFrame:
+    from extrap.runs import validate
+    from extrap.runs.evaluate import measured_rows
+    from extrap.tasks.base import AtLengths
+
+    validate.check(job)
+    found, items = measured_rows(job)
+    _ITEMS.update({(job.run.name, config): scores for config, scores in items.items()})
+    for name, task in job.tasks.items():
+        wanted = set(task.lengths(job.source.length)) if isinstance(task, AtLengths) else set()
+        if lost := sorted(wanted - set(found.loc[found["task"] == name, "length"].dropna())):
+            warnings.warn(
+                f"task.{name}.multiples: no rows at {', '.join(map(str, lost))} tokens, which lie "
+                f"past what {job.label} can read",
+                stacklevel=3,
+            )
+    return found

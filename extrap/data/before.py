@@ -1,0 +1,56 @@
+"""Records with the value in front of the key, so that the answer is the token before the key: as
+training data and as a test. arXiv 2505.21785.
+
+    BOS  [filler and n records v k]  k v  k v  k v ...      training
+    BOS  v k  v k ... V K ... v k  K                        test; the answer is V
+
+An induction head finds the key and reads the token after it, which is here the value of the next
+record; anti-induction reads the token before it. Keys are unique, so that either answer is. All
+else, slots and draws included, is that of extrap.data.keyvalue. One sequence of 16 tokens:
+
+    <bos> v53 k70 v22 k38 v40 k153 v26 k161 k153 v40 k153 v40 k70 v53 k70
+"""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from extrap.data.keyvalue import KeyValue, Records
+from extrap.data.vocabulary import RecordLayout
+
+
+def swapped(records: np.ndarray) -> np.ndarray:
+    """Returns records (..., 2 n) with the two tokens of each in the other order."""
+    return records.reshape(*records.shape[:-1], -1, 2)[..., ::-1].reshape(records.shape)
+
+
+class BeforeKey(KeyValue):
+    """Training sequences of records `v k`; options: extrap.data.keyvalue.KeyValue. Echoes, too, are
+    `v k v k`, where the second value is scored.
+    """
+
+    @staticmethod
+    def _echoes(rng, text, body, length, rows) -> tuple[np.ndarray, np.ndarray]:
+        return KeyValue._echoes(rng, text, swapped(body), length, rows)
+
+    @staticmethod
+    def _place(rng, sequence, pairs, filler, scattered, keys, values, text) -> None:
+        KeyValue._place(rng, sequence, pairs, filler, scattered, values, keys, text)
+
+
+class ValueFirst(RecordLayout):
+    """Records `v k` and queries `k`."""
+
+    def records(self, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return swapped(super().records(keys, values))
+
+
+@dataclass(frozen=True)
+class RecordsBefore(Records):
+    """As many records `v k` as fit; depth and draws are those of Records."""
+
+    layout: RecordLayout = field(default=ValueFirst(), kw_only=True)
+
+    def written(self, layout: RecordLayout) -> Self:
+        return self  # a tokenizer's `key: value` lines have no such form

@@ -1,0 +1,225 @@
+"""A decoder of transformers as a model of the bench: its own modules, our positions and kernels."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.model.attention import attention
+from extrap.model.gpt import GPT
+from extrap.model.scheme import Shape, Where
+from extrap.pretrained.families import converted
+from extrap.pretrained.layers import Unreadable, read
+from extrap.pretrained.rotation import GivenSink, scheme_of
+from extrap.pretrained.seam import quiet, replaced, still, through, transformers
+from extrap.utils.errors import UserError
+
+LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
+"""Where a config says the context that a model was trained for."""
+PROBE = 40
+"""Tokens of the reading that compares logits."""
+
+
+_left_open: WeakKeyDictionary["Adapted", ExitStack] = WeakKeyDictionary()
+"""Attention of a model whose backward will compute its layers again."""
+
+
+class Adapted(GPT):
+    """Tokens (B, T) -> logits (B, T, vocab). Norms, projections, MLPs and head are those of `net`,
+    which stays as it is; rotation, masks and attention are ours.
+
+    layers: those whose attention is ours; their number is that of the scheme's layers.
+    """
+
+    def __init__(self, net: Any, length: int):
+        nn.Module.__init__(self)
+        self.layers, self.decoder, self.answer = read(net, length)
+        if not self.layers:
+            raise Unreadable("no attention comes through the interface of transformers")
+        self.net = net
+        self.recomputed = False
+        self.length = length
+        self.rotary = {layer.source.name for layer in self.layers if layer.source is not None}
+        self.scheme = scheme_of(self.layers, self._shape(), table_rows(net))
+
+    def _shape(self) -> Shape:
+        first = max(self.layers, key=lambda layer: (layer.width, layer.heads))
+        rows, C = self.embedding.weight.shape
+        return Shape(C, first.heads, len(self.layers), self.length, rows, "rms",
+                     first.groups, first.width)  # fmt: skip
+
+    @property
+    def embedding(self) -> nn.Module:  # type: ignore[override]
+        return self.net.get_input_embeddings()
+
+    @property
+    def head(self) -> nn.Module | None:  # type: ignore[override]
+        return self.net.get_output_embeddings()
+
+    @property
+    def blocks(self) -> nn.ModuleList:  # type: ignore[override]
+        """The layers whose attention is ours."""
+        return nn.ModuleList(self.net.get_submodule(layer.block) for layer in self.layers)
+
+    def matrices(self) -> dict[str, nn.Module]:
+        """Returns the matrices of the layers whose attention is ours. The last word of a name is
+        that of a GPT: qkv and out around attention, gate, up and down outside.
+        """
+        found = {"embedding": self.embedding}
+        width = self.embedding.weight.shape[1]
+        for layer in self.layers:
+            for name, m in self.net.get_submodule(layer.block).named_modules(prefix=layer.block):
+                if not isinstance(m, nn.Linear):
+                    continue
+                inner = name.removeprefix(layer.name)
+                word = "qkv" if name in layer.inputs else "out" if inner != name else ""
+                last = name.rpartition(".")[2]
+                word = word or ("up" if "up" in last else "gate" if "gate" in last else "")
+                found[f"{name}.{word or ('down' if m.out_features == width else 'up')}"] = m
+        return found if self.head is None else found | {"head": self.head}
+
+    def hidden(
+        self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
+    ) -> Tensor:
+        """As a GPT; `states` stays empty."""
+        if (before := _left_open.pop(self, None)) is not None:
+            before.close()
+        with ExitStack() as stack:
+            stack.enter_context(self._ours(self.where(tokens)))
+            decoder = self.net.get_submodule(self.decoder)
+            if again := self.recomputed and torch.is_grad_enabled():
+                self.net.gradient_checkpointing_enable({"use_reentrant": False})
+            hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
+            if again:
+                _left_open[self] = stack.pop_all()
+        return hidden if last is None else hidden[:, -last:]
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
+        layers say.
+        """
+        rows = hidden.reshape(1, -1, hidden.shape[-1])
+
+        def answering(forward: Any) -> Any:
+            return lambda *args, **more: self.answer(last_hidden_state=rows)
+
+        tokens = torch.zeros(rows.shape[:2], dtype=torch.long, device=hidden.device)
+        with replaced({self.net.get_submodule(self.decoder): answering}):
+            logits = self.net(input_ids=tokens, use_cache=False).logits
+        return logits.view(*hidden.shape[:-1], -1)
+
+    @contextmanager
+    def _ours(self, at: Where) -> Iterator[None]:
+        """Attention and positions are ours within."""
+        module = self.net.get_submodule
+        number = {module(layer.name): n for n, layer in enumerate(self.layers)}
+        inputs: dict[int, Tensor] = {}
+        usual = self.scheme.shape.head_dim**-0.5
+
+        def attend(m: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
+            n, D = number[m], v.shape[-1]
+            s = self.layers[n].scale
+            if (sink := more.get("s_aux")) is not None:
+                at.memo[GivenSink, n] = sink
+            q = q if s == usual else q * (s / usual)
+            v = F.pad(v, (0, max(0, q.shape[-1] - D)))  # fused kernels want one width
+            o = attention(self.scheme, q, k, v, at.at_layer(n, inputs[n]))
+            return o[..., :D].transpose(1, 2).contiguous()
+
+        def normed(n: int, x: Tensor) -> Tensor:
+            inputs[n] = x
+            return x
+
+        def embedded(n: int, x: Tensor) -> Tensor:
+            return self.scheme.embed(x, at.at_layer(n, x))
+
+        hooks = []
+        for n, layer in enumerate(self.layers):
+            hooks.append(_on_input(module(layer.name), n, normed))
+            if self.scheme.uses("embed", layer=n):
+                hooks.append(_on_input(module(layer.block), n, embedded))
+        try:
+            turning = {module(name): still for name in self.rotary}
+            with through(self.net, attend), replaced(turning):
+                yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+
+def _on_input(module: nn.Module, n: int, change: Any) -> Any:
+    """Hooks a function of (n, hidden states) before a module."""
+
+    def before(m: nn.Module, args: Any, more: Any) -> Any:
+        if args:
+            return (change(n, args[0]), *args[1:]), more
+        return args, more | {"hidden_states": change(n, more["hidden_states"])}
+
+    return module.register_forward_pre_hook(before, with_kwargs=True)
+
+
+def length_of(config: Any) -> int | None:
+    """Returns the context that a model was trained for, in tokens; None if the config is silent."""
+    own = config.get_text_config()
+    found = (getattr(own, name, None) for name in LENGTHS)
+    return next((n for n in found if isinstance(n, int)), None)
+
+
+def table_rows(net: Any) -> int | None:
+    """Returns the positions of a table of embeddings, None without one: a table beside that of
+    words which has a row for each position, and two at most that some families leave before them.
+    """
+    words, length = net.get_input_embeddings(), length_of(net.config)
+    tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
+    if length is not None and any(length <= m.num_embeddings <= length + 2 for m in tables):
+        return length
+    return None
+
+
+def adapt(net: Any, length: int | None = None) -> GPT:
+    """Returns a model of the bench around a decoder of transformers, which stays as it is: a GPT
+    for a family of extrap/pretrained/families, else an Adapted.
+
+    length: L in tokens; None takes that of the config. Raises UserError where no layer's attention
+    can be reached, or where the logits are not those of the model.
+    """
+    transformers()
+    kind, length = net.config.model_type, length or length_of(net.config)
+    if length is None:
+        problem = "does not say for which context it was trained"
+        raise UserError("model_type", kind, problem, "give model.train_length")
+    try:
+        with quiet():
+            made = converted(net, length)
+            if made is None or difference(made, net, length):
+                made = Adapted(net, length).train(net.training)
+            if off := difference(made, net, length):
+                raise Unreadable(f"its logits differ by {off:.1e} with attention of extrap")
+    except Unreadable as error:
+        raise UserError("model_type", kind, str(error)) from None
+    except Exception as error:  # of whatever class the code of a model raises
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise UserError("model_type", kind, f"a probe fails ({why:.100})") from error
+    return made
+
+
+@torch.no_grad()
+def difference(made: GPT, net: Any, length: int) -> float:
+    """Returns the largest difference of logits from those of the model itself; 0 if it is below
+    1e-4 (in float32) of their spread, or for a model without storage.
+    """
+    weight = made.embedding.weight
+    if weight.is_meta:
+        return 0.0
+    g, training = torch.Generator().manual_seed(0), net.training
+    tokens = torch.randint(len(weight), (2, min(PROBE, length)), generator=g).to(weight.device)
+    own = net.eval()(input_ids=tokens, use_cache=False).logits.float()
+    off = float((made.eval()(tokens).float() - own).abs().max())
+    made.train(training)
+    net.train(training)
+    most = max(1e-4, 16 * torch.finfo(weight.dtype).eps) * max(1.0, float(own.std()))
+    return 0.0 if off <= most else off

@@ -1,0 +1,330 @@
+"""What the attention of each layer of a transformers model does with positions, found by probing a
+copy of the model without its weights.
+
+The copy has the modules of the model and small random weights, which need no memory. It reads a
+few tokens three times, with no output of attention, so that nothing but the rotation differs: as
+rotary modules turn nothing, turn by a quarter, and turn each column by an angle of its own. A
+channel that becomes minus another one is the first of a pair; its angle says which column turns it.
+"""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from math import pi
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from extrap.pretrained.seam import replaced, through, turned
+
+TOKENS = 8
+CLOSE = 1e-4
+FIRST, STEP = 0.1, 1e-4
+"""Angles of tags, in radians."""
+
+
+@dataclass
+class Source:
+    """A call of a rotary module. name, module: of the copy, on the CPU; args, more: its arguments;
+    tags: of its columns, one for those that turn alike.
+    """
+
+    name: str
+    module: nn.Module
+    args: tuple[Any, ...]
+    more: dict[str, Any]
+    tags: list[int] = field(default_factory=list)
+
+    def __deepcopy__(self, memo: dict) -> "Source":
+        return self
+
+    @torch.no_grad()
+    def columns(self, n: int) -> tuple[Tensor, float]:
+        """Returns the frequencies of all columns in a forward of n tokens, float64, and the
+        amplitude.
+        """
+        t = torch.tensor([0, 1, n - 1, n - 1, n - 1])
+
+        def placed(x: Any) -> Any:
+            whole = isinstance(x, Tensor) and not x.is_floating_point() and not x.is_complex()
+            return t.expand(*x.shape[:-1], 5) if whole and x.dim() else x
+
+        given = {name: placed(x) for name, x in self.more.items()}
+        z = _turns(self.module(*map(placed, self.args), **given))
+        assert z is not None
+        tokens = next(d for d in reversed(range(z.dim() - 1)) if z.shape[d] in (5, TOKENS))
+        z = z.movedim(tokens, 0)[1].flatten(0, -2)[0]
+        theta = z.angle().double()
+        for exact in self.module.buffers():
+            if exact.dim() == 1 and len(exact):
+                near = exact.double()[(theta[:, None] - exact.double()).abs().argmin(-1)]
+                theta = torch.where((near - theta).abs() <= 1e-5 * near.abs(), near, theta)
+        return theta, float(z.abs().mean())
+
+
+@dataclass
+class Layer:
+    """Attention of one layer. name: of its module; block: of the layer around it; heads: H and
+    groups: G, width: D; scale: on <q, k>; window, chunk: in tokens, and cap: None without.
+
+    pairs (P, 2): channels that turn together; source and columns (P,): what turns them.
+    """
+
+    name: str
+    block: str
+    heads: int
+    groups: int
+    width: int
+    scale: float
+    window: int | None = None
+    chunk: int | None = None
+    cap: float | None = None
+    sink: bool = False
+    pairs: Tensor = field(default_factory=lambda: torch.zeros(0, 2, dtype=torch.long))
+    source: Source | None = None
+    columns: Tensor | None = None
+    inputs: list[str] = field(default_factory=list)
+    """Matrices that make queries, keys and values."""
+
+    def theta(self, n: int) -> Tensor:
+        """Returns the frequencies (P,), float64, of a forward of n tokens."""
+        assert self.source is not None
+        return self.source.columns(n)[0][self.columns]
+
+    @property
+    def base(self) -> float:
+        """The base of the grid of frequencies: that of the config, or else by the first two."""
+        assert self.source is not None
+        rope = getattr(getattr(self.source.module, "config", None), "rope_parameters", None) or {}
+        given = (*self.source.args, *self.source.more.values())
+        kind = next((x for x in given if isinstance(x, str) and x in rope), None)
+        if (found := (rope if kind is None else rope[kind]).get("rope_theta")) is not None:
+            return float(found)
+        theta = self.theta(2)
+        return float((theta[0] / theta[1]) ** len(theta)) if len(theta) > 1 else 1e4
+
+
+class Unreadable(Exception):
+    """Why a probe does not understand a model, in words."""
+
+
+Seen = dict[nn.Module, tuple[Tensor, tuple[int, int], Any, dict[str, Any]]]
+"""Attention modules in one reading: queries and keys (N, D), their heads, mask, other arguments."""
+
+
+def copy_of(net: nn.Module) -> nn.Module:
+    """Returns a copy on the CPU whose weights are random numbers that overlap in memory. Buffers of
+    a model without storage are made as transformers makes them.
+    """
+    g = torch.Generator().manual_seed(0)
+    drawn = {id(p): nn.Parameter(_overlapping(p, g), requires_grad=False) for p in net.parameters()}
+    made = deepcopy(net, drawn).eval()  # type: ignore[arg-type]
+    for module in made.modules():
+        if hasattr(module, "config"):
+            module.config._experts_implementation = "eager"  # others refuse overlapping memory
+        mine = dict(module.named_buffers(recurse=False))
+        for name, b in mine.items():
+            vars(module)["_buffers"][name] = (
+                torch.empty_like(b, device="cpu") if b.is_meta else b.cpu()
+            )
+        if any(b.is_meta for b in mine.values()):
+            made._init_weights(module)
+    return made
+
+
+def _overlapping(p: Tensor, g: torch.Generator) -> Tensor:
+    """Returns numbers of this shape that need memory for one row and one column."""
+    if p.dim() == 1:
+        return 1 + 0.1 * torch.randn(p.shape, generator=g)
+    few = torch.randn(sum(p.shape), generator=g) * p.shape[-1] ** -0.5
+    return few.as_strided(p.shape, (1,) * p.dim())
+
+
+@torch.no_grad()
+def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
+    """Returns the layers whose attention comes through the interface, in order; the name of the
+    decoder below the head, and the class of its output. Raises Unreadable.
+    """
+    copy = copy_of(net)
+    tokens = torch.arange(1, TOKENS + 1)[None] % len(net.get_input_embeddings().weight)
+    sources, answers, before = _found(copy, tokens)
+    names = {module: name for name, module in copy.named_modules()}
+    below = [module for module in answers if module is not copy]
+    if not below:
+        raise Unreadable("its head is not apart from its layers")
+    plain, quarter = (_reading(copy, tokens, sources, angle) for angle in (0.0, pi / 2))
+    tagged = _reading(copy, tokens, sources, None)
+    layers = []
+    for module, (z, heads, mask, more) in plain.items():
+        D, name, scale = z.shape[-1], names[module], more.get("scaling")
+        layer = Layer(name, _block(copy, name), *heads, D, D**-0.5 if scale is None else scale)
+        layer.inputs = [names[m] for m in before[module] if m in set(module.modules())]
+        layer.cap, layer.sink = more.get("softcap"), more.get("s_aux") is not None
+        if more.get("position_bias") is not None:
+            raise Unreadable("adds a bias of its own to the logits")
+        if mask is not None:
+            layer.window, layer.chunk = _visible(getattr(mask, "rule", None), length)
+        _find_pairs(layer, z, quarter[module][0], tagged[module][0], sources)
+        layers.append(layer)
+    return layers, names[below[-1]], answers[below[-1]]
+
+
+def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict, dict]:
+    """The rotary modules, the innermost whose output is cosine and sine, and how each is called;
+    the modules that return hidden states, with the class of their output, inner ones first; and
+    the matrices that were read before each attention.
+    """
+    found: dict[nn.Module, list[Source]] = {}
+    answers: dict[nn.Module, type] = {}
+    names = {module: name for name, module in copy.named_modules()}
+    linears: list[nn.Module] = []
+    before: dict[nn.Module, list[nn.Module]] = {}
+
+    def attend(module: nn.Module, q: Tensor, *others: Any) -> Tensor:
+        before[module] = [*linears]
+        return nothing(module, q, *others)
+
+    def look(module: nn.Module, args: Any, more: Any, out: Any) -> None:
+        if isinstance(module, nn.Linear):
+            linears.append(module)
+        elif hasattr(out, "last_hidden_state"):
+            answers[module] = type(out)
+        elif _turns(out) is not None and not (set(module.modules()) - {module}) & set(found):
+            found.setdefault(module, []).append(Source(names[module], module, args, more))
+
+    hooks = [m.register_forward_hook(look, with_kwargs=True) for m in copy.modules()]
+    try:
+        nothing = _nothing({})
+        with through(copy, attend):
+            copy(input_ids=tokens, use_cache=False)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return found, answers, before
+
+
+def _turns(out: Any) -> Tensor | None:
+    """Returns cosine and sine as complex numbers; None for anything else."""
+    if isinstance(out, tuple | list) and len(out) == 2 and _alike(*out):
+        out = torch.complex(*(x.float() for x in out))
+    if not isinstance(out, Tensor) or not out.is_complex() or out.dim() < 2:
+        return None
+    r = out.abs()
+    same = r.min() > 0.1 and (r - r.mean()).abs().max() < CLOSE * r.mean()
+    return out if same else None
+
+
+def _alike(a: Any, b: Any) -> bool:
+    known = all(isinstance(x, Tensor) and x.is_floating_point() for x in (a, b))
+    return known and a.shape == b.shape
+
+
+def _nothing(seen: Seen) -> Callable[..., Tensor]:
+    """Attention without output, which keeps what it is given."""
+
+    def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
+        if q.shape[-1] != k.shape[-1] or q.shape[2] != k.shape[2]:
+            raise Unreadable("queries and keys of another width or length")
+        z = torch.cat([q, k], 1).flatten(0, 2).double()
+        seen[module] = z, (q.shape[1], k.shape[1]), mask, more
+        return v.new_zeros(q.shape[0], q.shape[2], q.shape[1], v.shape[-1])
+
+    return attend
+
+
+def _reading(
+    copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
+) -> Seen:
+    """One reading, with every rotation at this angle, or, with None, each column at its tag's."""
+    seen: Seen = {}
+
+    def changed(module: nn.Module) -> Callable[[Any], Any]:
+        def change(forward: Callable[..., Any]) -> Callable[..., Any]:
+            calls = iter(sources[module])
+
+            def rotation(*args: Any, **more: Any) -> Any:
+                out = forward(*args, **more)
+                if angle is not None:
+                    return turned(out, angle)
+                columns = torch.view_as_real(_turns(out)).movedim(-1, 0).flatten(0, -2)
+                alike = columns.unique(dim=1, return_inverse=True)[1] + tags["next"]
+                tags["next"] = int(alike.max()) + 1
+                next(calls).tags = alike.tolist()
+                return turned(out, FIRST + STEP * alike)
+
+            return rotation
+
+        return change
+
+    tags = {"next": 0}
+    with through(copy, _nothing(seen)), replaced({m: changed(m) for m in sources}):
+        copy(input_ids=tokens, use_cache=False)
+    return seen
+
+
+def _block(copy: nn.Module, name: str) -> str:
+    """The layer that an attention module belongs to: the nearest member of a list around it."""
+    words = name.split(".")
+    for n in range(len(words), 0, -1):
+        if isinstance(copy.get_submodule(".".join(words[: n - 1])), nn.ModuleList):
+            return ".".join(words[:n])
+    return name
+
+
+def _visible(rule: Callable[..., Any] | None, length: int) -> tuple[int | None, int | None]:
+    """Returns window and chunk of a rule of masks. Raises Unreadable for any other rule."""
+
+    if rule is None:
+        raise Unreadable("has a mask of its own")
+
+    def row(i: int) -> Tensor:
+        zero, j = torch.tensor(0), torch.arange(i + 1)
+        return torch.as_tensor(rule(zero, zero, torch.tensor(i), j)).expand(len(j))
+
+    last = min(max(16 * length, 2**16), 2**22)
+    seen = [int(row(i).sum()) for i in (last, last + 1)]
+    window = chunk = None
+    if seen[0] == seen[1]:
+        window = seen[0]
+    elif seen[1] == 1:
+        chunk = seen[0]
+    elif seen[0] <= last:
+        chunk = int(row(last - seen[0]).sum())  # the last token of a chunk sees all of it
+    for i in (0, 5, last // 3, last - 1, last):
+        j = torch.arange(i + 1)
+        expected = (j > i - window) if window else (j // chunk == i // chunk) if chunk else j >= 0
+        if not torch.equal(row(i), expected):
+            raise Unreadable("has a mask of its own")
+    return window, chunk
+
+
+def _find_pairs(
+    layer: Layer,
+    plain: Tensor,
+    quarter: Tensor,
+    tagged: Tensor,
+    sources: dict[nn.Module, list[Source]],
+) -> None:
+    """Sets pairs, source and columns. Raises Unreadable where a change is no turn of pairs."""
+    size = plain.abs().mean() * CLOSE
+    moved = ((quarter - plain).abs().amax(0) > size).nonzero()[:, 0].tolist()
+    if not moved:
+        return
+    far = torch.cdist(quarter.T, -plain.T, p=torch.inf)
+    pairs = [(x, y) for x in moved if far[x, y := int(far[x].argmin())] < size]
+    if sorted(c for pair in pairs for c in pair) != moved:
+        raise Unreadable("changes queries and keys otherwise than by turning pairs of channels")
+    found = []
+    for x, y in pairs:
+        both = torch.stack([plain[:, x], -plain[:, y]], 1)
+        cos, sin = torch.linalg.lstsq(both, tagged[:, x]).solution
+        found.append(round((float(torch.atan2(sin, cos)) - FIRST) / STEP))
+    calls = [call for many in sources.values() for call in many]
+    owner = next((call for call in calls if set(found) <= set(call.tags)), None)
+    if owner is None:
+        raise Unreadable("turns by angles of unknown origin")
+    layer.source = owner
+    layer.columns = torch.tensor([owner.tags.index(tag) for tag in found])
+    order = layer.columns.argsort(stable=True)
+    layer.pairs, layer.columns = torch.tensor(pairs)[order], layer.columns[order]

@@ -1,0 +1,125 @@
+"""Where transformers hands queries and keys over: a registered attention function in place of its
+own, and rotary modules that turn nothing.
+
+Both are in force within a `with` alone, so that a model of the caller stays as it was. Masks are
+never laid out: the registered mask function passes on the rule that says which pair is visible.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+NAME = "extrap"
+Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tensor]
+"""(module, q (B, H, T, D), k, v, mask, other arguments) -> (B, T, H, D)."""
+
+_attend: list[Attend] = []
+"""The innermost last. No context variable: a backward, which may compute layers again, has threads
+of its own.
+"""
+
+
+def transformers() -> Any:
+    """Returns the package, with kernels of the hub off. Raises ImportError without it."""
+    os.environ.setdefault("USE_HUB_KERNELS", "0")  # read by transformers as it is imported
+    import transformers
+
+    return transformers
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without reports and bars of transformers."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
+
+@cache
+def _register() -> None:
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    ALL_ATTENTION_FUNCTIONS.register(NAME, _attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register(NAME, _mask)
+
+
+def _attention(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any = None, **more: Any):
+    mask = more.pop("attention_mask", mask)
+    return _attend[-1](module, q, k, v, mask, more), None
+
+
+def _mask(
+    batch_size: int, q_length: int, kv_length: int, mask_function: Any, device: Any, **more: Any
+) -> Tensor:
+    """No pair, as a view of one, which carries the rule of all pairs."""
+    none = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=device)
+    found = none.expand(batch_size, 1, q_length, kv_length)
+    found.rule = mask_function  # type: ignore[attr-defined]
+    return found
+
+
+@contextmanager
+def through(net: nn.Module, attend: Attend) -> Iterator[None]:
+    """Attention of `net` is `attend` within."""
+    _register()
+    configs = {id(m.config): m.config for m in net.modules() if hasattr(m, "config")}
+    kept = [(config, config._attn_implementation) for config in configs.values()]
+    _attend.append(attend)
+    try:
+        for config, _ in kept:
+            config._attn_implementation = NAME
+        yield
+    finally:
+        _attend.remove(attend)
+        for config, before in kept:
+            config._attn_implementation = before
+
+
+@contextmanager
+def replaced(changes: Mapping[nn.Module, Callable[[Any], Any]]) -> Iterator[None]:
+    """The forward of each module is another one within, made from its own."""
+    kept = {module: vars(module).get("forward") for module in changes}
+    try:
+        for module, change in changes.items():
+            module.forward = change(module.forward)
+        yield
+    finally:
+        for module, before in kept.items():
+            if before is None:
+                vars(module).pop("forward", None)
+            else:
+                module.forward = before
+
+
+def still(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a rotary forward that turns nothing: cos 1, sin 0."""
+
+    def identity(*args: Any, **more: Any) -> Any:
+        return turned(forward(*args, **more), 0.0)
+
+    return identity
+
+
+def turned(rotation: Any, angle: Any) -> Any:
+    """Returns the output of a rotary module, (cos, sin) or complex numbers, at other angles:
+    numbers, or a tensor of its columns.
+    """
+    whole = rotation if isinstance(rotation, Tensor) else rotation[0]
+    angle = torch.as_tensor(angle, dtype=torch.float32, device=whole.device).expand(whole.shape)
+    if isinstance(rotation, Tensor):
+        return torch.polar(torch.ones_like(angle), angle).to(rotation.dtype)
+    return angle.cos().to(whole.dtype), angle.sin().to(whole.dtype)

@@ -1,0 +1,122 @@
+"""A model in a variable, evaluated as a published checkpoint is. Its logits of a fixed text name it
+in rows: extrap writes no folder of it.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, cast
+
+import torch
+from torch import nn
+
+from extrap.data.corpora.base import Corpus, Encoded
+from extrap.data.vocabulary import Vocabulary
+from extrap.model.gpt import GPT
+from extrap.pretrained.variable import adapted, check, device_of, length_of, name_of
+from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
+from extrap.runs.build import build
+from extrap.runs.published import Published, PublishedRun
+from extrap.utils.errors import UserError
+
+PROBE = 64
+"""Tokens of the text, whose logits name the model."""
+
+
+class Given(Published):
+    """subject: the model; tokenizer: of transformers or tokenizers, a folder, a name on the hub, or
+    None: the model then reads the ids of data.vocabulary. The other arguments: Source.
+    """
+
+    def __init__(
+        self,
+        subject: Any,
+        tokenizer: Any,
+        config: Mapping[str, Any],
+        choices: Mapping[str, str],
+        opened: Callable[[Encoded], Corpus],
+    ):
+        check(subject)
+        self.subject, self.tokenizer = subject, tokenizer
+        super().__init__(config, choices, opened)
+        for option, wrong in (("finetune", config["finetune"]), ("model.chat", self.reading.chat)):
+            if wrong:
+                problem = "needs the folder of a checkpoint, and this is a model in a variable"
+                raise UserError(option, problem=problem, remedy="give the path of the folder")
+
+    def _name(self) -> str:
+        return name_of(self.subject)
+
+    @cached_property
+    def length(self) -> int:
+        own, typed = length_of(self.subject), self.reading.train_length
+        if typed and isinstance(self.subject, GPT) and typed != own:
+            raise UserError("model.train_length", typed, f"this GPT has {own}", "leave it out")
+        if not (length := typed or own):
+            problem = f"{self.label} does not say for which context it was trained"
+            raise UserError("model.train_length", None, problem, "give it in tokens")
+        return length
+
+    @cached_property
+    def _adapted(self) -> nn.Module:
+        return adapted(self.subject, self.length)
+
+    @cached_property
+    @torch.no_grad()
+    def _probed(self) -> torch.Tensor:
+        """Logits (1, T, vocab) of the text that names the model."""
+        ids = torch.arange(min(PROBE, self.length))[None] % 8
+        return self._adapted(ids.to(self.device)).float().cpu()
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is."""
+        return device_of(self.subject)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:  # type: ignore[override]
+        size = self._probed.shape[2]
+        if self.tokenizer is None:
+            made = build(self.config["data"]["vocabulary"], "data.vocabulary", kind=Vocabulary)
+            if made.size == size:
+                return made
+            problem = f"{self.label} has {size} ids, those of data.vocabulary are {made.size}"
+            raise UserError("tokenizer", None, problem, "give the tokenizer of the model")
+        own = getattr(self.subject, "config", None)
+        named = [self.reading.bos] + [
+            getattr(one, name, None)
+            for one in (own, self.tokenizer)
+            for name in ("bos_token_id", "eos_token_id")
+        ]
+        firsts = [bos[0] if isinstance(bos, list) and bos else bos for bos in named]
+        bos = next((bos for bos in firsts if isinstance(bos, int)), None)
+        if bos is None:
+            problem = "neither the model nor its tokenizer says which token begins a text"
+            raise UserError("model.bos", None, problem, "give its id")
+        tokens = encoder_of(self.tokenizer)
+        if 2 * tokens.ids < size:
+            problem = f"a tokenizer of {tokens.ids} ids, a model of {size}"
+            raise UserError("tokenizer", problem=problem, remedy="give the tokenizer of the model")
+        return PublishedVocabulary(tokens, size, bos, "tokenizer")
+
+    def vocabulary_for(self, words: bool) -> Vocabulary:
+        own = self.vocabulary
+        return own.words if words and isinstance(own, PublishedVocabulary) else own
+
+    def model(self, device: str = "cpu") -> GPT:
+        """The model itself, whatever the device."""
+        return cast(GPT, self._adapted)
+
+    def untrained(self, layers: int | None = None) -> GPT:
+        problem = "compares with the model before training, which a variable does not hold"
+        raise UserError("task", problem=problem, remedy="give the path of the checkpoint")
+
+    @cached_property
+    def run(self) -> PublishedRun:
+        identity = {
+            "logits": hashlib.sha256(self._probed.numpy().tobytes()).hexdigest(),
+            "train_length": self.length,
+            "bos": self.vocabulary.bos,
+            "corpus": self.corpus.sha256,
+        }
+        return PublishedRun(self.label, identity, self.seed)

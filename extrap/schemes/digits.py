@@ -1,0 +1,47 @@
+"""Digits of the position, added to the token embedding: the step between the integer (raw_index)
+and the sinusoid. https://huggingface.co/blog/designing-positional-encoding; kexue.fm/archives/9675.
+
+x_i[c] <- x_i[c] + d_c(i) / (b - 1);   d_c(i) = floor(i / b**c) mod b, lowest digit first
+
+Channel c is a square wave of period b**(c + 1), where a sinusoid has a smooth one. Bounded, unlike
+the integer; but neighbours i and i + 1 may differ in all digits, and past L a digit that training
+left at 0 rises. The lowest digit is not rounded, so that coordinates between whole ones
+(interpolation) differ.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape, Size, Where, whole_steps
+
+
+class Digits(Scheme):
+    """base: b, 2 for binary, 10 for decimal. Every channel has a digit, all but log_b(T) of them 0.
+
+    Parameters: none. Raises ValueError for a base below 2.
+
+    Kind: absolute
+    Used by: -
+    Past L: defined; a digit that training left at 0 rises
+    Source: https://huggingface.co/blog/designing-positional-encoding
+    Colour: amber
+    """
+
+    def __init__(self, shape: Shape, base: Size = 2):
+        super().__init__(shape)
+        if base < 2:
+            raise ValueError(f"base={base}: digits need a base of at least 2")
+        self.base = base
+
+    def embed(self, x: Tensor, at: Where) -> Tensor:
+        if at.layer:
+            return x
+        return x + (self.digits(at.q) / (self.base - 1)).to(x.dtype)
+
+    def digits(self, t: Tensor) -> Tensor:
+        """Returns the digits (T, C), float64, of coordinates t (T,); t >= 0."""
+        places = float(self.base) ** torch.arange(self.shape.dim, dtype=torch.float64)
+        whole = whole_steps(t).double()
+        digits = (whole[:, None] / places.to(t.device)).floor() % self.base
+        digits[:, 0] += t - whole
+        return digits

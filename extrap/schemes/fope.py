@@ -1,0 +1,80 @@
+"""FoPE, Fourier position embedding: each pair turns by a Fourier series, not by one frequency.
+arXiv 2412.17739.
+
+q~_i = F_h(i) q_i, k~_j = F_h(j) k_j;   pair p of head h is multiplied by
+F_hp(t) = sum_w A_hwp cos(w t) + i sum_w B_hwp sin(w t),   w over the frequencies base**(-2p/D) that
+exceed 2 pi / L; A, B = the identity + noise, one of each for every head, not trained
+Slower pairs, which training never turns once, stand still: they are the zero frequency. With A = B
+= 1 this is RoPE without its slow pairs. The noise makes products of two frequencies w != w', so
+that logits depend on i and j, and not on i - j alone.
+"""
+
+from math import ceil, pi
+
+import torch
+from torch import Tensor
+
+from extrap.model.functional import check_base, frequencies
+from extrap.model.rotary import pairing, turn
+from extrap.model.scheme import Scheme, Shape, Where
+
+
+class FoPE(Scheme):
+    """noise: gain g; A and B have noise of variance 2 g**2 / (W + P), W frequencies and P turning
+    pairs (Xavier). The authors took .3 at 60M parameters, .4 at 180M, .6 at 1.2B.
+
+    At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair.
+    Their listing pads the sine of pairs that stand still by 1, which turns them by 45 degrees times
+    sqrt(2) at every place; here the pairs stay as they are. Parameters: none (checkpoints hold A
+    and B). Raises ValueError for an odd head width, a base of 1 or less, noise below 0, and where
+    no frequency exceeds 2 pi / L.
+
+    Kind: absolute
+    Used by: -
+    Past L: defined; all frequencies turned in training
+    Source: arXiv 2412.17739
+    Colour: blue
+    """
+
+    by_phase = True
+    A: Tensor
+    B: Tensor
+
+    def __init__(self, shape: Shape, base: float = 10000.0, noise: float = 0.3):
+        super().__init__(shape)
+        pairing("interleaved", shape.head_dim)
+        check_base(base)
+        if noise < 0:
+            raise ValueError(f"noise={noise}: at least 0, which is RoPE without its slow pairs")
+        theta = frequencies(shape.head_dim, base)
+        self.theta = theta[theta > 2 * pi / shape.length]
+        W = len(self.theta)
+        if not W:
+            raise ValueError(
+                f"training length {shape.length}: no frequency of base={base} turns once in it"
+            )
+        P = min(W, max(1, shape.head_dim // 4))
+        leads = torch.zeros(W, P)
+        leads[torch.arange(0, W, ceil(W / P)), torch.arange(ceil(W / ceil(W / P)))] = 1
+        for name in ("A", "B"):
+            series = torch.empty(shape.kv_heads or shape.heads, W, P)
+            spread = noise * (2 / (W + P)) ** 0.5
+            self.register_buffer(name, leads + series.normal_(0, spread if spread else 0.0))
+
+    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+        def series() -> tuple[Tensor, Tensor]:
+            of_q = self.series(at.q, q.dtype)
+            return of_q, of_q if at.k is at.q else self.series(at.k, k.dtype)
+
+        of_q, of_k = at.once(self, series, q.dtype)
+        return self.turned(q, of_q), self.turned(k, of_k)
+
+    def series(self, t: Tensor, dtype: torch.dtype) -> Tensor:
+        """Returns F (G, T, P), complex, at coordinates t (T,), for channels of dtype."""
+        angle = t[:, None] * self.theta.to(t.device)
+        turns = torch.complex(angle.cos() @ self.A.double(), angle.sin() @ self.B.double())
+        return turns if dtype == torch.float64 else turns.to(torch.complex64)
+
+    def turned(self, x: Tensor, turns: Tensor) -> Tensor:
+        """Returns x (B, H, T, D) turned; heads of queries that share keys share F."""
+        return turn(x, turns.repeat_interleave(x.shape[1] // len(turns), 0), "interleaved")

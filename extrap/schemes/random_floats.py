@@ -1,0 +1,40 @@
+"""Random float sampling: real positions drawn from one range, in training and at test. A part to
+stack under any scheme. arXiv 2602.14050.
+
+t_1 <= .. <= t_T, the order statistics of T draws from Uniform(0, M)
+The range is the same whatever T: a longer text lies denser in it, where randomised positions
+(randomised.py) are whole numbers of a range that must hold the longest text.
+"""
+
+import torch
+from torch import Tensor
+
+from extrap.model.scheme import Scheme, Shape
+
+
+class RandomFloats(Scheme):
+    """maximum: M; null stands for L (we could not read the paper's value).
+
+    Coordinates are fractional, so that a stack cannot hold tables. Uses the number of given
+    coordinates, not their values. Draws from torch's CPU generator; at test the draw is one for
+    each T, so that a measurement repeats. Parameters: none. Raises ValueError for a maximum of 0 or
+    less.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; distances as in training, closer together
+    Source: arXiv 2602.14050
+    Colour: blue
+    """
+
+    def __init__(self, shape: Shape, maximum: float | None = None):
+        super().__init__(shape)
+        self.maximum = float(shape.length) if maximum is None else maximum
+        if self.maximum <= 0:
+            raise ValueError(f"maximum={maximum}: positions are drawn from 0 to it; exceed 0")
+
+    def positions(self, t: Tensor) -> Tensor:
+        n = len(t)
+        generator = None if self.training else torch.Generator().manual_seed(n)
+        draws = torch.rand(n, generator=generator, dtype=torch.float64)
+        return self.maximum * draws.sort().values

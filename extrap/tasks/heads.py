@@ -1,0 +1,121 @@
+"""Retrieval heads: which heads look at the answer, and what is found without them?
+
+metric     protocol, layer, head
+copying    -, layer, head
+           share of questions in which the key that the head looks at most is the value asked for
+best       greatest copying of all heads
+accuracy   whole | top_<k> | random_<k>
+           answers that are right if the output of the k heads of the greatest copying at the
+           shortest length is 0; of as many others, at random, mean over `draws`
+change     top_<k> | random_<k>
+           accuracy less that of the whole model, paired by question
+
+Contexts are full of records, as in extrap.tasks.kv, with the asked one at depths spread evenly over
+the questions. Values have 95 % t-intervals over questions. Source: arXiv 2606.21249.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+import torch
+from annotated_types import Ge, MinLen
+from torch import Tensor
+
+from extrap.data.keyvalue import Records
+from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
+from extrap.tasks.diagnosis.inputs import Inputs, read
+from extrap.tasks.scoring.recorder import TRAINED, Recorder
+from extrap.utils.bounds import Count, Different, Multiples
+
+Several = Annotated[int, Ge(2)]
+Head = tuple[int, int]
+"""Layer and head."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalHeads(AtLengths, Diagnostic):
+    """multiples: lengths over the training length, 1 among them; inputs: questions of each length;
+    knocked: k; draws: sets of random heads; batch_tokens: tokens per forward.
+
+    A k of more than half of the heads has no rows, as no other heads are left to draw.
+    """
+
+    name: ClassVar[str] = "heads"
+    needs_one: ClassVar[str] = "the run learned it"
+
+    multiples: Multiples = (1, 2, 4)
+    inputs: Several = 100
+    knocked: Annotated[Sequence[Count], MinLen(1), Different()] = (1, 2)
+    draws: Count = 4
+    batch_tokens: Count = 4096
+
+    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
+        for length in self.lengths(train_length):
+            Records().check(f"task.{self.name}", vocabulary, length)
+        corpus.check("validation", max(self.lengths(train_length)))
+
+    def run(
+        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        stream, ns = corpus.stream("validation"), self.lengths(train_length)
+        recorder, counter = Recorder(), Counter(progress, sum(ns))
+        ranked: list[Head] = []
+        learned = False
+        for n in ns:
+            with recorder.at(length=n).within_range() as cells:
+                inputs = read("records", stream, vocabulary, n, self.inputs)
+                copying = self.copying(cells, model, inputs)
+                ranked = ranked or sorted(copying, key=copying.__getitem__, reverse=True)
+                whole = self.right(model, inputs, ())
+                cells.at(protocol="whole").mean("accuracy", whole)
+                if n == train_length:
+                    cells.value("gate", whole.mean())
+                    learned = bool(whole.mean() >= TRAINED)
+                for protocol, sets in self.sets(ranked):
+                    without = np.mean([self.right(model, inputs, heads) for heads in sets], 0)
+                    cells.at(protocol=protocol).mean("accuracy", without)
+                    cells.at(protocol=protocol).mean("change", without - whole)
+            counter(n)
+        return recorder.result(learned)
+
+    def copying(self, cells: Recorder, model: Inside, inputs: Inputs) -> dict[Head, float]:
+        """Records and returns the copying score of every head."""
+        found = []
+        for here in self._batches(inputs):
+            tokens, targets = inputs.tokens[here], inputs.targets[here]
+            looked_at = model.attention(tokens)[..., -1, :].argmax(-1).cpu()  # (layers, B, H)
+            said = tokens.expand(len(looked_at), -1, -1).gather(2, looked_at)
+            found.append((said == targets[:, None]).double())
+        each = torch.cat(found, 1)
+        scores = {}
+        for layer, head in np.ndindex(each.shape[0], each.shape[2]):
+            cells.mean("copying", each[layer, :, head], layer=layer, head=head)
+            scores[layer, head] = float(each[layer, :, head].mean())
+        cells.value("best", max(scores.values()))
+        return scores
+
+    def right(self, model: Inside, inputs: Inputs, heads: Collection[Head]) -> np.ndarray:
+        """Returns which questions (N,) are answered if the output of these heads is 0."""
+        found = []
+        for here in self._batches(inputs):
+            tokens: Tensor = inputs.tokens[here]
+            logits = model.silenced(tokens, heads, last=1) if heads else model(tokens, last=1)
+            found.append(logits[:, -1].argmax(-1).cpu() == inputs.targets[here])
+        return torch.cat(found).double().numpy()
+
+    def sets(self, ranked: list[Head]) -> Iterator[tuple[str, list[list[Head]]]]:
+        """Yields protocols with their sets of heads."""
+        for k in self.knocked:
+            if 2 * k > len(ranked):
+                continue
+            rng, others = np.random.default_rng((k, len(ranked))), sorted(ranked[k:])
+            drawn = [rng.permutation(len(others))[:k] for _ in range(self.draws)]
+            yield f"top_{k}", [ranked[:k]]
+            yield f"random_{k}", [[others[i] for i in one] for one in drawn]
+
+    def _batches(self, inputs: Inputs) -> Iterator[slice]:
+        return batches(len(inputs.tokens), inputs.tokens.shape[1], self.batch_tokens)

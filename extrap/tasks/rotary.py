@@ -1,0 +1,137 @@
+"""What the turning pairs of a trained model do: two scores of each head and the band it uses.
+
+metric       layer, head; protocol records, text
+semantic     how surely a preferred key stays preferred at other distances, 1/2 is chance
+positional   how far a logit changes from one distance to the next, 0 is not at all
+band         theta of the pair that queries and keys are longest in, radians per token
+
+Formulas: extrap.tasks.diagnosis.rotary_stats; distances 0 .. n - 1 of a text of n tokens, under the
+frequencies of that text. `queries` tokens of the later half meet `keys` tokens in front of the
+first of them: all pairs for positional, for semantic each query with neighbours in a random order
+of the keys. Values are means over inputs with a 95 % t-interval. A layer has rows if one part turns
+its pairs by frequencies of the distance: not xPos, which fades them, nor several axes. Temperatures
+and biases are left out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+import torch
+from annotated_types import Ge, MinLen
+from torch import Tensor
+
+from extrap.data.vocabulary import Vocabulary
+from extrap.model.parts import parts
+from extrap.model.rotary import Rotary, Turning
+from extrap.model.scheme import Scheme
+from extrap.model.spectrum import frequencies_used, turns_pairs
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
+from extrap.tasks.diagnosis import rotary_stats as stats
+from extrap.tasks.diagnosis.inputs import CONTENTS, read
+from extrap.tasks.scoring.recorder import Recorder
+from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.errors import UserError
+
+Several = Annotated[int, Ge(2)]
+SEED = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class RotaryScores(AtLengths, Diagnostic):
+    """multiples: lengths over the training length; contents: of `records`, `text`; inputs:
+    sequences of each; queries, keys: tokens of each input that are scored; batch_tokens: tokens per
+    forward.
+    """
+
+    name: ClassVar[str] = "rotary"
+    within: ClassVar[bool] = True
+
+    multiples: Multiples = (1, 2, 4, 8)
+    contents: Annotated[Sequence[Literal["records", "text"]], MinLen(1), Different()] = CONTENTS
+    inputs: Several = 32
+    queries: Count = 4
+    keys: Several = 16
+    batch_tokens: Count = 4096
+
+    def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
+        super().check(corpus, vocabulary, train_length)
+        shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
+        if shortest < 2 * max(self.keys, self.queries):
+            raise UserError(
+                self.option("multiples"),
+                problem=f"half of {shortest} tokens is less than {self.keys} keys",
+                remedy=f"give greater multiples, or fewer task.{self.name}.keys and queries",
+            )
+        corpus.check("validation", longest + 1)
+
+    def run(
+        self, model: Inside, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
+    ) -> Result:
+        stream, ns = corpus.stream("validation"), self.lengths(train_length)
+        recorder, counter = Recorder(), Counter(progress, len(self.contents) * sum(ns))
+        for content in self.contents:
+            for n in ns:
+                with recorder.at(protocol=content, length=n).within_range() as cells:
+                    self._measure(
+                        cells, model, read(content, stream, vocabulary, n, self.inputs).tokens
+                    )
+                counter(n)
+        return recorder.result()
+
+    def _measure(self, cells: Recorder, model: Inside, tokens: Tensor) -> None:
+        found: dict[int, list[dict[str, Tensor]]] = {}
+        n = tokens.shape[1]
+        for here in batches(len(tokens), n, self.batch_tokens):
+            for layer, (q, k) in model.unturned(tokens[here]).items():
+                if (part := turning(model.scheme, layer)) is not None:
+                    theta = frequencies_used(model.scheme, n, layer)
+                    assert theta is not None
+                    each = scores(q, k, part, theta.detach(), *self._places(n))
+                    found.setdefault(layer, []).append(each)
+        for layer, batch in found.items():
+            for metric in batch[0]:
+                values = torch.cat([one[metric] for one in batch]).cpu()
+                for head in range(values.shape[1]):
+                    cells.mean(metric, values[:, head], layer=layer, head=head)
+
+    def _places(self, n: int) -> tuple[Tensor, Tensor]:
+        """Returns the places of queries and, in a random order, of keys before all of them."""
+        rng = np.random.default_rng((SEED, n))
+        queries = np.sort(n // 2 + rng.permutation(n - n // 2)[: self.queries])
+        keys = rng.permutation(int(queries[0]))[: self.keys]
+        return torch.from_numpy(queries), torch.from_numpy(keys)
+
+
+def turning(scheme: Scheme, layer: int) -> Turning | None:
+    """Returns the part that turns pairs by its frequencies alone; None if there is no such part, or
+    another turns pairs, too.
+    """
+    found = [part for part in parts(scheme, layer) if turns_pairs(part)]
+    if len(found) != 1 or not isinstance(found[0], Rotary) or found[0].uses("score"):
+        return None
+    return found[0] if type(found[0]).angle is Turning.angle else None
+
+
+def scores(
+    q: Tensor, k: Tensor, part: Turning, theta: Tensor, queries: Tensor, keys: Tensor
+) -> dict[str, Tensor]:
+    """Returns {metric: (B, H)} of queries and keys (B, H, T, D) at these places of a text."""
+    n, theta = q.shape[2], theta.to(q.device)
+    (of_q, rest_q), (of_k, rest_k) = (stats.as_pairs(x, part.layout, len(theta)) for x in (q, k))
+    band = stats.band(of_q, of_k, theta)
+    of_q, rest_q = (x[:, :, queries, None] for x in (of_q, rest_q))
+    of_k, rest_k = (x[:, :, None, keys] for x in (of_k, rest_k))
+    c, rest = of_q * of_k.conj(), (rest_q * rest_k).sum(-1)
+    pairs = len(keys) // 2 * 2
+    first, second = slice(0, pairs, 2), slice(1, pairs, 2)
+    preferred = stats.semantic(
+        c[..., first, :] - c[..., second, :], rest[..., first] - rest[..., second], theta, n
+    )
+    moved = stats.positional(c, theta, n)
+    return {
+        "semantic": preferred.flatten(2).nanmean(-1),
+        "positional": moved.flatten(2).nanmean(-1),
+        "band": band,
+    }

@@ -1,0 +1,44 @@
+"""Families of extensions, by what they change, and styles that tell the members of one apart.
+
+Families are read off the files of the classes as text, so that drawing needs no torch.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import extrap
+from extrap.figures.drawing.style import CONDITIONS, Style, method_style
+from extrap.utils.paths import conf_dir
+from extrap.utils.untrusted import read_yaml
+
+ANGLES, DISTANCES, WINDOWS = "positions and angles", "distances", "windows, parts, others"
+FAMILIES = (ANGLES, WINDOWS, DISTANCES)
+OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension": DISTANCES}
+"""Families by a class of extensions, or by the one that it extends."""
+
+
+@cache
+def family(method: str) -> str:
+    """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
+    path = Path(conf_dir()) / "extension" / f"{method}.yaml"
+    target = read_yaml(path)["_target_"] if path.is_file() else ""
+    *module, name = target.split(".")
+    if module[:1] != ["extrap"]:
+        return WINDOWS
+    file = Path(extrap.__file__).parents[1].joinpath(*module).with_suffix(".py")
+    found = re.search(rf"^class {name}\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    classes = (name, found.group(1) if found else "")
+    return next((OF_CLASS[one] for one in classes if one in OF_CLASS), WINDOWS)
+
+
+def told_apart(methods: list[str]) -> dict[str, Style]:
+    """{method: its style}, with another line for each further method of one colour."""
+    used: dict[str, int] = {}
+    out = {}
+    for method in methods:
+        plain = method_style(method)
+        place = used.setdefault(plain.colour, 0)
+        used[plain.colour] += 1
+        out[method] = Style(plain.colour, CONDITIONS[place % len(CONDITIONS)], plain.marker)
+    return out

@@ -1,0 +1,324 @@
+"""The adapter against transformers' own classes: a tiny random model of every decoder family that
+extrap/pretrained/README.md lists.
+"""
+
+import json
+from copy import deepcopy
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from extrap.extensions.all_layers import AllLayers
+from extrap.extensions.by_parts import YaRN
+from extrap.extensions.direct import Direct
+from extrap.extensions.interpolation import Interpolation
+from extrap.extensions.ntk import NTK
+from extrap.extensions.rerope import ReRoPE
+from extrap.extensions.self_extend import SelfExtend
+from extrap.model.inspection import Around, InspectedModel
+from extrap.model.scheme import OutOfRange
+from extrap.pretrained.adapter import Adapted, adapt
+from extrap.pretrained.checkpoint import Checkpoint
+from extrap.pretrained.plain import Plain
+from extrap.pretrained.table import layer_table
+from extrap.utils.errors import NotApplicable, UserError
+from tests.support import tiny_checkpoints as tiny
+from tests.support import tiny_families as families
+
+L, PAST, FACTOR = families.L, 150, 4.0
+TOKENS = torch.randint(61, (2, PAST), generator=torch.Generator().manual_seed(5))
+EVERY = families.listed()
+REACHED = [f for f, says in EVERY.items() if not says.startswith(("logits", "not made"))]
+TURNING = [f for f in REACHED if EVERY[f] != "no layer turns"]
+"""Families whose layers turn, at least in part."""
+
+
+def close(found, expected, size=1.0):
+    torch.testing.assert_close(found, expected, atol=1e-4 * size, rtol=1e-4)
+
+
+def own_logits(model, tokens):
+    return model(input_ids=tokens, use_cache=False).logits
+
+
+@torch.no_grad()
+@pytest.mark.sample(6)
+@pytest.mark.parametrize("family", REACHED)
+def test_logits_are_those_of_the_family(family):
+    """Within L, past every window and past L; and the model of the caller stays as it was."""
+    model = families.made(family)
+    before = own_logits(model, TOKENS[:, :L])
+    ours = adapt(model, L)
+    assert families.described(ours) == EVERY[family]
+    assert before.std() > 0.05
+    for n in (1, 7, L, PAST):
+        try:
+            found = ours(TOKENS[:, :n])
+        except OutOfRange:
+            assert n > L
+            continue
+        close(found, own_logits(model, TOKENS[:, :n]), max(1.0, float(before.std())))
+    close(ours(TOKENS[:, :L], last=3), before[:, -3:], max(1.0, float(before.std())))
+    losses = ours.losses(TOKENS[:, : L - 1], TOKENS[:, 1:L])
+    expected = F.cross_entropy(before[:, :-1].transpose(1, 2), TOKENS[:, 1:L], reduction="none")
+    close(losses, expected, max(1.0, float(before.std())))
+    assert torch.equal(own_logits(model, TOKENS[:, :L]), before)
+
+
+def scaled(model, **rope):
+    """The same weights under transformers' own scaling of every rotation; None where its config
+    has no plain one to scale.
+    """
+    import transformers
+
+    config = deepcopy(model.config)
+    plain = getattr(config, "rope_parameters", None) or {}
+    nested = [v for v in plain.values() if isinstance(v, dict)] or [plain]
+    if any(
+        one.get("rope_type", "default") != "default" or "rope_theta" not in one for one in nested
+    ):
+        return None
+    for one in nested:
+        one.update(rope)
+    made = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    made.load_state_dict(model.state_dict())
+    return made
+
+
+@torch.no_grad()
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("family", TURNING)
+def test_interpolation_ntk_and_yarn_are_those_of_transformers(family):
+    """Acting on all layers, as a config does. transformers' YaRN multiplies channels that turn, and
+    ours heats logits: the same where all channels turn.
+    """
+    model = families.made(family)
+    ours = adapt(model, L)
+    s = FACTOR * PAST / L - (FACTOR - 1)  # of a dynamic scaling at this length
+    pairs = [
+        (Interpolation(FACTOR), {"rope_type": "linear", "factor": FACTOR}),
+        (NTK(s), {"rope_type": "dynamic", "factor": FACTOR}),
+    ]
+    if "all channels" in EVERY[family]:
+        turns = {"beta_fast": 2.0, "beta_slow": 0.5, "original_max_position_embeddings": L}
+        yarn = YaRN(FACTOR, beta_fast=2.0, beta_slow=0.5)
+        pairs.append((yarn, {"rope_type": "yarn", "factor": FACTOR} | turns))
+    for extension, rope in pairs:
+        theirs = scaled(model, **rope)
+        if theirs is None:
+            pytest.skip("its config has no plain rotation")
+        expected = own_logits(theirs, TOKENS)
+        found = AllLayers(extension)(ours)(TOKENS)
+        close(found, expected, max(1.0, float(expected.std())))
+
+
+class Looped(Around):
+    """Attention pair by pair, on unrotated queries and keys. distance: of a query and a key;
+    layers: what the probe found.
+    """
+
+    def __init__(self, part, distance, layers):
+        super().__init__(part)
+        self.distance, self.layers = distance, layers
+
+    def attend(self, q, k, v, at):
+        layer = self.layers[at.layer]
+        k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1) for x in (k, v))
+        out = torch.zeros_like(q)
+        for i in range(q.shape[2]):
+            d = torch.tensor([self.distance(i, j) for j in range(i + 1)]).double()
+            keys = turned(k[:, :, : i + 1], -d, layer)
+            s = (q[:, :, i : i + 1] * keys).sum(-1) * at.scale
+            out[:, :, i] = (s.softmax(-1)[..., None] * v[:, :, : i + 1]).sum(2)
+        return out
+
+
+def turned(x, t, layer):
+    """Pair by pair."""
+    out = x.clone()
+    for n, (a, b) in enumerate(layer.pairs.tolist()):
+        angle = t * layer.theta(L)[n]
+        cos, sin = angle.cos().to(x), angle.sin().to(x)
+        out[..., a] = x[..., a] * cos - x[..., b] * sin
+        out[..., b] = x[..., b] * cos + x[..., a] * sin
+    return out
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "family", ["llama", "smollm3", "cohere", "glm4", "deepseek_v3", "nanochat"]
+)
+@pytest.mark.parametrize("name", ["rerope", "self-extend"])
+def test_distance_maps_are_double_loops(family, name):
+    ours = adapt(families.made(family), 16)
+    n, W, G = 40, 8, 4
+    extension = ReRoPE(W) if name == "rerope" else SelfExtend(window=W, group=G)
+    maps = {
+        "rerope": lambda i, j: min(i - j, W),
+        "self-extend": lambda i, j: i - j if i - j < W else i // G - j // G + W - W // G,
+    }
+    looped = Looped(ours.scheme, maps[name], ours.layers)
+    found = extension(ours)(TOKENS[:, :n])
+    plain, ours.scheme = ours.scheme, looped
+    expected = ours(TOKENS[:, :n])
+    ours.scheme = plain
+    close(found, expected, max(1.0, float(expected.std())))
+    assert (found - ours(TOKENS[:, :n])).abs().max() > 1e-3 * expected.std()
+
+
+@torch.no_grad()
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("family", TURNING)
+def test_layers_without_positions_are_untouched(family):
+    """No method changes their queries and keys."""
+    ours = adapt(families.made(family), L)
+    for extension in (Interpolation(FACTOR), NTK(FACTOR), ReRoPE(8)):
+        extended = (
+            AllLayers(extension)(ours) if not isinstance(extension, ReRoPE) else extension(ours)
+        )
+        for n, layer in enumerate(ours.layers):
+            q = torch.randn(1, layer.heads, 20, layer.width)
+            at = ours.where(TOKENS[:1, :20]).at_layer(n, q)
+            changed = extended.scheme.rotate(q, q, at)[0][..., : layer.width]
+            assert torch.equal(changed, q) is (len(layer.pairs) == 0), n
+
+
+@torch.no_grad()
+@pytest.mark.sample(4)
+@pytest.mark.parametrize("family", REACHED)
+def test_weights_of_attention_sum_to_one(family):
+    ours = adapt(families.made(family), L)
+    inside = InspectedModel(ours, ours, lambda layers: ours)
+    total = inside.attention(TOKENS[:, :20]).sum(-1)
+    assert len(total) == len(ours.layers)
+    if "sinks" in EVERY[family]:
+        assert (total <= 1 + 1e-5).all() and (total < 0.999).any()
+    else:
+        close(total, torch.ones_like(total))
+
+
+def test_gradients_are_those_of_the_family():
+    """Of the weights, with layers computed again, and of the input of the first layer."""
+    grads = []
+    for again in (None, False, True):
+        model = families.made("smollm3").train()
+        ours = adapt(model, L)
+        if again is None:
+            logits = model(TOKENS[:, :40]).logits
+        else:
+            ours.recomputed = again
+            logits = ours(TOKENS[:, :40])
+        F.cross_entropy(logits[:, :-1].transpose(1, 2), TOKENS[:, 1:40]).backward()
+        grads.append({name: p.grad for name, p in model.named_parameters()})
+    for name, expected in grads[0].items():
+        close(grads[1][name], expected)
+        close(grads[2][name], expected)
+    inside = InspectedModel(ours, ours, lambda layers: ours)
+    reach = inside.gradient(TOKENS[:, :20], TOKENS[:, 20])
+    assert reach.shape == (2, 20) and (reach > 0).all()
+
+
+def test_the_table_of_layers_says_what_is_where(tmp_path):
+    families.made("qwen3_next").save_pretrained(tmp_path)
+    rows = layer_table(Checkpoint(str(tmp_path)).model(empty=True))
+    assert [row["turns"] for row in rows] == [None, True, None, True]
+    assert rows[0]["parts"].startswith("stays as it is") and rows[1]["pairs"] == 1
+    rows = layer_table(adapt(families.made("smollm3"), L))
+    assert [row["turns"] for row in rows] == [True, True, True, False]
+    assert (rows[0]["base"], rows[0]["channels"], rows[3]["base"]) == (2e6, 8, None)
+
+
+@torch.no_grad()
+def test_a_model_without_storage_is_probed_alike(tmp_path):
+    theirs = families.made("gemma3_text", sliding_window=9)
+    theirs.save_pretrained(tmp_path)
+    full, empty = (Checkpoint(str(tmp_path)).model(empty=each) for each in (False, True))
+    assert isinstance(empty, Adapted) and empty.net.device.type == "meta"
+    assert layer_table(full) == layer_table(empty)
+    shapes = [{n: p.shape for n, p in m.named_parameters()} for m in (full, empty)]
+    assert shapes[0] == shapes[1]
+
+
+class Lying(nn.Module):
+    """A layer of attention that counts positions from somewhere else, unseen by a probe."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x, position_ids):
+        return self.inner(x, position_ids * (1 + (position_ids.shape[-1] > families.L // 2)))
+
+
+def test_a_probe_that_is_not_the_model_is_refused():
+    model = families.made("llama")
+    model.model.rotary_emb = Lying(model.model.rotary_emb)
+    with pytest.raises(UserError, match=r"model_type=llama: its logits differ by .* of extrap"):
+        adapt(model, L)
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        ("gptj", "no attention comes through the interface"),
+        ("hunyuan_v1_dense", "otherwise than by turning pairs of channels"),
+        ("doge", "has a mask of its own"),
+    ],
+)
+def test_what_is_not_reached_is_read_for_its_logits(family, expected, tmp_path):
+    theirs = families.made(family)
+    theirs.save_pretrained(tmp_path)
+    with pytest.raises(UserError, match=f"model_type={family}: {expected}"):
+        adapt(theirs)
+    ours = Checkpoint(str(tmp_path)).model()
+    assert isinstance(ours, Plain)
+    close(ours(TOKENS[:, :30]), own_logits(theirs, TOKENS[:, :30]).detach())
+    with pytest.raises(NotApplicable, match="logits alone"):
+        Interpolation(FACTOR)(ours)
+    assert Direct()(ours) is ours
+
+
+def test_every_family_of_transformers_is_listed():
+    from transformers import __version__
+
+    if f"transformers {'.'.join(__version__.split('.')[:2])}," in families.README.read_text():
+        assert sorted(EVERY) == families.families()
+    assert len(REACHED) >= 30
+
+
+@pytest.mark.whole
+def test_the_table_of_families_is_what_a_probe_finds():
+    found = {kind: families.outcome(kind) for kind in EVERY if kind not in REACHED}
+    assert found == {kind: says for kind, says in EVERY.items() if kind not in REACHED}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", [kind for kind in tiny.SCALED if kind != "default"])
+def test_every_scaling_of_a_config_is_in_force(kind):
+    """At every length: a scaling may depend on it."""
+    model = tiny.made("llama", **tiny.rope(kind))
+    ours = adapt(model)
+    for n in (8, 16, 17, 75):
+        close(ours(TOKENS[:, :n]), own_logits(model, TOKENS[:, :n]))
+    plain = tiny.made("llama", **tiny.rope("default"))
+    assert (own_logits(plain, TOKENS) - ours(TOKENS)).abs().max() > 0.05
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_is_read(dtype):
+    model = families.made("olmo2").to(dtype)
+    ours = adapt(model, L)
+    assert ours(TOKENS).dtype is dtype
+
+
+def test_depth_can_be_drawn_anew(tmp_path):
+    """Lists with an entry a layer follow the pattern of the config."""
+    families.made("smollm3").save_pretrained(tmp_path)
+    checkpoint = Checkpoint(str(tmp_path))
+    assert len(checkpoint.untrained().blocks) == 4
+    deeper = checkpoint.untrained(layers=8)
+    assert [row["turns"] for row in layer_table(deeper)] == [True, True, True, False] * 2
+    assert json.loads((tmp_path / "config.json").read_text())["num_hidden_layers"] == 4

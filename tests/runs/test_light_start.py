@@ -1,0 +1,21 @@
+"""Packages that no training needs are not imported before its first step."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import sys
+from extrap.cli import program
+from extrap.runs import evaluate, train, validate
+slow = {"datasets", "wandb", "matplotlib", "scipy.signal", "transformers"}
+print(sorted(slow & set(sys.modules)))
+from lightning_utilities.core.imports import RequirementCache, package_available
+print(package_available("matplotlib"), bool(RequirementCache("scipy")))
+"""
+
+
+def test_a_training_imports_neither_figures_nor_dashboards_nor_datasets():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout.splitlines() == ["[]", "True True"]

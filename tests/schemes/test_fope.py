@@ -1,0 +1,62 @@
+"""FoPE: the series of the paper as a loop, and which frequencies are left."""
+
+from cmath import exp, phase
+from math import cos, pi, sin
+
+import pytest
+import torch
+
+from extrap.model.scheme import Shape
+from extrap.schemes.fope import FoPE
+from tests.support.scheme_case import at, close, qkv
+
+SHAPE = Shape(dim=32, heads=2, length=64)  # 8 pairs, 1 to 10**-3.5; 2 pi / 64 is .098
+LONG = Shape(dim=32, heads=2, length=10**5)
+
+
+@pytest.mark.parametrize("shape, W, P", [(SHAPE, 3, 3), (LONG, 8, 4)])
+def test_the_papers_series(shape, W, P):
+    s, T = FoPE(shape), 5
+    assert s.A.shape == s.B.shape == (2, W, P)
+    q, k, _ = qkv(shape, T)
+    turned = s.rotate(q, k, at(s, T))
+    for x, y in zip((q, k), turned, strict=True):
+        for h in range(2):
+            for t in range(T):
+                for p in range(8):
+                    a, b = (float(z) for z in x[0, h, t, 2 * p : 2 * p + 2])
+                    c, d = 1.0, 0.0
+                    if p < P:
+                        theta = [10000 ** (-n / 8) for n in range(W)]
+                        c = sum(float(s.A[h, n, p]) * cos(t * theta[n]) for n in range(W))
+                        d = sum(float(s.B[h, n, p]) * sin(t * theta[n]) for n in range(W))
+                    expected = complex(a, b) * complex(c, d)
+                    assert y[0, h, t, 2 * p] == pytest.approx(expected.real, abs=1e-12)
+                    assert y[0, h, t, 2 * p + 1] == pytest.approx(expected.imag, abs=1e-12)
+
+
+def test_without_noise_every_second_frequency_leads_a_pair():
+    s = FoPE(LONG, noise=0.0)
+    turns = s.series(torch.tensor([1.0], dtype=torch.float64), torch.float64)[0, 0]
+    for p, z in enumerate(turns.tolist()):
+        assert z == pytest.approx(exp(1j * 10000 ** (-2 * p / 8)))
+        assert phase(z) == pytest.approx(10000 ** (-2 * p / 8))
+
+
+def test_no_frequency_is_left_that_training_never_turned_once():
+    for length in (7, 64, 1000):
+        theta = FoPE(Shape(dim=32, heads=2, length=length)).theta
+        assert (theta * length > 2 * pi).all() and theta[0] == 1
+
+
+def test_noise_has_the_variance_of_xavier():
+    s = FoPE(Shape(dim=64, heads=1, length=10**9), noise=0.5)
+    spread = torch.cat([s.A - FoPE(s.shape, noise=0.0).A, s.B - FoPE(s.shape, noise=0.0).B]).std()
+    assert float(spread) == pytest.approx(0.5 * (2 / (32 + 16)) ** 0.5, rel=0.1)
+
+
+def test_heads_that_share_keys_share_the_series():
+    s = FoPE(Shape(dim=32, heads=2, length=64, kv_heads=1))
+    q, k, _ = qkv(SHAPE, 4)
+    turned, _ = s.rotate(q, k[:, :1], at(s, 4))
+    close(turned[:, 1], s.rotate(q.flip(1), k[:, :1], at(s, 4))[0][:, 0])

@@ -1,0 +1,155 @@
+"""Scores of rotary heads: the formulas as loops, numbers of another implementation, known heads,
+and queries and keys of a real model.
+"""
+
+from cmath import exp
+from itertools import pairwise
+from math import erfc, pi, sqrt
+from statistics import fmean, pstdev
+
+import numpy as np
+import pytest
+import torch
+
+from extrap.extensions.interpolation import Interpolation
+from extrap.model.inspection import InspectedModel
+from extrap.model.scheme import Shape
+from extrap.schemes.partial_rope import PartialRoPE
+from extrap.schemes.rope import RoPE
+from extrap.tasks.diagnosis import rotary_stats as stats
+from extrap.tasks.rotary import RotaryScores, scores, turning
+from tests.support.discover import gpt, scheme
+from tests.support.hand import Texts, cells, measure
+
+SHAPE = Shape(16, 2, length=16)
+THETA = torch.tensor([1.0, 0.3, 0.0]).double()
+
+
+def drawn(*shape: int) -> torch.Tensor:
+    return torch.randn(
+        *shape, dtype=torch.complex128, generator=torch.Generator().manual_seed(len(shape))
+    )
+
+
+def logit(c, distance: int, rest: float = 0.0) -> float:
+    turned = zip(c.tolist(), THETA.tolist(), strict=True)
+    return sum((z * exp(1j * theta * distance)).real for z, theta in turned) + rest
+
+
+@pytest.mark.parametrize("rest", [0.0, 0.7])
+def test_the_papers_scores(rest):
+    c = drawn(5, 3)
+    semantic = stats.semantic(c, torch.full((5,), rest).double(), THETA, 9)
+    positional = stats.positional(c, THETA, 9)
+    for one, preferred, moved in zip(c, semantic.tolist(), positional.tolist(), strict=True):
+        g = [logit(one, d, rest) for d in range(9)]
+        sign = 1 if g[0] > 0 else -1
+        assert preferred == pytest.approx(1 - erfc(sign * fmean(g) / pstdev(g) / sqrt(2)) / 2)
+        steps = [abs(b - a) for a, b in pairwise(g)]
+        norm = sqrt(sum(abs(z) ** 2 for z in one.tolist()))
+        assert moved == pytest.approx(fmean(steps) / norm)
+
+
+@pytest.mark.parametrize(
+    "part, semantic, positional",
+    [
+        (
+            RoPE(SHAPE, 100.0),
+            [0.46489956721714865, 0.5198011509754388],
+            [0.14599381078251752, 0.16066584290857175],
+        ),
+        (
+            RoPE(SHAPE, 100.0, "half"),
+            [0.5114572284854793, 0.5528812221292698],
+            [0.17915097413827696, 0.24189334928359899],
+        ),
+        (
+            PartialRoPE(SHAPE, base=50.0, fraction=0.5),
+            [0.8274047345385607, 0.963234814657438],
+            [0.43695601713808, 0.35833134534605254],
+        ),
+    ],
+    ids=["interleaved", "half", "partial"],
+)
+def test_equals_rope_profiler(part, semantic, positional):
+    """Numbers of score_activations of rope-profiler 0.1.0 for these queries and keys, all distances
+    of a window of 40.
+    """
+    q, k = torch.randn(
+        2, 1, 2, 40, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64
+    )
+    places = torch.tensor([25, 31]), torch.tensor([3, 17, 9, 0, 22, 14])
+    found = scores(q, k, part, part.spectrum(40), *places)
+    assert found["semantic"][0].tolist() == pytest.approx(semantic, abs=1e-12)
+    assert found["positional"][0].tolist() == pytest.approx(positional, abs=1e-12)
+
+
+def test_heads_that_know_content_or_place_alone():
+    still, whole = torch.tensor([0, 0, 2 + 1j]).cdouble(), torch.tensor([2 + 0j, 0, 0]).cdouble()
+    nothing = torch.zeros(()).double()
+    assert stats.semantic(still, nothing, THETA, 50) == 1
+    assert stats.positional(still, THETA, 50) == 0
+    circle = torch.tensor([2 * pi / 50, 0.3, 0.0]).double()
+    assert stats.semantic(whole, nothing, circle, 50) == pytest.approx(0.5)
+    assert stats.semantic(0 * still, nothing, THETA, 50).isnan()
+
+
+def test_the_band_is_where_queries_and_keys_are_long():
+    q, k = torch.ones(2, 4, 3) + 0j, torch.ones(2, 4, 3) + 0j
+    q[0, :, 1], k[1, :, 0], q[1, :, 2] = 3, 5, 4
+    assert stats.band(q, k, THETA).tolist() == pytest.approx([0.3, 1.0])
+
+
+@pytest.mark.parametrize("name", ["rope", "keynorm-rope", "rope-gate", "alibi"])
+@torch.no_grad()
+def test_unturned_queries_and_keys_give_the_logits_once_they_are_turned(name):
+    model = gpt(name)
+    tokens = torch.randint(50, (2, 12), generator=torch.Generator().manual_seed(0))
+    inside = InspectedModel(model, model, lambda _: model)
+    q, k = inside.unturned(tokens)[1]
+    a = inside.attention(tokens)[1]
+    if name == "alibi":
+        assert q.shape == k.shape == (2, 4, 12, 8)
+        return
+    place = model.where(tokens).at_layer(1, None)
+    turner = turning(model.scheme, 1)
+    assert turner is not None
+    turned_q, turned_k = turner.rotate(q, k, place)
+    turned = turned_q @ turned_k.mT * model.scheme.scale
+    after = torch.ones(12, 12, dtype=torch.bool).triu(1)
+    weights = turned.masked_fill(after, -torch.inf).softmax(-1)
+    if name != "keynorm-rope":
+        torch.testing.assert_close(weights, a)
+    else:
+        assert k.norm(dim=-1).std() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "name, layers",
+    [
+        *(("rope", {0, 1, 2, 3}), ("rnope-swa", {0, 1, 2}), ("alibi", set()), ("xpos", set())),
+        *(("multi-axis-rope", set()), ("vo-rope", set()), ("linear-rope", set())),
+    ],
+)
+def test_layers_that_turn_pairs_by_frequencies_alone(name, layers):
+    s = scheme(name, Shape(dim=32, heads=4, layers=4, length=64, vocab=50))
+    assert {layer for layer in range(4) if turning(s, layer)} == layers
+
+
+def test_rows_of_a_model_and_of_an_extension_that_slows_its_pairs():
+    model = gpt("rope")
+    length = model.scheme.shape.length
+    text, options = Texts([np.arange(1000) % 50]), {"contents": ("text",), "multiples": (1, 2)}
+    options |= {"inputs": 3, "keys": 5, "queries": 2}
+    slower = Interpolation(4.0)(model)
+    vocabulary = type("Vocabulary", (), {"bos": 0})()
+    rows = [
+        measure(RotaryScores(**options), InspectedModel(m, m, gpt), text, length, vocabulary)
+        for m in (model, slower)
+    ]
+    bands = [cells(one, "band", "length", "layer", "head") for one in rows]
+    assert len(bands[0]) == 2 * 2 * 4
+    assert max(bands[1].values()) <= max(bands[0].values()) / 4 + 1e-12
+    assert {m for one in rows for m in (row["metric"] for row in one.rows)} == {
+        *("semantic", "positional", "band")
+    }
