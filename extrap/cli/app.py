@@ -80,10 +80,14 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            work = self.prepare(read(cfg, self.conf))
+            work = self.prepare(self.read(cfg))
             if not work.finished():
                 work.check()
             work.run()
+
+    def read(self, cfg: DictConfig) -> Composed:
+        """Returns a configuration as plain values, as `whole` does."""
+        return whole(cfg, self.conf)
 
 
 def find_plugins() -> None:
@@ -92,9 +96,9 @@ def find_plugins() -> None:
         sys.path.append(folder)
 
 
-def read(cfg: DictConfig, conf: str) -> Composed:
+def whole(cfg: DictConfig, conf: str) -> Composed:
     """Returns a configuration as plain values. Raises UserError for a value that is missing, cannot
-    be resolved or is put where a group's choice belongs. conf: folder of the configuration files.
+    be resolved or is put where a group's choice belongs. conf: the folder of configuration files.
     """
     try:
         composed = plain(cfg)

@@ -30,7 +30,7 @@ def composed(words: Sequence[str]) -> Composed:
     try:
         cfg = _one_job(words)
         HydraConfig.instance().set_config(cfg)
-        return app.read(cfg, conf_dir())
+        return app.whole(cfg, conf_dir())
     finally:
         HydraConfig.instance().cfg = before
         GlobalHydra.instance().hydra = hydra

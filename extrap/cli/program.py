@@ -34,9 +34,9 @@ _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
 
 
-def job(composed: Composed, source: Any = None):
-    """Returns the Job of a configuration. source: that of a model in a variable. Imports torch,
-    which --help and --cfg job must not wait for.
+def job(composed: Composed, given: Any = None):
+    """Returns the Job of a configuration; given: the source of a model in a variable. Imports
+    torch, which --help and --cfg job must not wait for.
     """
     from extrap.runs.job import make
 
@@ -60,8 +60,8 @@ def job(composed: Composed, source: Any = None):
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
     del plain["sweep"]  # no part of what a run is
-    _check_read(plain, composed.overrides, source is not None)
-    return make(plain, choices, opened, source)
+    _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
+    return make(plain, choices, opened, given)
 
 
 @cache
@@ -70,15 +70,14 @@ def _groups() -> set[str]:
     return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
 
 
-def _check_read(plain: dict[str, Any], overrides: list[str], given: bool) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread. given: a model in
-    a variable, whose tokens may be those of data.vocabulary.
+def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
+    """Raises UserError for an override that a published checkpoint leaves unread; own: options in
+    whose place the model has its own.
     """
     from extrap.runs.published import Published
 
     if not Published.meant(plain):
         return
-    own = OWN[:1] if given else OWN
     unread = own if plain["finetune"] else (*own, *OF_TRAINING)
     for override in overrides:
         option, _, value = override.partition("=")

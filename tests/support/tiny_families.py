@@ -69,6 +69,8 @@ OWN: dict[str, dict[str, Any]] = {
     "falcon": {"alibi": False},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]], "num_layers": 4},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
+    "granitemoe": {"attention_multiplier": 0.3},
+    "granitemoeshared": {"attention_multiplier": 0.3},
     "gemma3n_text": {"num_kv_shared_layers": 0},
     "gemma4_text": {"num_kv_shared_layers": 0},
 }

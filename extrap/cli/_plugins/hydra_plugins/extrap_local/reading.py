@@ -17,7 +17,7 @@ from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
 from omegaconf import DictConfig
 
-from extrap.cli.app import Work, read
+from extrap.cli.app import Work
 from extrap.cli.composed import Composed
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.display import summary
@@ -61,7 +61,7 @@ class Reader:
     """program: what `extrap.cli.app.main` runs."""
 
     def __init__(self, context: HydraContext, program: Any, config: DictConfig) -> None:
-        self.varied = Varied(context.config_loader, config, partial(read, conf=program.conf))
+        self.varied = Varied(context.config_loader, config, program.read)
         self.program, self.config = program, config
 
     def read(self, batch: Sequence[Sequence[str]]) -> list[Read]:
