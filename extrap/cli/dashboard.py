@@ -16,11 +16,12 @@ from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
 from extrap.results.places import place
-from extrap.runs.dashboard import WandB, library, vega, workspace
+from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
 from extrap.runs.dashboard import report as dashboard_report
 from extrap.runs.dashboard.lines import COLUMNS, Lines, lines
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
+from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE, DIRECT, RESULTS
 from extrap.runs.study import Entry, entries
@@ -52,6 +53,11 @@ def main(argv: list[str] | None = None) -> None:
         help="also write a W&B Report with question, findings and charts",
     )
     command.add_argument(
+        "--trackio",
+        action="store_true",
+        help="show it in trackio on this machine instead, without an account",
+    )
+    command.add_argument(
         "--share",
         action="store_true",
         help="with --online --report: let anyone who has the link read it",
@@ -69,7 +75,12 @@ def main(argv: list[str] | None = None) -> None:
             raise UserError("--share", problem="needs --online and --report")
         if args.workspace or args.report:
             workspace.modules()
-        board = WandB(args.project, args.entity, "online" if args.online else "offline")
+        if args.trackio and (args.online or args.workspace or args.report):
+            problem = "takes no --online, --workspace and --report, which are of W&B"
+            raise UserError("--trackio", problem=problem)
+        mode: Mode = "online" if args.online else "offline"
+        board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
+        board.library()  # where it is missing, before any page
         plugins = named_plugins(args)
         available(plugins=plugins)  # a mistake in one of theirs comes before any page
         study = read(args.study)

@@ -73,7 +73,7 @@ def mixed(own: pd.DataFrame) -> list[str]:
     """
     found = [name for name in ONE if own[name].dropna().nunique() > 1]
     factors = own.groupby(["task", "protocol", "length"], dropna=False)["factor"].nunique()
-    return found + ["factor"] * (max(factors.tolist()) > 1)
+    return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,9 @@ def started(words: list[str], server: Server, folder: Path) -> subprocess.Comple
     out = ("WANDB_", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(out)}
     env = kept | server.environment | {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder)}
-    return subprocess.run(words, env=env, cwd=folder, capture_output=True, text=True, timeout=400)
+    return subprocess.run(
+        words, env=env, cwd=folder, capture_output=True, text=True, timeout=400, check=False
+    )
 
 
 def compare(kept: Kept, study: command.Study) -> None:

@@ -151,8 +151,13 @@ def stream(path: str, said: dict[str, Any], kept: Kept) -> dict[str, Any]:
 def answer(what: str, given: dict[str, Any], server: Server) -> dict[str, Any]:
     """The data of a reply to an operation by name."""
     kept = server.kept
-    project = {"id": "p", "name": given.get("project") or given.get("projectName"),
-               "internalId": "1", "entityName": ENTITY, "entity": {"id": "e", "name": ENTITY}}  # fmt: skip
+    project = {
+        "id": "p",
+        "name": given.get("project") or given.get("projectName"),
+        "internalId": "1",
+        "entityName": ENTITY,
+        "entity": {"id": "e", "name": ENTITY},
+    }
     match what:
         case "Viewer" | "GetDefaultEntity":
             viewer = {"id": "v", "entity": ENTITY, "username": ENTITY, "email": "me@x",
@@ -199,8 +204,8 @@ def answer(what: str, given: dict[str, Any], server: Server) -> dict[str, Any]:
             kept.shared.append(given)
             return {"createAccessToken": {"accessToken": {"token": "t0", "type": "PUBLIC"}}}
         case "GetProjects":
-            node = {"__typename": "Project", "id": "p", "name": "extrap", "entityName": ENTITY,
-                    "createdAt": "2026-01-01T00:00:00", "isBenchmark": False, "user": None}  # fmt: skip
+            node = {"__typename": "Project", "id": "p", "name": "extrap", "entityName": ENTITY}
+            node |= {"createdAt": "2026-01-01T00:00:00", "isBenchmark": False, "user": None}
             more = {"__typename": "PageInfo", "endCursor": None, "hasNextPage": False}
             return {"models": {"pageInfo": more, "edges": [{"node": node}]}}
     return {}

@@ -43,7 +43,7 @@ class NoDashboard:
 
     def start(self, page: Page) -> None: ...
 
-    def lightning(self) -> bool:
+    def lightning(self) -> Any:
         return False
 
     def log(self, task: str, rows: Sequence[dict]) -> None: ...
@@ -73,6 +73,10 @@ class WandB:
         self.project, self.entity, self.mode, self.timeout = project, entity, mode, timeout
         self.run: Any = None
         self._seen_training = self._known = False
+
+    def library(self) -> Any:
+        """Returns the library that makes tables, images and pages of HTML."""
+        return library.wandb()
 
     def start(self, page: Page, resume: str | None = "allow") -> None:
         """Opens the page, or goes on with it. resume=None: what the server has of it is
@@ -156,7 +160,7 @@ class WandB:
 
     def log(self, task: str, rows: Sequence[dict]) -> None:
         """Rows of one task: history, tables, summary scalars."""
-        wandb = library.wandb()
+        made = self.library()
         if not self._seen_training:
             for point in view.curve(rows):
                 if (step := int(point["train/step"])) >= self.run.step:
@@ -164,7 +168,7 @@ class WandB:
         for point in (*view.by_length(task, rows), *view.by_depth(task, rows)):
             self.run.log(point)
         for name, (columns, data) in view.tables(task, rows).items():
-            self.run.log({name: wandb.Table(columns=columns, data=data)})
+            self.run.log({name: made.Table(columns=columns, data=data)})
         self.run.summary.update(view.summary(task, rows))
         if not self._known:
             passed = trained({task: view.passed(rows)})
@@ -172,7 +176,7 @@ class WandB:
 
     def table(self, name: str, columns: Sequence[str], data: Sequence[Sequence[Any]]) -> None:
         """One table, on the page of a study."""
-        self.run.log({name: library.wandb().Table(columns=list(columns), data=list(data))})
+        self.run.log({name: self.library().Table(columns=list(columns), data=list(data))})
 
     def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
         """Every figure that the rows in these files serve, as an image; plugins: packages with
@@ -190,17 +194,17 @@ class WandB:
 
         from extrap import figures
 
-        wandb = library.wandb()
+        made = self.library()
         for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
-                image = wandb.Image(
+                image = made.Image(
                     Image.open(io.BytesIO(drawn["png"])), caption=figures.caption(figure)
                 )
                 self.run.log({f"figure/{name}": image})
 
     def page(self, text: str) -> None:
         """A page of HTML as a panel, in a frame of its own."""
-        self.run.log({"report": library.wandb().Html(text, inject=False)})
+        self.run.log({"report": self.library().Html(text, inject=False)})
 
     def finish(self, code: int = 0) -> None:
         """Closes the page; the next job of this process opens its own. code: 0 unless the job
