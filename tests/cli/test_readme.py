@@ -37,12 +37,12 @@ RUN = [
     "extrap plot mine kv_depth loss_length",
     "extrap table mine",
     "extrap dashboard mine",
-    "extrap dashboard mine --online --workspace",
+    "extrap dashboard mine --online --workspace --report",
     "extrap clean mine --runs --state failed",
 ]
 """In this order: the first makes the study, the other sweeps over it find nothing left to do."""
 
-ELSEWHERE = ["wandb sync wandb/offline-run-*"]
+ELSEWHERE = ["xargs -P8 -n1 wandb sync"]
 """What needs a server."""
 
 
