@@ -4,12 +4,11 @@ line. Whatever Hydra holds there of another program stays as it was.
 
 from argparse import Namespace
 from collections.abc import Sequence
-from copy import deepcopy
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig
 
 from extrap.cli import app, config_guard, schema
 from extrap.cli.composed import Composed
@@ -30,9 +29,7 @@ def composed(words: Sequence[str]) -> Composed:
     before, GlobalHydra.instance().hydra = HydraConfig.instance().cfg, None
     try:
         cfg = _one_job(words)
-        HydraConfig.instance().set_config(deepcopy(cfg))
-        with read_write(cfg), open_dict(cfg):
-            del cfg["hydra"]
+        HydraConfig.instance().set_config(cfg)
         return app.whole(cfg, conf_dir())
     finally:
         HydraConfig.instance().cfg = before
