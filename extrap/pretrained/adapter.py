@@ -140,6 +140,7 @@ class Adapted(GPT):
             return o[..., :D].transpose(1, 2).contiguous()
 
         def normed(n: int, x: Tensor) -> Tensor:
+            inputs.clear()  # later layers need room
             inputs[n] = x
             return x
 
