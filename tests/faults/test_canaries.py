@@ -116,7 +116,8 @@ def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None
         )
     status(["s"])
     own = [row | {"study": "s"} for row in run_rows("rope") if row["task"] == "nll"]
-    page = _page(done, {"nll": own}, {}, {}, lines(rows.as_read(own)))
+    file = Path("nll.csv")
+    page = _page(done, {"nll": own}, {"nll": file}, {file: 0}, lines(rows.as_read(own)))
     assert (
         page.config["options"] == identity
     )  # values as they stand: nothing resolved, nothing called
