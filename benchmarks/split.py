@@ -25,6 +25,7 @@ def train(words: list[str], threads: int, start, seconds) -> None:
 
     from extrap.cli import schema as config
     from extrap.runs.job import make
+    from extrap.runs.training.batch_shares import share
     from extrap.runs.training.lightning_module import Lit
     from extrap.utils.paths import conf_dir
 
@@ -37,7 +38,7 @@ def train(words: list[str], threads: int, start, seconds) -> None:
     job = make(plain, plain.pop("hydra")["runtime"]["choices"])
     lit = Lit(job.source.model(), job.training.optim, job.training.batches.mixture.weights)
     optimizer = lit.configure_optimizers()["optimizer"]
-    batches = [job.training.batches[t] for t in range(WARMUP + STEPS)]
+    batches = [share(job.training.batches[t], 0, 1) for t in range(WARMUP + STEPS)]
     for t, batch in enumerate(batches):
         if t == WARMUP:
             start.wait()

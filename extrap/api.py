@@ -147,10 +147,9 @@ def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
 
     threads = torch.get_num_threads()
     try:
-        with composing.composed(words) as cfg:
-            torch.set_num_threads(cfg["threads"])
-            made = program.job(cfg, source)
-        yield made
+        composed = composing.composed(words)
+        torch.set_num_threads(composed.values["threads"])
+        yield program.job(composed, source)
     finally:
         torch.set_num_threads(threads)
 

@@ -16,6 +16,7 @@ from pandas.testing import assert_frame_equal
 
 import extrap
 from extrap.cli import compare as command
+from extrap.cli.program import Experiment
 from extrap.results import rows as results_rows
 from extrap.runs.evaluate import evaluate as written
 from extrap.runs.evaluate import trained_model
@@ -71,6 +72,18 @@ def test_values_are_those_of_the_command_line(elsewhere: Path, monkeypatch) -> N
     assert_frame_equal(in_order(ours), in_order(theirs), check_exact=True)
 
 
+def test_a_training_is_interrupted_as_any_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            sys.exit(1)  # as Lightning does
+
+    monkeypatch.setattr(Experiment, "run", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        extrap.train(*ROPE)
+
+
 def test_a_run_is_compared_in_memory_as_on_disk(elsewhere: Path) -> None:
     run = extrap.train(*ROPE)
     options = ["extension=yarn", "extension.factor=2"], ["extension=ntk", "extension.factor=2"]
@@ -119,6 +132,19 @@ def test_a_model_in_a_variable_is_measured_as_its_folder(elsewhere: Path, tokeni
     assert_frame_equal(own[measured], folder[measured], check_exact=True)
     nll = [rows[rows["task"] == "nll"].reset_index(drop=True) for rows in (function, folder)]
     assert_frame_equal(nll[0][measured], nll[1][measured], rtol=1e-4)  # of other kernels
+
+
+def test_a_model_of_transformers_takes_extensions_and_is_looked_into(tokenizer) -> None:
+    words = (*TEXT, *FEW, "task.gap.documents=4")
+    options = {"tasks": ["kv", "nll", "gap"], "multiples": [0.5, 1, 2], "factor": 2}
+    rows = extrap.evaluate(
+        llama(tokenizer), *words, tokenizer=tokenizer, extension=["direct", "yarn"], **options
+    )
+    for task, part in rows.groupby("task"):
+        assert task == "used" or set(part["length"].dropna()) >= {L // 2, L, 2 * L}
+        values = [part.loc[part["extension"] == e, "value"].tolist() for e in ("direct", "yarn")]
+        assert len(values[0]) == len(values[1]) and values[0] != values[1]
+    assert set(rows["task"]) == {"kv", "nll", "gap", "used"}
 
 
 def test_a_gpt_of_ours_reads_bytes_and_takes_extensions() -> None:

@@ -18,40 +18,21 @@ from typing import Protocol
 
 import hydra
 from hydra._internal.utils import get_args_parser
-from hydra.core.hydra_config import HydraConfig
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard, help
+from extrap.cli.composed import Composed, plain
 from extrap.cli.hydra_errors import explain, misplaced
 from extrap.cli.shared import end, gone
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join
-from extrap.cli.swept_groups import swept_with_their_group
-from extrap.cli.typed_paths import literal
+from extrap.cli.words import SWEEPING, readable
+from extrap.runs.study import Entry
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.paths import conf_dir
-
-
-class Entry(Protocol):
-    """A job as its study knows it.
-
-    log    the file that gets what it prints
-    write  notes that it was asked for
-    busy   whether a process works on it now
-    fail   notes why an attempt failed
-    """
-
-    @property
-    def log(self) -> Path: ...
-
-    def write(self) -> None: ...
-
-    def busy(self) -> bool: ...
-
-    def fail(self, reason: str) -> None: ...
 
 
 class Work(Protocol):
@@ -74,9 +55,6 @@ class Work(Protocol):
     def run(self) -> None: ...
 
 
-SWEEPING = ("-m", "--multirun")
-"""Flags that argparse takes in front of all options or behind them, and people between them."""
-
 MOST_THREADS = 1024
 
 
@@ -84,14 +62,14 @@ MOST_THREADS = 1024
 class Program:
     """What `main` runs, for one configuration or for each of a sweep.
 
-    prepare   from a composed configuration to its work; imports torch itself, so that `--help`
+    prepare   from the configuration of a job to its work; imports torch itself, so that `--help`
               need not
     command   words behind `python -m` that start the program, as they start each job of a sweep
     conf      folder of the configuration files; `config.yaml` in it is the primary one
     head      what `--help` begins with
     """
 
-    prepare: Callable[[DictConfig], Work]
+    prepare: Callable[[Composed], Work]
     command: tuple[str, ...] = ("extrap",)
     conf: str = field(default_factory=conf_dir)
     head: str = help.HEAD
@@ -102,11 +80,14 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            check_whole(cfg, self.conf)
-            work = self.prepare(cfg)
+            work = self.prepare(self.read(cfg))
             if not work.finished():
                 work.check()
             work.run()
+
+    def read(self, cfg: DictConfig) -> Composed:
+        """Returns a configuration as plain values, as `whole` does."""
+        return whole(cfg, self.conf)
 
 
 def find_plugins() -> None:
@@ -115,17 +96,17 @@ def find_plugins() -> None:
         sys.path.append(folder)
 
 
-def check_whole(cfg: DictConfig, conf: str) -> None:
-    """Raises UserError for a configuration with a value missing, unresolvable or put where a
-    group's choice belongs. conf: the folder of the configuration files.
+def whole(cfg: DictConfig, conf: str) -> Composed:
+    """Returns a configuration as plain values. Raises UserError for a value that is missing, cannot
+    be resolved or is put where a group's choice belongs. conf: the folder of configuration files.
     """
-    chosen = OmegaConf.to_container(HydraConfig.get(), resolve=False)
-    if line := misplaced(chosen["overrides"]["task"], chosen["runtime"]["choices"]):
-        raise UserError(line)
     try:
-        OmegaConf.to_container(cfg, resolve=True, throw_on_missing=True)
+        composed = plain(cfg)
     except OmegaConfBaseException as error:
         raise UserError(explain(error, [], conf)) from None
+    if line := misplaced(composed.overrides, composed.choices):
+        raise UserError(line)
+    return composed
 
 
 def main(program: Program) -> None:
@@ -144,8 +125,7 @@ def main(program: Program) -> None:
     overrides: list[str] = []
     with reported(lambda error: explain(error, overrides, program.conf)):
         names.TYPED[:] = sys.argv
-        words = swept_with_their_group(literal(sys.argv[1:]))
-        sys.argv = [sys.argv[0], *sorted(words, key=lambda word: word not in SWEEPING)]
+        sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
         if args.experimental_rerun is not None:
             raise UserError(

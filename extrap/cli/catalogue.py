@@ -5,7 +5,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -26,61 +26,42 @@ USED_BY = re.compile(r"^# Used by: (.+)$", re.MULTILINE)
 SOURCE = re.compile(r"arXiv \d{4}\.\d{4,5}|https?://[^\s,;)]*[^\s,;).]")
 
 
-class Folder(NamedTuple):
-    """Configuration files, and the packages beside extrap whose classes they may name."""
+def table(group: str, folder: Path | None = None, plugins: Sequence[str] = ()) -> pd.DataFrame:
+    """Returns a row per file of a group: scheme, extension or task; one of schemes also says what
+    the rows of the study `zoo` hold of it. Raises UserError for a folder without files.
 
-    path: Path
-    plugins: Sequence[str] = ()
-
-
-def ours() -> Folder:
-    return Folder(Path(conf_dir()))
-
-
-def schemes(folder: Folder | None = None) -> pd.DataFrame:
-    """One row per scheme: name, kind, where it acts, models that use it, parameters, past L, what
-    the rows of the study `zoo` say of it, source.
+    folder: configuration files, this package's by default; plugins: packages whose classes they may
+    name.
     """
-    table = _table("scheme", _scheme, folder)
-    found = _measured(Path(conf_dir()).parent / "results" / "zoo")
-    table[list(found)] = found.reindex(table["scheme"]).fillna("-").to_numpy()
-    return table[[*table.columns.drop("source"), "source"]]
+    path = (folder or Path(conf_dir())) / group
+    found = pd.DataFrame(
+        {group: file.stem} | ROWS[group](read_yaml(file), read_text(file), plugins)
+        for file in sorted(path.glob("*.yaml"), key=lambda file: file.stem)
+    )
+    if found.empty:
+        raise UserError("--config-dir", folder, f"no YAML in its folder {group}")
+    if group == "scheme":
+        measured = _measured(Path(conf_dir()).parent / "results" / "zoo")
+        found[list(measured)] = measured.reindex(found["scheme"]).fillna("-").to_numpy()
+    return found[[*found.columns.drop("source"), "source"]]
 
 
-def extensions(folder: Folder | None = None) -> pd.DataFrame:
-    """One row per extension: name, what it does, its options and their defaults, source."""
-    return _table("extension", _extension, folder)
-
-
-def tasks(folder: Folder | None = None) -> pd.DataFrame:
-    """One row per task: name, what it asks, its options and their defaults, source."""
-    return _table("task", _task, folder)
-
-
-TABLES: dict[str, Callable[[Folder | None], pd.DataFrame]] = {
-    "scheme": schemes,
-    "extension": extensions,
-    "task": tasks,
-}
-"""By group; of the files of this package where no folder is given."""
-
-
-def write(folder: Folder) -> list[Path]:
-    """The tables of a folder in the READMEs of its groups, which are made where there are none;
-    returns the files. Raises UserError for a folder without any.
+def write(folder: Path, plugins: Sequence[str] = ()) -> list[Path]:
+    """Writes the tables of a folder into the READMEs of its groups and returns the files. Raises
+    UserError for a folder without any group.
     """
     written = []
-    for group, table in TABLES.items():
-        if any((folder.path / group).glob("*.yaml")):
-            path = folder.path / group / "README.md"
+    for group in ROWS:
+        if any((folder / group).glob("*.yaml")):
+            path = folder / group / "README.md"
             text = path.read_text(encoding="utf-8") if path.exists() else ""
             if f"<!-- {group} -->" not in text:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
-            atomic.replace(path, inserted(text, group, markdown(table(folder))).encode())
+            made = markdown(table(group, folder, plugins))
+            atomic.replace(path, inserted(text, group, made).encode())
             written.append(path)
     if not written:
-        problem = f"no YAML in its folders {', '.join(TABLES)}"
-        raise UserError("--config-dir", folder.path, problem)
+        raise UserError("--config-dir", folder, f"no YAML in its folders {', '.join(ROWS)}")
     return written
 
 
@@ -97,20 +78,6 @@ def inserted(text: str, group: str, table: str) -> str:
     """A text with a table between the marks of its group."""
     begin, end = f"<!-- {group} -->", f"<!-- /{group} -->"
     return text[: text.index(begin) + len(begin)] + f"\n{table}" + text[text.index(end) :]
-
-
-def _table(
-    group: str,
-    row: Callable[[dict[str, Any], str, Sequence[str]], dict[str, str]],
-    folder: Folder | None,
-) -> pd.DataFrame:
-    path, plugins = folder or ours()
-    found = []
-    for file in sorted((path / group).glob("*.yaml"), key=lambda p: p.stem):
-        found.append({group: file.stem} | row(read_yaml(file), read_text(file), plugins))
-    if not found:
-        raise UserError("--config-dir", path, f"no YAML in its folder {group}")
-    return pd.DataFrame(found)
 
 
 def _measured(study: Path) -> pd.DataFrame:
@@ -201,3 +168,11 @@ def _named(node: dict[str, Any], plugins: Sequence[str]) -> list[str]:
     found = [source for text in texts for source in SOURCE.findall(" ".join(text.split()))]
     inner = (v for v in node.values() if isinstance(v, dict) and "_target_" in v)
     return [*found, *(source for part in inner for source in _named(part, plugins))]
+
+
+ROWS: dict[str, Callable[[dict[str, Any], str, Sequence[str]], dict[str, str]]] = {
+    "scheme": _scheme,
+    "extension": _extension,
+    "task": _task,
+}
+"""By group: the row of a file."""

@@ -2,7 +2,6 @@
 remove, and asks first.
 """
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -10,14 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from extrap.cli.shared import parser, reported
-from extrap.runs.layout import CURVE, RUNS
+from extrap.runs.layout import CURVE
 from extrap.runs.study import Entry, Standing, State, entries, standing, uses
 from extrap.utils import lock
 from extrap.utils.errors import UserError
 from extrap.utils.files import check_way
-
-REMOVING = ".removed"
-"""End of the name of a folder while it is removed."""
 
 STATES = [state.value for state in State if state is not State.RUNNING]
 
@@ -90,7 +86,7 @@ def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
     """
     with ExitStack() as held:
         left = _not_meant(jobs)
-        folders = [*_folders(jobs, left, held), *_leftovers(jobs)] if runs else []
+        folders = [*_folders(jobs, left, held)] if runs else []
         files = _files(jobs, left, folders, held) if rows else []
         paths = [*folders, *files]
         # files in a folder that goes, go with it
@@ -122,15 +118,12 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
     """Run folders of these jobs that nothing else uses, each locked from here on. Raises UserError
     for a link in place of one.
     """
-    for run in dict.fromkeys(job.run for job in jobs):
-        study, folder = (
-            next(job.study for job in jobs if job.run == run),
-            next(job.folder.folder for job in jobs if job.run == run),
-        )
+    for run, job in {job.run: job for job in jobs}.items():
+        folder = job.folder.folder
         check_way(folder)
         if not folder.is_dir():
             continue
-        if others := sorted(uses(run) - {study}):
+        if others := sorted(uses(run) - {job.study}):
             _tell(f"{run}: left alone, study {', '.join(others)} uses it")
         elif run in left:
             _tell(f"{run}: left alone, its jobs {', '.join(sorted(left[run]))} are not meant")
@@ -138,14 +131,6 @@ def _folders(jobs: list[Entry], left: dict[str, list[str]], held: ExitStack) -> 
             _tell(f"{run}: left alone, {holder} works on it")
         else:
             yield folder
-
-
-def _leftovers(jobs: list[Entry]) -> Iterator[Path]:
-    """What is left of folders of these runs whose removal was cut short."""
-    runs = {job.run for job in jobs}
-    for path in sorted(RUNS.glob(f".*{REMOVING}")):
-        if path.name[1:].removesuffix(REMOVING).rpartition(".")[0] in runs:
-            yield path
 
 
 def _taken(folder: Path, held: ExitStack) -> str | None:
@@ -208,24 +193,17 @@ def _agreed(question: str) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """A folder goes at once: it is renamed first, so that a run half removed is never taken for a
+    """Removes a file, or a run folder: its state first, so that what a removal leaves is no trained
     run. Raises UserError where not all of it can be removed.
     """
-    if path.is_dir():
-        gone = path
-        if not path.name.endswith(REMOVING):
-            gone = path.with_name(f".{path.name}.{os.getpid()}{REMOVING}")
-            path.rename(gone)
-        try:
-            shutil.rmtree(gone)
-        except OSError as error:
-            raise UserError(
-                gone,
-                problem=f"not all of it can be removed ({error.strerror})",
-                remedy="the same command removes the rest",
-            ) from None
-    else:
-        path.unlink()
+    if not path.is_dir():
+        return path.unlink()
+    (path / "state.json").unlink(missing_ok=True)
+    try:
+        shutil.rmtree(path)
+    except OSError as error:
+        problem = f"not all of it can be removed ({error.strerror})"
+        raise UserError(path, problem=problem, remedy="the same command removes the rest") from None
 
 
 def _tell(line: str) -> None:

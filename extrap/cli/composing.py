@@ -3,39 +3,34 @@ line. Whatever Hydra holds there of another program stays as it was.
 """
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
+from collections.abc import Sequence
 
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig
 
 from extrap.cli import app, config_guard, schema
+from extrap.cli.composed import Composed
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.grid import selected
-from extrap.cli.typed_paths import literal
+from extrap.cli.words import readable
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
-@contextmanager
-def composed(words: Sequence[str]) -> Iterator[DictConfig]:
-    """Yields what `extrap WORDS` composes; HydraConfig holds its choices meanwhile. Raises
-    UserError for words that make a sweep, and as the command line does.
+def composed(words: Sequence[str]) -> Composed:
+    """Returns what `extrap WORDS` composes. Raises UserError for words that make a sweep, and as
+    the command line does.
     """
     schema.register()
     app.find_plugins()
-    words, hydra = literal(list(words)), GlobalHydra.instance().hydra
+    words, hydra = readable(list(words)), GlobalHydra.instance().hydra
     before, GlobalHydra.instance().hydra = HydraConfig.instance().cfg, None
     try:
         cfg = _one_job(words)
-        HydraConfig.instance().set_config(deepcopy(cfg))
-        with read_write(cfg), open_dict(cfg):
-            del cfg["hydra"]
-        app.check_whole(cfg, conf_dir())
-        yield cfg
+        HydraConfig.instance().set_config(cfg)
+        return app.whole(cfg, conf_dir())
     finally:
         HydraConfig.instance().cfg = before
         GlobalHydra.instance().hydra = hydra

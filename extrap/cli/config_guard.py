@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, Override, QuotedString
+from hydra.core.override_parser.types import ChoiceSweep, Override
 from omegaconf import DictConfig
 
 from extrap.cli import references
@@ -70,23 +70,20 @@ def _check_own(folder: Path) -> None:
 
 
 def _check_names(override: Override, conf: str) -> None:
-    """Raises UserError for a word without an option, and for a list that is no list of choices."""
+    """Raises UserError for a word without an option, and for a group given something other than
+    names of files: one, or a list where the configuration takes several.
+    """
     group, word, values = override.key_or_group, override.input_line, override.value()
     if not group:
         raise UserError(f"{word}: not of the form option=value; see extrap --help")
+    if override.is_delete() or not Path(conf, group).is_dir():
+        return
     for value in values.list if isinstance(values, ChoiceSweep) else [values]:
-        if not isinstance(value, list) or not Path(conf, group).is_dir():
-            continue
-        if not all(isinstance(name, str | QuotedString) for name in value):
-            raise UserError(
-                f"{word}: names of files in conf/{group} are expected, as extrap --help lists them"
-            )
-        if group not in LISTS:
-            name = next(map(str, value), "NAME")
-            raise UserError(
-                f"{word}: {group} takes one choice; write {group}={name}, or sweep over several "
-                f"with -m {group}=a,b"
-            )
+        for name in value if isinstance(value, list) and group in LISTS else [value]:
+            if name is None or isinstance(name, int | float | list):
+                raise UserError(
+                    f"{word}: {group} takes the name of a choice; `extrap --help` lists them"
+                )
 
 
 def _check_hydra(cfg: DictConfig, conf: str, typed: Sequence[Override]) -> None:

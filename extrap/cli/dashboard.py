@@ -3,21 +3,27 @@ they were made.
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extrap.cli import report
+from extrap.cli import findings, report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
-from extrap.runs.dashboard import WandB, library, workspace
+from extrap.results.places import place
+from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
+from extrap.runs.dashboard import report as dashboard_report
+from extrap.runs.dashboard.lines import COLUMNS, Lines, lines
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.reason import reason
+from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.folder import read_json
-from extrap.runs.layout import CURVE, RESULTS
+from extrap.runs.layout import CURVE, DIRECT, RESULTS
 from extrap.runs.study import Entry, entries
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
@@ -41,6 +47,21 @@ def main(argv: list[str] | None = None) -> None:
         action="store_true",
         help="also build the workspace: saved online, written as JSON offline",
     )
+    command.add_argument(
+        "--report",
+        action="store_true",
+        help="also write a W&B Report with question, findings and charts",
+    )
+    command.add_argument(
+        "--trackio",
+        action="store_true",
+        help="show it in trackio on this machine instead, without an account",
+    )
+    command.add_argument(
+        "--share",
+        action="store_true",
+        help="with --online --report: let anyone who has the link read it",
+    )
     command.add_argument("--project", default="extrap", help="W&B project (default: extrap)")
     command.add_argument("--entity", help="W&B user or team (default: the one the key belongs to)")
     command.add_argument(
@@ -50,55 +71,96 @@ def main(argv: list[str] | None = None) -> None:
     with reported(command.prog):
         if not args.project:
             raise UserError("--project", "", "needs a name")
-        board = WandB(args.project, args.entity, "online" if args.online else "offline")
+        if args.share and not (args.online and args.report):
+            raise UserError("--share", problem="needs --online and --report")
+        if args.workspace or args.report:
+            workspace.modules()
+        if args.trackio and (args.online or args.workspace or args.report):
+            problem = "takes no --online, --workspace and --report, which are of W&B"
+            raise UserError("--trackio", problem=problem)
+        mode: Mode = "online" if args.online else "offline"
+        board = Trackio(args.project) if args.trackio else WandB(args.project, args.entity, mode)
+        board.library()  # where it is missing, before any page
         plugins = named_plugins(args)
         available(plugins=plugins)  # a mistake in one of theirs comes before any page
-        records = show(board, args.study, args.figures, plugins)
-        if args.workspace:
-            with taken():
-                print(_workspace(board, args.study, records))
+        study = read(args.study)
+        show(board, study, args.figures, plugins)
+        with taken():
+            for address in _built(board, study, args.workspace, args.report, args.share):
+                print(address)
 
 
-def show(
-    board: WandB, study: str, figures: bool = False, plugins: Sequence[str] = ()
-) -> list[dict]:
-    """A page for each job that has rows, then one for the study with its figures and the page of
-    extrap report, figures apart, as a panel; returns all rows.
-    figures: on every page; plugins: packages with figures of their own.
-
-    Raises UserError without rows, and where W&B takes no page. A figure or panel that fails is left
-    out, with a warning for the first.
+@dataclass(frozen=True)
+class Study:
+    """A study as it is shown. records: all rows; pages: of each job the page, its rows by task and
+    the files of these.
     """
-    extra = Extra()
-    found: dict[Path, list[dict]] = {}
+
+    name: str
+    records: list[dict]
+    lines: Lines
+    pages: list[tuple[Page, dict[str, list[dict]], list[Path]]]
+
+    @property
+    def jobs(self) -> list[Page]:
+        return [page for page, *_ in self.pages]
+
+
+def read(study: str) -> Study:
+    """Reads the rows of a study, from which alone its pages follow. Raises UserError without rows
+    and for mixed corpora.
+    """
+    records: list[dict] = []
+    places: dict[Path, int] = {}
+    jobs = []
     for entry in entries(study):
         tasks = sorted(entry.tasks, key=lambda task: task != CURVE)  # W&B takes steps in order only
         files = {task: file for task in tasks if (file := entry.file(task).rows).exists()}
         own = {task: rows.records([file]) for task, file in files.items()}
         if not any(own.values()):
             continue
-        first = next(row for some in own.values() for row in some)
-        with taken():
-            board.start(_page(entry, first, list(own)), resume=None)
-            for task, some in own.items():
-                board.log(task, some)
-            if figures:
-                extra(board.draw, list(files.values()), plugins)
-            board.finish()
-        print(f"{entry.run} {entry.extension}: {sum(map(len, own.values()))} rows")
-        found |= {files[task]: some for task, some in own.items()}
-    if not found:
+        for task, file in files.items():
+            if file not in places:  # the curve of a run is one file for all of its readings
+                places[file] = len(records)
+                records += own[task]
+        jobs.append((entry, own, files))
+    if not jobs:
         raise UserError(
             "STUDY", study, "no rows yet", f"`extrap status {study}` tells what is left to run"
         )
-    records = [row for some in found.values() for row in some]
-    text = report.text(RESULTS, study, images=False)
+    found = lines(rows.frame(records))
+    pages = [(_page(entry, own, files, places, found), own, [*files.values()])
+             for entry, own, files in jobs]  # fmt: skip
+    return Study(study, records, found, pages)
+
+
+def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[str] = ()) -> Page:
+    """A page for each job that has rows, then one for the study with the table of its lines, its
+    figures and the page of extrap report, figures apart, as a panel; returns the page of the study.
+    figures: on every page; plugins: packages with figures of their own.
+
+    Raises UserError where W&B takes no page. A figure or panel that fails is left out, with a
+    warning for the first.
+    """
+    extra = Extra()
+    for page, own, files in study.pages:
+        with taken():
+            board.start(page, resume=None)
+            for task, some in own.items():
+                board.log(task, some)
+            if figures:
+                extra(board.draw, files, plugins)
+            board.finish()
+        print(f"{page.run} {page.extension}: {sum(map(len, own.values()))} rows")
+    text = report.text(RESULTS, study.name, images=False)
+    page = whole(study)
     with taken():
-        board.start(_summary(study, records), resume=None)
-        extra(board.draw_rows, rows.frame(records), plugins)
+        board.start(page, resume=None)
+        board.table(vega.TABLE, COLUMNS, study.lines.data)
+        extra(board.draw_rows, rows.frame(study.records), plugins)
         extra(board.page, text)
         board.finish()
-    return records
+    return page
 
 
 @contextmanager
@@ -134,25 +196,38 @@ class Extra:
                 )
 
 
-def _page(entry: Entry, row: dict, tasks: list[str]) -> Page:
-    """As the job itself makes it, as far as the rows know."""
+def _page(
+    entry: Entry, own: dict[str, list[dict]], files: dict[str, Path], places: dict, found: Lines
+) -> Page:
+    """As the job itself makes it, as far as the rows know, under the names that the study gives."""
+    row = next(row for some in own.values() for row in some)
     options = read_json(entry.folder.folder / "config.json").get("identity") or {}
+    measured = {
+        task: range(places[file], places[file] + len(own[task])) for task, file in files.items()
+    }
+    # the last, as the curve, which comes first, is of no extension
+    series = found.of_rows[[at[0] for at in measured.values() if at][-1]]
     names = entry.study, entry.run, entry.extension, row["scheme"], row["data"]
     return Page(
         *names,
         row["seed"],
         row["train_length"],
-        tuple(task for task in tasks if task != CURVE),
+        tuple(task for task in own if task != CURVE),
         options,
+        series=series.label,
+        size=found.sizes[series.label],
+        trained={task: found.passed(at) for task, at in measured.items() if task != CURVE},
+        best=found.best[series.label],
     )
 
 
-def _summary(study: str, records: list[dict]) -> Page:
-    schemes, lengths = ({row[name] for row in records} for name in ("scheme", "train_length"))
+def whole(study: Study) -> Page:
+    """The page of the study itself."""
+    schemes, lengths = ({row[name] for row in study.records} for name in ("scheme", "train_length"))
     return Page(
-        study,
-        f"study-{study}",
-        "direct",
+        study.name,
+        f"study-{study.name}",
+        DIRECT,
         ", ".join(sorted(schemes)),
         "all",
         0,
@@ -162,13 +237,49 @@ def _summary(study: str, records: list[dict]) -> Page:
     )
 
 
-def _workspace(board: WandB, study: str, records: list[dict]) -> str:
-    """Where the workspace is: its address, or the file with its specification."""
-    if board.mode == "offline":
-        path = Path("wandb") / f"workspace-{study}.json"
-        built = workspace.build(study, board.project, board.entity or "", records)
-        content = json.dumps(workspace.specification(built), indent=1, sort_keys=True)
-        atomic.replace(path, content.encode())
-        return str(path)
-    entity = board.entity or library.wandb().Api().default_entity
-    return str(workspace.build(study, board.project, entity, records).save().url)
+def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) -> Iterator[str]:
+    """Where the workspace and the report are: their addresses, or the files that hold them."""
+    online = board.mode == "online"
+    entity = board.entity or ""
+    if online and (space or story):
+        entity = entity or library.wandb().Api().default_entity
+        charts(entity, Extra())
+    if space:
+        built = workspace.build(study.name, board.project, entity, study.lines, study.jobs)
+        yield str(built.save().url) if online else _written(f"workspace-{study.name}", built)
+    if story:
+        words = _question(study), _findings(study.name)
+        built = dashboard_report.build(study.name, board.project, entity, study.lines, *words)
+        yield str(built.save().url) if online else _written(f"report-{study.name}", built)
+        if share:
+            yield built.enable_share_link()
+
+
+def _question(study: Study) -> str:
+    """What the page of a study asks and answers; without a page, what every study asks."""
+    page = place(RESULTS, study.name) / "README.md"
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
+    asked = f"How far do the {len(study.lines.series)} series of {study.name} read?"
+    return "\n\n".join(said) or asked
+
+
+def _findings(study: str) -> str:
+    known = study in findings.declared(RESULTS)
+    return findings.part(study, findings.judged(RESULTS, study)) if known else ""
+
+
+def _written(name: str, built: Any) -> str:
+    """Where a workspace or a report lies as JSON below ./wandb."""
+    path = Path("wandb") / f"{name}.json"
+    content = workspace.specification(built)
+    atomic.replace(path, json.dumps(content, indent=1, sort_keys=True).encode())
+    return str(path)
+
+
+def charts(entity: str, extra: Extra) -> None:
+    """Registers the charts of extrap with a user or team. A server that refuses one may have it."""
+    api = library.wandb().Api()
+    for kind, spec in vega.charts().items():
+        name = vega.registered(kind)
+        extra(api.create_custom_chart, entity, name, f"extrap {kind}", "vega2", "private", spec)

@@ -112,7 +112,7 @@ def written(results: Path) -> dict[Path, str]:
 
     every = [one for study in found.values() for one in study]
     parts = {"verdicts": summary(every), "leaderboard": _board(results, rows)}
-    out = {results / ALL: "\n".join([INTRODUCTION, *(_part(*one) for one in found.items())])}
+    out = {results / ALL: "\n".join([INTRODUCTION, *(part(*one) for one in found.items())])}
     for folder in [results.parent, results, *having(results, README)]:
         path = folder / README
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -187,8 +187,8 @@ def _reason(one: Finding) -> str:
     return "; ".join(filter(None, (one.reason, badly, twin)))
 
 
-def _part(study: str, found: list[Finding]) -> str:
-    """The table of a study in Markdown."""
+def part(study: str, found: list[Finding]) -> str:
+    """Returns what was declared of a study and what came of it, in Markdown."""
     out = [f"## {study}\n\n{summary(found)}\n"]
     if any(one.verdict != "not measured" for one in found):
         lines = []

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf.errors import (
     ConfigAttributeError,
@@ -17,7 +16,6 @@ from omegaconf.errors import (
     OmegaConfBaseException,
 )
 
-from extrap.cli.typed_paths import in_a_shell, quoted
 from extrap.utils.errors import choose, printable
 
 EXTRAS = {
@@ -40,6 +38,9 @@ COMPOSING = {
 }
 """What Hydra says of the words of a command line, and the line about it."""
 
+ARGUMENTS = ("Config group override must be a string", "Only one of --run", "The --resolve flag")
+"""Beginnings of what Hydra says of flags and groups without naming the option."""
+
 VALUES = {
     "could not be converted to Integer": "must be a whole number",
     "could not be converted to Float": "must be a number",
@@ -59,7 +60,8 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
     """
     match error:
         case OverrideParseException():
-            return _unreadable(error)
+            word = printable(error.override)
+            return f"{word}: not of the form option=value; see extrap --help"
         case MissingConfigException():
             return _no_such_file(error, overrides, conf)
         case yaml.MarkedYAMLError(problem_mark=mark) if mark is not None:
@@ -68,13 +70,7 @@ def explain(error: BaseException, overrides: list[str], conf: str) -> str | None
             return _composition(error, conf)
         case OmegaConfBaseException():
             return _value(error, error.full_key or _first(error))
-        case ValueError() if str(error).startswith("Config group override must be a string"):
-            return _no_name(overrides, conf)
-        case ValueError() if "integer string conversion" in str(error):
-            return (
-                f"{max(overrides, key=len):.40}...: a number of too many digits; give a smaller one"
-            )
-        case ValueError() if str(error).startswith(("Only one of --run", "The --resolve flag")):
+        case ValueError() if str(error).startswith(ARGUMENTS):
             return _first(error)
     return None
 
@@ -110,71 +106,23 @@ def _first(error: BaseException) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def _unreadable(error: OverrideParseException) -> str:
-    override = printable(error.override)
-    if "=" not in override:
-        return f"{override}: not of the form option=value; see extrap --help"
-    why = next(
-        (
-            line
-            for line in error.message.splitlines()
-            if not line.startswith(("Error parsing", "See "))
-        ),
-        "",
-    )
-    return (
-        f"{override}: cannot be read ({printable(why.strip())}); brackets and quotes must close, "
-        f"special characters need '...' around the value{_as_typed(error.override)}"
-    )
-
-
-def _as_typed(override: str) -> str:
-    """What to type in a shell for a value that is taken as it is; empty where that is no cure."""
-    option, _, value = override.partition("=")
-    word = f"{option}={quoted(value)}"
-    try:
-        if re.search(r"[\[\]{}'\"]", value) is None and value.isprintable():
-            OverridesParser.create().parse_override(word)
-            return f": {in_a_shell(word)}"
-    except HydraException:
-        pass
-    return ""
-
-
 def _no_such_file(error: MissingConfigException, overrides: list[str], conf: str) -> str:
     missing = error.missing_cfg_file or ""
     if missing in EXTRAS:
         return EXTRAS[missing]
-    words = [word.lstrip("+") for word in overrides]
-    typed = next(
-        (word for word in words if word.replace("=", "/", 1) == missing),
-        "=".join(missing.rsplit("/", 1)),
-    )
-    group, _, name = typed.partition("=")
-    own = Path(conf, group)  # of a group of groups Hydra names the files of the first level alone
-    nested = [file.relative_to(own).with_suffix("").as_posix() for file in own.rglob("*.yaml")]
-    options = (nested if group == "experiment" else error.options) or nested
+    words = (word.lstrip("+") for word in overrides)
+    typed = next((word for word in words if word.replace("=", "/", 1) == missing), "")
+    group, _, name = (typed or "=".join(missing.rsplit("/", 1))).partition("=")
+    folder = Path(conf, group)
+    nested = [
+        path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.yaml")
+    ]
+    options = sorted({*(error.options or []), *nested})
     if not options:
         return _first(error)
-    choice = next(
-        (
-            word
-            for word in overrides
-            if re.match(rf"\+?{re.escape(group)}(@.*?)?=.*{re.escape(name)}", word)
-        ),
-        f"{group}={name}",
-    )
-    return f"{choice}: no such {group.rpartition('/')[2]}; {choose(name, list(options))}"
-
-
-def _no_name(overrides: list[str], conf: str) -> str:
-    parsed = OverridesParser.create().parse_overrides(overrides)
-    wrong = [
-        str(o.input_line)
-        for o in parsed
-        if o.key_or_group in ["", *groups(conf)] and not isinstance(o.value(), str | list)
-    ]
-    return f"{' '.join(wrong)}: a group takes the name of one of its options; see extrap --help"
+    own = (word for word in overrides if re.fullmatch(rf"\+?{group}(@.*)?={re.escape(name)}", word))
+    choice = next(own, f"{group}={name}")
+    return f"{choice}: no such {group.rpartition('/')[2]}; {choose(name, options)}"
 
 
 def _composition(error: HydraException, conf: str) -> str:

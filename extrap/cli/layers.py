@@ -5,11 +5,10 @@ extrap layers model=checkpoint model.checkpoint=FOLDER
 
 from typing import Any
 
-from omegaconf import DictConfig
-
 from extrap.cli import app as cli
 from extrap.cli import help, program
 from extrap.cli import schema as config
+from extrap.cli.composed import Composed
 
 
 class Layers:
@@ -44,8 +43,8 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def prepare(cfg: DictConfig) -> Layers:
-    return Layers(program.job(cfg))
+def prepare(composed: Composed) -> Layers:
+    return Layers(program.job(composed))
 
 
 def main() -> None:

@@ -8,11 +8,10 @@ is ever read from a run folder. They are kept there as data, and printed again b
 
 import shlex
 
-from omegaconf import DictConfig
-
 from extrap.cli import app as cli
 from extrap.cli import help, program
 from extrap.cli import schema as config
+from extrap.cli.composed import Composed
 from extrap.cli.sweep.names import words
 from extrap.utils.errors import UserError
 
@@ -76,8 +75,8 @@ def command(factors: list[float]) -> str:
     return shlex.join(["extrap", *typed, "stage=evaluate", long])
 
 
-def prepare(cfg: DictConfig) -> Search:
-    return Search(program.job(cfg))
+def prepare(composed: Composed) -> Search:
+    return Search(program.job(composed))
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from extrap import figures
-from extrap.cli.plot_hints import hints, lacking, options
 from extrap.cli.shared import named_plugins, need_study, parser, reported
 from extrap.results.places import place
 from extrap.results.rows import open_study
@@ -223,9 +222,8 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`
     (`figures/paper` for a part or a width); returns the files.
 
-    Where none is named, lines on stderr name up to three figures that the study has the task for,
-    but not the rows (extrap.cli.plot_hints). Raises UserError for an unknown study, series or
-    figure, for mixed corpora, and where a figure that was named, or every figure, lacks its rows.
+    Raises UserError for an unknown study, series or figure, for mixed corpora, and where a figure
+    that was named, or every figure, lacks its rows.
     """
     known = figures.available(form.plugins)
     _check_names(names, known)
@@ -233,7 +231,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
     check_picks(rows, form)
     folder = place(results, study)
     check_links(folder)
-    drawn, without, bugs = [], [], []
+    drawn, bugs = [], []
     for name in names or known:
         try:
             whole = figures.with_beside(known[name], rows, partial(_other, results))
@@ -251,18 +249,15 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
             problem = "no panels of these protocols and lengths"
             raise UserError("FIGURE", name, problem, "choose others, or draw all panels")
         elif names:
-            own = options(known[name], rows) or ""
-            raise lacking(name, known[name], study, own)
-        else:
-            without.append(name)
+            problem = f"no rows with {figures.needed(known[name])} in study {study}"
+            made = f"`{figures.command(known[name], study)}` makes them"
+            raise UserError(name, problem=problem, remedy=made)
     if bugs:
         raise bugs[0]
     if not drawn:
         raise UserError(
             "STUDY", study, "no figure draws its rows", f"figures are {', '.join(known)}"
         )
-    for line in [] if form.protocols + form.lengths else hints(known, without, rows):
-        print(f"extrap plot: {line}", file=sys.stderr)
     return drawn
 
 

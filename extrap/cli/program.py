@@ -9,11 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
-
 from extrap.cli import app as cli
 from extrap.cli import schema as config
-from extrap.cli.sweep.join import check_run
+from extrap.cli.composed import Composed
 from extrap.cli.sweep.names import typed
 from extrap.runs.layout import DIRECT
 from extrap.runs.study import Entry
@@ -22,30 +20,28 @@ from extrap.utils.errors import UserError, choose, disk_fault
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
 
-UNREAD = ("length", "text", "retrieval", "more", "curriculum")
-"""Options of data that a model which is not trained has no use for; of train and the choice of data
-itself it has none at all.
-"""
+OWN = ("scheme", "data.vocabulary")
+"""Options in whose place a published checkpoint has its own positions and tokens."""
+
+OF_TRAINING = (
+    "train",
+    *(f"data.{n}" for n in ("length", "text", "retrieval", "more", "curriculum")),
+)
+"""Options that a checkpoint leaves unread that is not tuned either."""
 
 
 _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
 
 
-def job(cfg: DictConfig, source: Any = None):
-    """The Job of a composed configuration; source: of a model in a variable. Imports torch, which
-    --help and --cfg job must not wait for.
+def job(composed: Composed, given: Any = None):
+    """Returns the Job of a configuration; given: the source of a model in a variable. Imports
+    torch, which --help and --cfg job must not wait for.
     """
-    from hydra.core.hydra_config import HydraConfig
-
     from extrap.runs.job import make
 
-    hydra_node = HydraConfig.get() if HydraConfig.initialized() else cfg.hydra
-    choices = dict(hydra_node.runtime.choices)
-    plain = OmegaConf.to_container(cfg, resolve=True, enum_to_str=True)
-    plain.pop("hydra", None)
-    typed_here = list(hydra_node.overrides.task)
-    if not plain.get("task") and "~task" not in typed_here:
+    plain, choices = dict(composed.values), composed.choices
+    if not plain.get("task") and "~task" not in composed.overrides:
         if plain["stage"] != "train":
             raise UserError(
                 "task",
@@ -58,44 +54,38 @@ def job(cfg: DictConfig, source: Any = None):
     for name in plain.keys() - set(known):
         raise UserError(f"+{name}", problem="no such option", remedy=choose(name, known))
     for name in known:
-        group = (Path(conf_dir()) / name).is_dir()
+        group = name in _groups()
         if name not in plain or (group and plain[name] is None and name not in choices):
             raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
     del plain["sweep"]  # no part of what a run is
-    _check_read(plain, typed_here, source is not None)
-    return make(plain, choices, opened, source)
+    _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
+    return make(plain, choices, opened, given)
 
 
-def _check_read(plain: dict[str, Any], overrides: list[str], given: bool) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread: it has its own
-    positions, and without tuning no training data. given: a model in a variable, whose tokens may
-    be those of data.vocabulary.
+@cache
+def _groups() -> set[str]:
+    """Returns the options whose value is chosen from a folder of configuration files."""
+    return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
+
+
+def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
+    """Raises UserError for an override that a published checkpoint leaves unread; own: options in
+    whose place the model has its own.
     """
     from extrap.runs.published import Published
 
     if not Published.meant(plain):
         return
-    unread = ["scheme"] if given else ["scheme", "data.vocabulary"]
-    if not plain["finetune"] and plain["seed"] != 0:
-        raise UserError(
-            "seed",
-            plain["seed"],
-            "a published checkpoint has no seed: every seed gives the same rows",
-            "drop it",
-        )
-    if not plain["finetune"]:
-        unread += ["train", *(f"data.{name}" for name in UNREAD)]
+    unread = own if plain["finetune"] else (*own, *OF_TRAINING)
     for override in overrides:
-        option = override.split("=")[0].lstrip("+~").split("@")[0].replace("/", ".")
-        chosen = option == "data" and not plain["finetune"]
-        if chosen or any(option == name or option.startswith(f"{name}.") for name in unread):
-            why = "is not trained"
-            for group, own in (("scheme", "positions"), ("data.vocabulary", "tokens")):
-                if option.startswith(group):
-                    why = f"has {own} of its own"
-            raise UserError(override, problem=f"a published checkpoint {why}", remedy="drop it")
+        option, _, value = override.partition("=")
+        option = option.lstrip("+~").partition("@")[0].replace("/", ".")
+        alone = not plain["finetune"] and (option == "data" or (option == "seed" and value != "0"))
+        if alone or any(f"{option}.".startswith(f"{name}.") for name in unread):
+            problem = "a published checkpoint leaves this option unread"
+            raise UserError(override, problem=problem, remedy="drop it")
 
 
 def opened(source: Any) -> Any:
@@ -163,7 +153,6 @@ class Experiment:
 
         from extrap.runs.training import devices
 
-        check_run(self.job.run.name)
         torch.set_num_threads(self.job.config["threads"])
         devices.settle(self.job.source.trainer)
         if not devices.first():  # it helps to train what the first process holds the lock of
@@ -188,13 +177,9 @@ class Experiment:
             print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
 
 
-def prepare(cfg: DictConfig) -> Experiment:
-    from hydra.core.hydra_config import HydraConfig
-    from hydra.types import RunMode
-
-    in_sweep = HydraConfig.initialized() and HydraConfig.get().mode is RunMode.MULTIRUN
+def prepare(composed: Composed) -> Experiment:
     with held_back():
-        return Experiment(job(cfg), in_sweep)
+        return Experiment(job(composed), composed.sweep)
 
 
 def done(this) -> bool:

@@ -14,11 +14,10 @@ def main(argv: list[str] | None = None) -> None:
     )
     args = command.parse_args(argv)
     with reported(command.prog):
-        plugins = named_plugins(args)
-        folder = catalogue.Folder(config_folder(args), plugins)
+        folder, plugins = config_folder(args), named_plugins(args)
         if args.write:
-            for path in catalogue.write(folder):
+            for path in catalogue.write(folder, plugins):
                 print(path)
         else:
-            frame = catalogue.schemes(folder).drop(columns="source")
+            frame = catalogue.table("scheme", folder, plugins).drop(columns="source")
             print(frame.to_string(index=False, max_colwidth=50))

@@ -14,6 +14,7 @@ from L = 2048 on, and for max(2, L / 64) below: there no pair makes 32 turns, an
 Colour: plum
 """
 
+from collections.abc import Callable
 from math import ceil, floor, log, pi
 from typing import Literal
 
@@ -54,8 +55,16 @@ def kept_by_index(pairs: Pairs, slow: float, fast: float) -> Tensor:
     return 1 - ((pairs.index - low) / (high - low or 0.001)).clamp(0, 1)
 
 
-def blend(theta: Tensor, kept: Tensor, s: float) -> Tensor:
-    return theta * (1 - kept) / s + theta * kept
+Kept = Callable[[Pairs, float, float], Tensor]
+"""(pairs, slow, fast) -> m_p (P,)."""
+
+
+def by_parts(
+    pairs: Pairs, s: float, kept: Kept, slow: float = 1.0, fast: float | None = None
+) -> Tensor:
+    """Returns theta' (P,) under one of the ramps."""
+    m = kept(pairs, slow, fastest(fast, pairs.length))
+    return pairs.theta * (1 - m) / s + pairs.theta * m
 
 
 class NTKByParts(Frequencies):
@@ -70,16 +79,13 @@ class NTKByParts(Frequencies):
         super().__init__(factor)
         check_turns(beta_slow, beta_fast)
         self.beta_slow, self.beta_fast = beta_slow, beta_fast
+        self.kept: Kept = kept_by_turns
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
-        return blend(
-            pairs.theta,
-            kept_by_turns(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)),
-            s,
-        )
+        return by_parts(pairs, s, self.kept, self.beta_slow, self.beta_fast)
 
 
-class YaRN(Frequencies):
+class YaRN(NTKByParts):
     """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless
     0 < beta_slow < beta_fast, slope >= 0.
 
@@ -95,17 +101,11 @@ class YaRN(Frequencies):
         beta_fast: float | None = None,
         slope: float = 0.1,
     ):
-        super().__init__(factor)
-        check_turns(beta_slow, beta_fast)
+        super().__init__(factor, beta_slow, beta_fast)
         if slope < 0:
             raise ValueError(f"slope={slope}: at least 0, at which logits stay as they are")
-        self.ramp, self.beta_slow, self.beta_fast, self.slope = ramp, beta_slow, beta_fast, slope
-
-    def theta(self, pairs: Pairs, s: float) -> Tensor:
-        kept = kept_by_index if self.ramp == "index" else kept_by_turns
-        return blend(
-            pairs.theta, kept(pairs, self.beta_slow, fastest(self.beta_fast, pairs.length)), s
-        )
+        self.kept = kept_by_index if ramp == "index" else kept_by_turns
+        self.slope = slope
 
     def heat(self, n: int, length: int) -> float:
         return (self.slope * log(self.effective(n, length)) + 1) ** 2

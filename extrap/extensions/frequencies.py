@@ -33,7 +33,7 @@ class Frequencies(SchemeExtension):
     the model unless adaptive.
     """
 
-    def __init__(self, factor: float | None):
+    def __init__(self, factor: float | None = 8.0):
         check_factor(factor)
         self.factor = factor
 
@@ -63,19 +63,13 @@ class Frequencies(SchemeExtension):
         if not turning:
             raise self.refuse(scheme, f"{still(scheme)}, so there are no frequencies to change")
         for p in turning:
-            self.change(
-                p, 1
-            )  # raises for options that do not fit the pairs before the first forward
+            self.change(p, 1)  # raises now for options that do not fit the pairs
         kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
         heats = type(self).heat is not Frequencies.heat
         if all(kept) and not heats:
             raise self.refuse(scheme, "it leaves every frequency there as it is")
-        extended, length = (
-            replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change)),
-            scheme.shape.length,
-        )
-        return (
-            with_parts(extended, Heat(scheme.shape, lambda n: self.heat(n, length)))
-            if heats
-            else extended
-        )
+        extended = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change))
+        if not heats:
+            return extended
+        shape = scheme.shape
+        return with_parts(extended, Heat(shape, lambda n: self.heat(n, shape.length)))

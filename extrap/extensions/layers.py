@@ -18,20 +18,25 @@ PLACES = 65
 
 
 def global_layers(scheme: Scheme) -> set[int]:
-    """Returns the layers that are not local; all layers if every one is. Looks at queries of places
-    L to 4 L.
+    """Returns the layers that are not local; all layers if every one is."""
+    seen, L = keys_seen(scheme), scheme.shape.length
+    return {layer for layer, keys in seen.items() if keys > L} or {*seen}
+
+
+def keys_seen(scheme: Scheme) -> dict[int, int]:
+    """Returns {layer: keys}, the most keys that a query sees there, of queries at places L to
+    4 L.
     """
-    shape, every = scheme.shape, set(range(scheme.shape.layers))
+    shape, n = scheme.shape, 4 * scheme.shape.length
     if not scheme.uses("sees"):
-        return every
-    n = 4 * shape.length
+        return dict.fromkeys(range(shape.layers), n)
     at = place(scheme, torch.arange(n, dtype=torch.float64))
     rows = torch.linspace(shape.length, n - 1, PLACES).long().unique()
     some = replace(at, q=at.q[rows], i=at.i[rows])
-    seen = {
-        layer: int(replace(some, layer=layer, memo={}).visible.sum(-1).max()) for layer in every
+    return {
+        layer: int(replace(some, layer=layer, memo={}).visible.sum(-1).max())
+        for layer in range(shape.layers)
     }
-    return {layer for layer in every if seen[layer] > shape.length} or every
 
 
 class InLayers(Wrapper):

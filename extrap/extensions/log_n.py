@@ -5,13 +5,10 @@ https://kexue.fm/archives/9706. It keeps the entropy of attention from growing w
 Nothing changes up to L, and biases keep their size.
 """
 
-from dataclasses import replace
-
-import torch
-
 from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.extensions.layers import keys_seen
 from extrap.model.parts import parts
-from extrap.model.scheme import Scheme, place
+from extrap.model.scheme import Scheme
 from extrap.schemes.chunked import StepHeat
 from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.log_n import LogN
@@ -37,15 +34,6 @@ class ClippedLogN(SchemeExtension):
             raise self.refuse(
                 scheme, "nothing is defined past the training length, where log-n would begin"
             )
-        if most_seen(scheme) <= scheme.shape.length:
+        if max(keys_seen(scheme).values()) <= scheme.shape.length:
             raise self.refuse(scheme, "no query sees more than L keys")
         return with_parts(scheme, LogN(scheme.shape, floor=1.0))
-
-
-def most_seen(scheme: Scheme) -> int:
-    """Returns how many keys the last query of 2 L tokens sees in the layer where it sees most."""
-    n = 2 * scheme.shape.length
-    at = place(scheme, torch.arange(n, dtype=torch.float64))
-    return max(
-        int(replace(at, layer=layer).block(n - 1, n).count) for layer in range(scheme.shape.layers)
-    )

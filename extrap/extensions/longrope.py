@@ -12,7 +12,7 @@ from math import log
 import torch
 from torch import Tensor
 
-from extrap.extensions.by_parts import blend, fastest, kept_by_index
+from extrap.extensions.by_parts import by_parts, kept_by_index
 from extrap.extensions.frequencies import Frequencies
 from extrap.model.spectrum import Pairs
 
@@ -39,17 +39,15 @@ class LongRoPE(Frequencies):
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         if self.long is None:
-            return blend(pairs.theta, kept_by_index(pairs, 1.0, fastest(None, pairs.length)), s)
+            return by_parts(pairs, s, kept_by_index)
         return pairs.theta / self._each("long", self.long, pairs)
 
     def change(self, pairs: Pairs, n: int) -> Tensor:
         if n > pairs.length:
             return self.theta(pairs, self.factor)
-        return (
-            pairs.theta
-            if self.short is None
-            else pairs.theta / self._each("short", self.short, pairs)
-        )
+        if self.short is None:
+            return pairs.theta
+        return pairs.theta / self._each("short", self.short, pairs)
 
     def heat(self, n: int, length: int) -> float:
         """Returns 1 + ln s / ln L past L: its root on queries and on keys."""

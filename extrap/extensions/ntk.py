@@ -33,9 +33,6 @@ def bloc97(pairs: Pairs, s: float) -> Tensor:
 class NTK(Frequencies):
     """Source: https://www.reddit.com/r/LocalLLaMA/comments/14lz7j5"""
 
-    def __init__(self, factor: float | None = 8.0):
-        super().__init__(factor)
-
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return bloc97(pairs, s)
 
@@ -43,18 +40,12 @@ class NTK(Frequencies):
 class NTKOld(Frequencies):
     """Source: https://kexue.fm/archives/9675"""
 
-    def __init__(self, factor: float | None = 8.0):
-        super().__init__(factor)
-
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return pairs.theta * s ** (-2 * pairs.index / pairs.width)
 
 
 class NTKFixed(Frequencies):
     """Source: https://kexue.fm/archives/9706"""
-
-    def __init__(self, factor: float | None = 8.0):
-        super().__init__(factor)
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:
         return pairs.theta * s ** (-2 * (pairs.index + 1) / pairs.width)

@@ -132,13 +132,13 @@ def needed(figure: Any) -> str:
     return columns + getattr(figure, "OF", "")
 
 
-def command(figure: Any, study: str, own: str = "") -> str:
-    """The command that makes the rows of a figure; MAKE holds the words that it needs beside the
-    task, own those of the study. Lists ask for a sweep.
+def command(figure: Any, study: str) -> str:
+    """Returns the command that makes the rows of a figure: its task and the words of MAKE. A list
+    of values makes a sweep.
     """
     task, make = figure.NEEDS["task"], getattr(figure, "MAKE", "")
     named = "" if task == "train" or " task=" in make else f" task={task}"
-    words = f"extrap study={study}{own}{named}{make}"
+    words = f"extrap study={study}{named}{make}"
     return words + (" -m" if "," in words else "")
 
 

@@ -14,6 +14,9 @@ A gate acts on the output of every kernel.
 Memory beyond q, k, v and the output is at most ROWS x T per head and LOGITS in all: linear in the
 length. Tests compare every kernel with Scheme.attend (tests/contracts/test_schemes.py).
 
+Every kernel computes the query rows from `first` on: a caller that needs the end of a text alone
+pays for no other rows.
+
 Keys and values may have fewer heads G than queries: head h reads group h // (H / G), arXiv
 2305.13245. Fused kernels take groups as they are; the definition and `explicit` repeat them.
 """
@@ -30,7 +33,15 @@ from torch import Tensor
 from extrap.model import flex
 from extrap.model.learned_bias import LearnedBias, learns
 from extrap.model.parts import check_causal
-from extrap.model.scheme import Scheme, Where, attend_rows, centred_bias, wide
+from extrap.model.scheme import (
+    Scheme,
+    Where,
+    attend_rows,
+    centred_bias,
+    product,
+    softmax,
+    wide,
+)
 
 ROWS = 256
 """Query rows of a block, at most."""
@@ -40,7 +51,8 @@ LOGITS = 2**22
 block has at least one row, and fewer rows the longer the text.
 """
 
-Kernel = Callable[[Scheme, Tensor, Tensor, Tensor, Where], Tensor]
+Kernel = Callable[..., Tensor]
+"""(scheme, q, k, v, at, first=0) -> rows of attention from `first` on: (B, H, T - first, D)."""
 
 
 def kernel(scheme: Scheme, at: Where) -> Kernel:
@@ -59,13 +71,15 @@ def kernel(scheme: Scheme, at: Where) -> Kernel:
     return fused
 
 
-def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-    """Unrotated queries (B, H, T, D), keys and values (B, G, T, D) -> (B, H, T, D), gated. Raises
-    ValueError without a causal mask for a scheme that has no form without it.
+def attention(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
+    """Unrotated queries (B, H, T, D), keys and values (B, G, T, D) -> (B, H, T - first, D): the
+    gated output of the query rows from `first` on. Raises ValueError without a causal mask for a
+    scheme that has no form without it.
     """
     if not at.causal:
         check_causal(scheme, at.layer)
-    return scheme.gate(kernel(scheme, at)(scheme, q, k, v, at), at)
+    o = kernel(scheme, at)(scheme, q, k, v, at, first)
+    return scheme.gate(o, at.block(first, at.length) if first else at)
 
 
 def for_every_head(x: Tensor, heads: int) -> Tensor:
@@ -74,12 +88,12 @@ def for_every_head(x: Tensor, heads: int) -> Tensor:
     return x if groups == heads else x.repeat_interleave(heads // groups, 1)
 
 
-def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def owned(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     heads = q.shape[1]
-    return scheme.attend(q, for_every_head(k, heads), for_every_head(v, heads), at)
+    return scheme.attend(q, for_every_head(k, heads), for_every_head(v, heads), at)[:, :, first:]
 
 
-def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     q, k = scheme.rotate(q, k, at)
     k = for_every_head(k, q.shape[1])
     v = for_every_head(v, q.shape[1])
@@ -87,10 +101,10 @@ def explicit(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tens
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
         return attend_rows(scheme, q, k, v, here)
 
-    return _by_rows(rows, q, k, v, at, _few(q))
+    return _by_rows(rows, q, k, v, at, _few(q), first)
 
 
-def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     """Fused attention with a float mask per block, which holds biases and visibility; a sink is one
     more key of value zero.
     """
@@ -113,10 +127,10 @@ def masked(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor
             k, v = _phantom(k), _phantom(v)
         return _sdpa(_heated(scheme, q, here), k, v, here, attn_mask=mask)
 
-    return _by_rows(rows, q, k, v, at, _few(q))
+    return _by_rows(rows, q, k, v, at, _few(q), first)
 
 
-def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     """FlexAttention with the biases of distance and the mask of the scheme."""
     q, k = scheme.rotate(q, k, at)
 
@@ -125,10 +139,10 @@ def flexible(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tens
 
     if scheme.uses("temperature", layer=at.layer):  # by rows: they may count what a mask shows
         q = _by_rows(heated, q, k, v, at, ROWS)
-    return flex.flex(scheme, q, k, v, at)
+    return flex.flex(scheme, q, k, v, at)[:, :, first:]
 
 
-def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
     """Fused attention with a bias of distance as a view of a vector. If the queries of a block are
     flipped, i - j becomes a sum of indices, and the bias, causal -inf included, an overlapping
     view. For even coordinates and no sink.
@@ -138,38 +152,40 @@ def strided(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tenso
     d = torch.arange(at.length - 1, -1, -1, device=q.device, dtype=torch.float64) * at.spacing
     b = centred_bias(scheme, d, at.layer)
     if b is None:  # no bias in this layer
-        return _fused(scheme, q, k, v, at)
+        return _fused(scheme, q, k, v, at)[:, :, first:]
     q, b = _heated(scheme, q, at), b.to(q.dtype)
 
-    def forward(q: Tensor, k: Tensor, v: Tensor, b: Tensor) -> Tensor:
-        return _strided(q, k, v, b, at)
+    def forward(q: Tensor, k: Tensor, v: Tensor, b: Tensor, first: int = 0) -> Tensor:
+        return _strided(q, k, v, b, at, first)
 
     if learns(q, b):
         k = for_every_head(k, q.shape[1])
         v = for_every_head(v, q.shape[1])
-        return LearnedBias.apply(forward, q, k, v, b, at.scale)
-    return forward(q, k, v, b)
+        return LearnedBias.apply(forward, q, k, v, b, at.scale)[:, :, first:]
+    return forward(q, k, v, b, first)
 
 
-def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where) -> Tensor:
+def _strided(q: Tensor, k: Tensor, v: Tensor, b: Tensor, at: Where, first: int) -> Tensor:
     """Attention of heated queries to rotated keys; b (H or 1, T): biases of T - 1 .. 0."""
     w = F.pad(b, (0, ROWS), value=-inf)  # (H, T + ROWS)
 
     def rows(q: Tensor, k: Tensor, v: Tensor, here: Where) -> Tensor:
         # Row a of the flipped block is token i = stop - 1 - a; its bias for key j, at distance
-        # i - j, is w[first + a + j].
-        first = at.length - k.shape[2]
-        view = w.as_strided((1, len(w), q.shape[2], k.shape[2]), (0, w.shape[1], 1, 1), first)
+        # i - j, is w[start + a + j].
+        start = at.length - k.shape[2]
+        view = w.as_strided((1, len(w), q.shape[2], k.shape[2]), (0, w.shape[1], 1, 1), start)
         if q.device.type != "cpu":  # GPU kernels want rows that do not overlap
             view = view.contiguous()
         return _sdpa(q.flip(2), k, v, here, attn_mask=view).flip(2)
 
-    return _by_rows(rows, q, k, v, at, ROWS)
+    return _by_rows(rows, q, k, v, at, ROWS, first)
 
 
-def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+def fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where, first: int = 0) -> Tensor:
+    if 2 * first > at.length:  # a kernel with a mask costs up to twice as much a row
+        return masked(scheme, q, k, v, at, first)
     q, k = scheme.rotate(q, k, at)
-    return _fused(scheme, q, k, v, at)
+    return _fused(scheme, q, k, v, at)[:, :, first:]
 
 
 def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
@@ -189,6 +205,12 @@ def _fused(scheme: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor
 
 
 def _sdpa(q: Tensor, k: Tensor, v: Tensor, at: Where, **mask: Any) -> Tensor:
+    b = mask.get("attn_mask")
+    if b is not None and b.requires_grad and q.device.type == "cpu":
+        # no fused kernel on a CPU gives a mask its gradient; torch's own formula then makes four
+        # more passes over all pairs, for rows without any visible key
+        k, v = for_every_head(k, q.shape[1]), for_every_head(v, q.shape[1])
+        return softmax(product(q * at.scale, k) + b, None).to(v.dtype) @ v
     grouped = k.shape[1] != q.shape[1]
     return F.scaled_dot_product_attention(q, k, v, scale=at.scale, enable_gqa=grouped, **mask)
 
@@ -215,15 +237,16 @@ def _by_rows(
     v: Tensor,
     at: Where,
     size: int,
+    first: int = 0,
 ) -> Tensor:
-    """Computes rows in blocks, each against the keys that it may see. Without gradients the widest
-    block comes first: the others reuse its memory, where growing blocks would each ask for more
-    (DeBERTa at 16384 tokens: 1.6 GB instead of .2).
+    """Computes rows from `first` on in blocks, each against the keys that it may see. Without
+    gradients the widest block comes first: the others reuse its memory, where growing blocks would
+    each ask for more (DeBERTa at 16384 tokens: 1.6 GB instead of .2).
     """
-    starts = range(0, at.length, size)
+    starts = range(first, at.length, size) or range(first, first + 1)  # no row is a block too
     out = {}
     for start in starts if torch.is_grad_enabled() else reversed(starts):
         here = at.block(start, min(start + size, at.length))
         keys = len(here.j)
         out[start] = rows(q[:, :, start : start + size], k[:, :, :keys], v[:, :, :keys], here)
-    return out[0] if len(out) == 1 else torch.cat([out[start] for start in starts], 2)
+    return out[first] if len(out) == 1 else torch.cat([out[start] for start in starts], 2)

@@ -99,13 +99,12 @@ class Block(nn.Module):
         self, x: Tensor, scheme: Scheme, at: Where, layer: int, last: int | None = None
     ) -> Tensor:
         """(B, T, C) -> (B, T, C), or (B, last, C) if later layers need the last positions alone."""
+        first = 0 if last is None else x.shape[1] - last
         x = scheme.embed(x, at.at_layer(layer, x))
         normed = self.norm1(x)
         q, k, v = self.project(normed)
-        o = attention(scheme, q, k, v, at.at_layer(layer, normed))
-        if last is not None:
-            first = x.shape[1] - last
-            x, o = x[:, first:], o[:, :, first:]
+        o = attention(scheme, q, k, v, at.at_layer(layer, normed), first)
+        x = x[:, first:]
         o = self.out(o.transpose(1, 2).flatten(2))
         o = self.dropout(o if self.post1 is None else self.post1(o))
         if self.parallel:

@@ -5,6 +5,7 @@ without anything of size (T, T, D).
 from collections.abc import Callable
 from contextlib import nullcontext
 from math import log
+from warnings import warn
 
 import torch
 import torch.nn.functional as F
@@ -148,6 +149,22 @@ def table_limit(name: str, value: int | None, default: int, least: int, most: in
             "the last entry"
         )
     return limit
+
+
+def table_rows(rows: int | None, length: int) -> int:
+    """Returns the rows of a table of positions; None stands for the training length. Raises
+    ValueError for fewer than that, and warns of more.
+    """
+    rows = length if rows is None else rows
+    if rows < length:
+        raise ValueError(f"rows={rows}: the table must hold the training length {length}")
+    if rows > length:
+        warn(
+            f"rows={rows}: positions from {length}, the training length, on are trained only if "
+            "randomised",
+            stacklevel=3,
+        )
+    return rows
 
 
 def between(row: Callable[[Tensor], Tensor], t: Tensor, last: int) -> Tensor:

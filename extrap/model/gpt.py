@@ -9,11 +9,13 @@ from torch.nn import functional as F
 from extrap.model.block import Block, again, norm_of
 from extrap.model.card import card
 from extrap.model.decoder import Decoder
-from extrap.model.parts import parts
+from extrap.model.parts import has, parts
 from extrap.model.scheme import OutOfRange, Scheme, Where, place, wide
 
 LOGITS = 2**26
 """Logits that `losses` holds at once."""
+KEPT = 2**28
+"""Numbers that `endings` keeps of a text, at most."""
 
 
 class GPT(nn.Module):
@@ -85,16 +87,24 @@ class GPT(nn.Module):
         return x if self.embedding_norm is None else self.embedding_norm(x)
 
     def hidden(
-        self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
+        self,
+        tokens: Tensor,
+        states: list[Tensor] | None = None,
+        last: int | None = None,
+        known: list[Tensor] | None = None,
     ) -> Tensor:
         """Returns the normed input of the head, (B, T) -> (B, T, C), or of the last w positions.
-        Appends the residual stream after each layer to `states`.
+        Appends the residual stream after each layer to `states`. known: the states of the first
+        tokens, (B, t, C) each, if an earlier call computed them.
         """
         at = self.where(tokens)
         x = self.embed(tokens)
         for layer, block in enumerate(self.blocks):
+            if known and layer:
+                x = torch.cat([known[layer - 1], x], 1)
             end = layer == len(self.blocks) - 1
-            given = x, self.scheme, at, layer, last if end else None
+            new = tokens.shape[1] - known[0].shape[1] if known else None
+            given = x, self.scheme, at, layer, last if end else new
             x = again(block, *given) if self.recomputed else block(*given)
             if states is not None:
                 states.append(x)
@@ -116,6 +126,23 @@ class GPT(nn.Module):
         these positions go through the MLP of the last layer and the head.
         """
         return self.logits(self.hidden(tokens, last=last))
+
+    def endings(self, texts: Tensor, last: int) -> Tensor:
+        """Returns logits of the last w positions of texts that begin alike, (N, B, T) -> (N, B, w,
+        vocab): those of `forward` up to rounding. Reads the last text whole, and of the others the
+        tokens from their first difference to it on; keys and values are projected again.
+        """
+        N, B, T = texts.shape
+        kept = len(self.blocks) * B * T * self.embedding.weight.shape[1]
+        if N == 1 or kept > KEPT or has(self.scheme, "looks_ahead"):
+            return torch.stack([self(text, last=last) for text in texts])
+        states: list[Tensor] = []
+        logits = [self.logits(self.hidden(texts[-1], states, last))]
+        for text in texts[:-1].flip(0):
+            same = (text == texts[-1]).all(0).cumprod(0).sum()
+            known = [x[:, : min(int(same), T - last)] for x in states[:-1]]
+            logits.append(self.logits(self.hidden(text, last=last, known=known)))
+        return torch.stack(logits[::-1])
 
     def losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """Returns losses of the targets at the last w positions: (B, T), (B, w) -> (B, w), in nats,

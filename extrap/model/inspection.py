@@ -33,9 +33,9 @@ class Around(Wrapper):
 
 
 class Defined(Around):
-    """Attention by its definition, without kernels. `kept` holds the weights (B, H, T, T) of every
-    layer of the last forward. With causal=False every query sees every key that the scheme does not
-    mask.
+    """Attention by its definition, without kernels. `kept` holds the weights of every layer of the
+    last forward: {layer: (B, H, T, T)}. With causal=False every query sees every key that the
+    scheme does not mask.
     """
 
     def __init__(self, part: Scheme, causal: bool = True):
@@ -43,12 +43,12 @@ class Defined(Around):
         if not causal:
             check_causal(part)
         self.causal = causal
-        self.kept: list[Tensor] = []
+        self.kept: dict[int, Tensor] = {}
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
         at = at if self.causal else replace(at, causal=False)
-        self.kept.append(attention_weights(self.part, q, k, at))
-        return self.part.mix(self.kept[-1].to(v.dtype), v, at)
+        self.kept[at.layer] = attention_weights(self.part, q, k, at)
+        return self.part.mix(self.kept[at.layer].to(v.dtype), v, at)
 
 
 class Rooted(Around):
@@ -214,7 +214,7 @@ class InspectedModel:
         return torch.stack(
             [
                 F.normalize(a.abs(), p=1, dim=-1) if self.scheme.uses("attend", layer=layer) else a
-                for layer, a in enumerate(seen.kept)
+                for layer, a in sorted(seen.kept.items())
             ]
         )
 

@@ -83,20 +83,22 @@ def turn(x: Tensor, turns: Tensor, layout: Layout) -> Tensor:
 class Turning(Scheme):
     """A scheme that turns pairs of channels by one grid of frequencies.
 
-    base: theta_p = base**(-2p/D); width: channels that turn, the first of each head; all by
-    default. Raises ValueError for an odd number of them, a base of 1 or less and channels that the
-    layout does not pair.
+    base: theta_p = base**(-2p/n), n the number of channels that turn. Raises ValueError for an odd
+    n, a base of 1 or less and channels that the layout does not pair.
     """
 
-    def __init__(self, shape: Shape, base: float, layout: Layout, width: int | None = None):
+    turned: int | None = None
+    """Channels of each head that turn, the first ones; None: all."""
+
+    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
         super().__init__(shape)
-        pairing(layout, shape.head_dim if width is None else width)
+        pairing(layout, self.turned or shape.head_dim)
         check_base(base)
         self.base = base
         self.layout: Layout = layout
 
     def spectrum(self, n: int) -> Tensor | None:
-        return frequencies(self.shape.head_dim, self.base)
+        return frequencies(self.turned or self.shape.head_dim, self.base)
 
     def phases(self, t: Tensor, at: Where, dtype: torch.dtype) -> Tensor:
         """Returns e^(i t theta) for coordinates t (T,): (T, P), for channels of dtype."""

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Shape, Where
+from extrap.model.scheme import OutOfRange, Shape, Where
 from extrap.pretrained.families import converted
 from extrap.pretrained.layers import Unreadable, read
 from extrap.pretrained.rotation import GivenSink, scheme_of
@@ -85,18 +87,25 @@ class Adapted(GPT):
     def hidden(
         self, tokens: Tensor, states: list[Tensor] | None = None, last: int | None = None
     ) -> Tensor:
-        """As a GPT; `states` stays empty."""
+        """As a GPT; `states` stays empty. Raises OutOfRange past a table of the model's own."""
         if (before := _left_open.pop(self, None)) is not None:
             before.close()
         with ExitStack() as stack:
             stack.enter_context(self._ours(self.where(tokens)))
             decoder = self.net.get_submodule(self.decoder)
-            if again := self.recomputed and torch.is_grad_enabled():
-                self.net.gradient_checkpointing_enable({"use_reentrant": False})
-            hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
-            if again:
+            try:
+                hidden = decoder(input_ids=tokens, use_cache=False).last_hidden_state
+            except (IndexError, RuntimeError) as error:
+                if "out of range" not in str(error) and "out of bounds" not in str(error):
+                    raise
+                raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table ({error})") from None
+            if self.recomputed:
                 _left_open[self] = stack.pop_all()
         return hidden if last is None else hidden[:, -last:]
+
+    def endings(self, texts: Tensor, last: int) -> Tensor:
+        """As a GPT, each text read whole: no state of a layer of `net` is kept."""
+        return torch.stack([self(text, last=last) for text in texts])
 
     def logits(self, hidden: Tensor) -> Tensor:
         """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
@@ -131,6 +140,7 @@ class Adapted(GPT):
             return o[..., :D].transpose(1, 2).contiguous()
 
         def normed(n: int, x: Tensor) -> Tensor:
+            inputs.clear()  # later layers need room
             inputs[n] = x
             return x
 
@@ -143,12 +153,19 @@ class Adapted(GPT):
             if self.scheme.uses("embed", layer=n):
                 hooks.append(_on_input(module(layer.block), n, embedded))
         try:
-            turning = {module(name): still for name in self.rotary}
-            with through(self.net, attend), replaced(turning):
+            changes: dict[nn.Module, Any] = {module(name): still for name in self.rotary}
+            if self.recomputed:
+                changes |= dict.fromkeys(self.blocks, again)
+            with through(self.net, attend), replaced(changes):
                 yield
         finally:
             for hook in hooks:
                 hook.remove()
+
+
+def again(forward: Any) -> Any:
+    """Returns a forward that the backward computes again, so that memory holds its input alone."""
+    return partial(checkpoint, forward, use_reentrant=False)
 
 
 def _on_input(module: nn.Module, n: int, change: Any) -> Any:

@@ -47,9 +47,7 @@ class Names:
     def read(self, state: Mapping[str, Tensor], config: Any) -> dict[str, Tensor]:
         """Returns the state dict of a GPT from that of transformers."""
         layers, heads = config.num_hidden_layers, config.num_attention_heads
-        found = {}
-        if not config.tie_word_embeddings:
-            found["head.weight"] = state[f"{self.head}.weight"]
+        found = {"head.weight": state[f"{self.head}.weight"]}
         modules = dict(self.outside)
         for n in range(layers):
             stem = self.block.format(n)

@@ -1,5 +1,6 @@
 """A model of transformers whose positions no probe reaches: logits, and nothing else."""
 
+import inspect
 from typing import Any, NoReturn
 
 from torch import Tensor, nn
@@ -19,13 +20,15 @@ class Plain(nn.Module):
     def __init__(self, net: Any, length: int, why: UserError):
         super().__init__()
         self.net, self.length, self.why = net, length, why
+        self.cuts = "logits_to_keep" in inspect.signature(net.forward).parameters
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         rows = table_rows(self.net)  # a GPU asserts past them, and the process can go no further
         if rows is not None and tokens.shape[1] > rows:
             kind = self.net.config.model_type
             raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table of {kind}")
-        logits = self.net(input_ids=tokens, use_cache=False).logits
+        fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
+        logits = self.net(input_ids=tokens, use_cache=False, **fewer).logits
         return logits if last is None else logits[:, -last:]
 
     @property

@@ -2,7 +2,6 @@
 through its adapter, any other callable for its logits alone.
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained import adapter
+from extrap.pretrained.plain import Plain
 from extrap.utils.errors import NotApplicable, UserError
 
 CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
@@ -19,7 +19,6 @@ CAUSAL = "give a causal language model, as AutoModelForCausalLM loads it"
 
 class Called(nn.Module):
     """A callable from ids (B, T) to logits (B, T, vocab), called as a GPT is; length: L in tokens.
-    A callable with a parameter logits_to_keep gives the last logits alone.
 
     Raises OutOfRange for an IndexError past L, and UserError for anything but logits.
     """
@@ -27,18 +26,11 @@ class Called(nn.Module):
     def __init__(self, call: Callable[..., Any], name: str, length: int):
         super().__init__()
         self.call, self.name, self.length = call, name, length
-        try:
-            known = inspect.signature(getattr(call, "forward", call)).parameters
-        except (TypeError, ValueError):  # a builtin
-            known = {}
-        self.cuts = "logits_to_keep" in known
-        self.more = {"use_cache": False} if "use_cache" in known else {}
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
         B, T = tokens.shape
-        fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
         try:
-            found = self.call(tokens, **self.more, **fewer)
+            found = self.call(tokens)
         except IndexError as error:
             if self.length >= T:
                 raise
@@ -48,7 +40,7 @@ class Called(nn.Module):
             not isinstance(logits, Tensor)
             or not logits.is_floating_point()
             or logits.dim() != 3
-            or logits.shape[:2] != (B, last if fewer else T)
+            or logits.shape[:2] != (B, T)
         ):
             shape = getattr(logits, "shape", None)
             what = type(logits).__name__ if shape is None else f"a tensor of shape {tuple(shape)}"
@@ -106,19 +98,19 @@ def adapted(subject: Any, length: int) -> nn.Module:
     if isinstance(subject, GPT):
         return subject
     model = Called(subject, name_of(subject), length)
-    if _looks_ahead(model, device_of(subject)):
+    if looks_ahead(model, device_of(subject)):
         problem = "sees later tokens, so its losses are not those of a language model"
         raise UserError("model", model.name, problem, CAUSAL)
     if _config(subject) is not None:
         try:
             return adapter.adapt(subject, length)
-        except UserError:  # no layer can be reached
-            return model
+        except UserError as error:  # no layer can be reached
+            return Plain(subject, length, error)
     return model
 
 
 @torch.no_grad()
-def _looks_ahead(model: nn.Module, device: torch.device) -> bool:
+def looks_ahead(model: Callable[[Tensor], Tensor], device: torch.device) -> bool:
     """True if a later token changes the logits before it."""
     tokens = torch.arange(8, device=device)[None]
     other = torch.cat([tokens[:, :4], tokens[:, 4:].flip(1)], 1)

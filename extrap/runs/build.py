@@ -8,6 +8,7 @@ anything of it is built, so that a wrong value is one line before any work start
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, get_type_hints
 
 from extrap.runs.hints import classes, describe, fits, of_items, of_values
@@ -46,8 +47,7 @@ def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, *
 def _construct(
     cls: type, node: Mapping, path: str, plugins: Iterable[str], given: dict[str, Any]
 ) -> Any:
-    parameters = inspect.signature(cls).parameters
-    hints = get_type_hints(cls.__init__, include_extras=True)
+    parameters, hints = _parameters(cls), _hints(cls)
     options = {key: value for key, value in node.items() if key != "_target_"}
     _check_names(cls, options, path, given)
     values = {
@@ -66,7 +66,7 @@ def _construct(
 
 def _check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str]) -> None:
     """Raises UserError for an argument that is unknown or missing; `given` come from elsewhere."""
-    parameters = inspect.signature(cls).parameters
+    parameters = _parameters(cls)
     if unknown := sorted(set(names) - set(parameters), key=str):
         known = ", ".join(sorted(set(parameters) - set(given))) or "none"
         problem = f"no such option; {cls.__name__} takes {known}"
@@ -74,6 +74,16 @@ def _check_names(cls: type, names: Iterable[str], path: str, given: Iterable[str
     for name, parameter in parameters.items():
         if name not in names and name not in given and parameter.default is parameter.empty:
             raise UserError(f"{path}.{name}", problem=f"missing; {cls.__name__} needs it")
+
+
+@cache
+def _parameters(cls: type) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(cls).parameters
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls.__init__, include_extras=True)
 
 
 def find(target: Any, path: str, plugins: Iterable[str] = (), kind: Any = None) -> type:

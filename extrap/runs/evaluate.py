@@ -267,7 +267,7 @@ class _Reader:
         self.extended = extended
         self.device = device
         if isinstance(extended, GPT):
-            self.losses = self._losses
+            self.losses, self.endings = self._losses, self._endings
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
         return self.extended(tokens.to(self.device), last=last)
@@ -275,6 +275,10 @@ class _Reader:
     def _losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
         assert isinstance(self.extended, GPT)
         return self.extended.losses(tokens.to(self.device), targets)
+
+    def _endings(self, texts: Tensor, last: int) -> Tensor:
+        assert isinstance(self.extended, GPT)
+        return self.extended.endings(texts.to(self.device), last)
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:

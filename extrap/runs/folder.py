@@ -20,6 +20,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,8 @@ def _class_name(target: Any) -> str:
     return name if package == "extrap" else f"{package}.{name}"
 
 
-def write_json(path: Path, value: Any) -> None:
-    atomic.replace(path, json.dumps(value, indent=1, sort_keys=True).encode())
+def write_json(path: Path, value: Any, sync: bool = True) -> None:
+    atomic.replace(path, json.dumps(value, indent=1, sort_keys=True).encode(), sync)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -240,11 +241,11 @@ class Run(Folder):
     seed: int
     about: dict[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def config(self) -> str:
         return identity_hash(self.identity)
 
-    @property
+    @cached_property
     def name(self) -> str:
         return f"{self.label}-{self.config[:8]}-s{self.seed}"
 

@@ -168,8 +168,9 @@ class Job:
         run, label = (self.run, self.label) if own else (training.run, training.label)
         extension = self.extension_stem if own else DIRECT
         names = self.study, run.name, extension, label, self.trained_on
-        tasks = tuple(self.task_names)
-        self.dashboard.start(Page(*names, run.seed, self.source.length, tasks, run.identity))
+        said = tuple(self.task_names), run.identity
+        page = Page(*names, run.seed, self.source.length, *said, size=self.source.params)
+        self.dashboard.start(page)
 
 
 def make(

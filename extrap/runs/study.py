@@ -7,9 +7,9 @@ runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or 
 import csv
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -81,15 +81,8 @@ class Entry:
         return ResultFile(self.study, self.run, self.extension, task)
 
     def write(self) -> None:
-        """Writes the file of the job, with the tasks that the file has already. Raises UserError if
-        a link is in its place or in that of the run.
-        """
-        atomic.check_links(self.path.parent)
-        atomic.check_way(self.folder.folder)
-        atomic.sweep_old(self.path.parent, ".*.tmp")
-        before = _read(self.path)
-        tasks = (before.tasks if before else {}) | self.tasks
-        write_json(self.path, asdict(self) | {"tasks": tasks})
+        """Writes the file of the job; see `write`."""
+        write([self])
 
     @property
     def work(self) -> str:
@@ -122,6 +115,25 @@ class Entry:
             if not (diverged and task != CURVE)
             and not folder.evaluated(self.file(task).note, config, self.file(task).rows)
         ]
+
+
+def write(jobs: Sequence[Entry]) -> None:
+    """Writes the files of jobs, each with the tasks that its file has already. Raises UserError if
+    a link is in the place of a folder.
+    """
+    for folder in {entry.path.parent for entry in jobs}:
+        atomic.check_links(folder)
+        atomic.sweep_old(folder, ".*.tmp")
+    changed = False
+    for entry in jobs:
+        atomic.check_way(entry.folder.folder)
+        before = _read(entry.path)
+        new = replace(entry, tasks=(before.tasks if before else {}) | entry.tasks)
+        if new != before:
+            write_json(entry.path, asdict(new), sync=False)
+            changed = True
+    if changed:
+        os.sync()  # once for all: a sweep may have ten thousand
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from extrap.extensions.base import Reader
 from extrap.model.attention import kernel
 from extrap.model.gpt import GPT
-from extrap.model.scheme import Scheme
+from extrap.model.parts import has
 from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
@@ -111,7 +110,7 @@ def _pair(job: Job) -> None:
         problem = f"looks inside a model, and extension={name} reads with several windows of one"
     if problem:
         _leave_out(problem, [n for n, task in job.tasks.items() if isinstance(task, Diagnostic)])
-    elif _looks_ahead(extended):
+    elif has(extended.scheme, "looks_ahead"):
         problem = f"scores tokens that depend on later ones under extension={name}"
         _leave_out(problem, [n for n, task in job.tasks.items() if task.inner])
         if job.config["finetune"]:
@@ -122,12 +121,6 @@ def _pair(job: Job) -> None:
 def _leave_out(problem: str, tasks: list[str]) -> None:
     if tasks:
         raise NotApplicable("task", tasks[0], problem, "leave the task out")
-
-
-def _looks_ahead(model: Reader) -> bool:
-    return isinstance(model, GPT) and any(
-        isinstance(p, Scheme) and p.looks_ahead for p in model.scheme.modules()
-    )
 
 
 def _mistaken(options: Iterable[str], error: NotApplicable) -> UserError | None:

@@ -8,6 +8,7 @@ g_ii. Hidden keys do not count. z uses unscaled q. With g = 1, p = i - j + 1: cl
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.functional import table_limit
@@ -36,13 +37,26 @@ class CoPE(Scheme):
         self.e = nn.Parameter(torch.zeros(shape.layers, self.pmax, shape.head_dim))
 
     def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
-        gates = (q @ k.transpose(-1, -2) * at.scale).sigmoid().masked_fill(~at.visible, 0)
-        return self.interpolated(q @ self.e[at.layer].to(q.dtype).T, gates)
+        last_first = (q * at.scale) @ k.flip(-2).transpose(-1, -2)  # counts begin at the query
+        gates = last_first.sigmoid() * at.visible.flip(-1)
+        return self.interpolated(q @ self.e[at.layer].to(q.dtype).T, gates).flip(-1)
 
     def interpolated(self, z: Tensor, gates: Tensor) -> Tensor:
-        """Returns b (..., Tq, Tk) from z (..., Tq, pmax) and gates (..., Tq, Tk). Sums counts in
-        float32 at least: bfloat16 has no whole numbers past 256.
+        """Returns b (..., Tq, Tk) from z (..., Tq, pmax) and gates (..., Tq, Tk), the last key
+        first. Sums counts in float32 at least: bfloat16 has no whole numbers past 256.
         """
-        p = wide(gates).flip(-1).cumsum(-1).flip(-1).clamp(max=self.pmax - 1)
-        u = p - p.floor()
-        return (1 - u) * z.gather(-1, p.floor().long()) + u * z.gather(-1, p.ceil().long())
+        p = wide(gates).cumsum(-1)
+        p = p[..., : self._near(p)].clamp(max=self.pmax - 1)
+        n = p.detach().long()
+        step = F.pad(z.diff(dim=-1), (0, 1))  # nothing follows the last embedding
+        b = torch.addcmul(z.gather(-1, n), p - n, step.gather(-1, n))
+        far = z[..., -1:].expand(*z.shape[:-1], gates.shape[-1] - p.shape[-1])
+        return torch.cat([b, far], -1)
+
+    def _near(self, p: Tensor) -> int:
+        """Returns how many of the last keys are not past all counts of every query. All of them on
+        a GPU, which it would have to wait for, and under a compiler.
+        """
+        if p.device.type != "cpu" or torch.compiler.is_compiling():
+            return p.shape[-1]
+        return int((p.detach().flatten(0, -2).amin(0) < self.pmax - 1).sum())

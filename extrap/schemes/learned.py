@@ -16,12 +16,11 @@ hierarchical  rows**2 positions: row a rows + b is alpha u_a + (1 - alpha) u_b, 
 
 from math import inf
 from typing import Literal
-from warnings import warn
 
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import between
+from extrap.model.functional import between, table_rows
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 Policy = Literal["raise", "clamp", "interpolate", "hierarchical"]
@@ -65,19 +64,10 @@ class Learned(Scheme):
         policy: Policy = "raise",
     ):
         super().__init__(shape)
-        rows = shape.length if rows is None else rows
-        if rows < shape.length:
-            raise ValueError(f"rows={rows}: the table must hold the training length {shape.length}")
-        if rows > shape.length:
-            warn(
-                f"rows={rows}: positions from {shape.length}, the training length, on are "
-                "trained only if randomised",
-                stacklevel=2,
-            )
         self.policy: Policy = policy
-        self.table = nn.Parameter(
-            torch.randn(shape.layers if layers == "every" else 1, rows, shape.dim) * 0.7
-        )
+        tables = shape.layers if layers == "every" else 1
+        size = tables, table_rows(rows, shape.length), shape.dim
+        self.table = nn.Parameter(torch.randn(size) * 0.7)
 
     @property
     def limit(self) -> float:  # type: ignore[override]
@@ -85,8 +75,6 @@ class Learned(Scheme):
         return {"raise": rows, "hierarchical": rows**2}.get(self.policy, inf)
 
     def embed(self, x: Tensor, at: Where) -> Tensor:
-        return (
-            x + read(self.table[at.layer], at.q, self.policy).to(x.dtype)
-            if at.layer < len(self.table)
-            else x
-        )
+        if at.layer >= len(self.table):
+            return x
+        return x + read(self.table[at.layer], at.q, self.policy).to(x.dtype)

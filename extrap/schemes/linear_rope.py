@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from extrap.model.rotary import Layout, Turning, turn
-from extrap.model.scheme import Shape, Where
+from extrap.model.rotary import Turning, turn
+from extrap.model.scheme import Where
 
 CHUNK = 64
 EPS = 1e-6
@@ -42,9 +42,6 @@ class LinearAttention(Turning):
     """
 
     causal_only = True
-
-    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
-        super().__init__(shape, base, layout)
 
     @abstractmethod
     def ratio(self, q: Tensor, k: Tensor, v: Tensor, of_q: Tensor, of_k: Tensor) -> Tensor:

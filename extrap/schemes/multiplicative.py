@@ -10,7 +10,7 @@ source's experiments: the 1 and the initialisations are our choices.
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import between, check_base, check_even, sinusoid
+from extrap.model.functional import between, check_base, check_even, sinusoid, table_rows
 from extrap.model.scheme import Scheme, Shape, Size, Where
 
 
@@ -18,7 +18,7 @@ class MultiplicativeLearned(Scheme):
     """rows: size of the table in tokens; null stands for the training length L.
 
     Parameters: rows x C. Undefined at positions >= rows: the GPT raises OutOfRange. Raises
-    ValueError for rows < L.
+    ValueError for rows < L; warns for rows > L, which only randomised positions train.
 
     Kind: absolute
     Used by: -
@@ -29,9 +29,7 @@ class MultiplicativeLearned(Scheme):
 
     def __init__(self, shape: Shape, rows: Size | None = None):
         super().__init__(shape)
-        self.limit = shape.length if rows is None else rows
-        if self.limit < shape.length:
-            raise ValueError(f"rows={rows}: the table must hold the training length {shape.length}")
+        self.limit = table_rows(rows, shape.length)
         self.table = nn.Parameter(1 + 0.02 * torch.randn(self.limit, shape.dim))
 
     def embed(self, x: Tensor, at: Where) -> Tensor:

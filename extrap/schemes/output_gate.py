@@ -32,5 +32,6 @@ class OutputGate(Scheme):
 
     def gate(self, o: Tensor, at: Where) -> Tensor:
         H, gates, _ = self.w[at.layer].shape
-        g = F.linear(at.x, self.w[at.layer].flatten(0, 1).to(o.dtype))  # (B, T, H gates)
+        x = at.x[:, -o.shape[2] :]  # of these query rows
+        g = F.linear(x, self.w[at.layer].flatten(0, 1).to(o.dtype))  # (B, Tq, H gates)
         return o * g.unflatten(-1, (H, gates)).transpose(1, 2).sigmoid()

@@ -5,9 +5,6 @@ D_r = fraction D channels turn with theta_p = base**(-2p/D_r), re-spaced over D_
 pass unchanged.
 """
 
-from torch import Tensor
-
-from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
 
@@ -34,9 +31,5 @@ class PartialRoPE(Rotary):
                 f"fraction={fraction}: of {shape.head_dim} channels, an even number from 2 to "
                 f"{shape.head_dim} can turn"
             )
-        super().__init__(shape, base, layout, width)
-        self.width = width
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (D_r/2,), float64."""
-        return frequencies(self.width, self.base)
+        self.turned = width
+        super().__init__(shape, base, layout)

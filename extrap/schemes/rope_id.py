@@ -10,9 +10,6 @@ and keys apart.
 
 from math import pi
 
-from torch import Tensor
-
-from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
 
@@ -52,9 +49,5 @@ class RoPEID(Rotary):
             )
         pairs = width // 2
         base = (shape.length / (2 * pi * turns)) ** (pairs / (pairs - 1))
-        super().__init__(shape, base, layout, width)
-        self.width = width
-
-    def spectrum(self, n: int) -> Tensor:
-        """theta (P,), float64."""
-        return frequencies(self.width, self.base)
+        self.turned = width
+        super().__init__(shape, base, layout)

@@ -9,12 +9,11 @@ itself). It needs BOS in place 0 of every window.
 """
 
 from typing import Literal
-from warnings import warn
 
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import between, sinusoid
+from extrap.model.functional import between, check_even, sinusoid, table_rows
 from extrap.model.scheme import HOOKS, Scheme, Shape, Size, Where
 
 
@@ -48,30 +47,15 @@ class TUPE(Scheme):
                 f"relative={type(relative).__name__}: must be a scheme that is only a bias by "
                 "distance, such as T5"
             )
-        if past == "sinusoidal" and shape.dim % 2:
-            raise ValueError(
-                f"past={past}: sinusoids come in pairs of channels; dim={shape.dim} is odd; give "
-                "an even model.dim"
-            )
-        if rows is not None and (past == "sinusoidal" or rows < shape.length):
-            raise ValueError(
-                f"rows={rows}: at least the training length {shape.length}, and null where "
-                "past=sinusoidal has no table"
-            )
-        if (rows or 0) > shape.length:
-            warn(
-                f"rows={rows}: positions from {shape.length}, the training length, on are "
-                "trained only if randomised",
-                stacklevel=2,
-            )
-        if past == "raise":
-            self.limit = rows or shape.length
-        self.relative = relative
-        self.table = (
-            None
-            if past == "sinusoidal"
-            else nn.Parameter(0.02 * torch.randn(rows or shape.length, shape.dim))
-        )
+        self.relative, self.table = relative, None
+        if past == "sinusoidal":
+            check_even(shape.dim, f"past={past}: sinusoids")
+            if rows is not None:
+                raise ValueError(f"rows={rows}: past=sinusoidal has no table; give null")
+        else:
+            self.table = nn.Parameter(0.02 * torch.randn(table_rows(rows, shape.length), shape.dim))
+            if past == "raise":
+                self.limit = len(self.table)
         self.norm = nn.LayerNorm(shape.dim)
         self.query, self.key = (
             nn.Parameter(torch.randn(shape.dim, shape.dim) * shape.dim**-0.5) for _ in range(2)
@@ -102,11 +86,9 @@ class TUPE(Scheme):
         b = pq @ pk.transpose(-1, -2) * at.scale
         if self.relative is not None:
             b = b + self.relative.distance_bias(at.distance, at.layer)
-        return (
-            b
-            if self.theta is None
-            else torch.where(at.j == 0, self.theta[:, None, None].to(b.dtype), b)
-        )
+        if self.theta is None:
+            return b
+        return torch.where(at.j == 0, self.theta[:, None, None].to(b.dtype), b)
 
 
 def is_distance_bias(scheme: Scheme) -> bool:

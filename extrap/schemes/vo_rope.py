@@ -8,8 +8,8 @@ the stack of RoPE and this class.
 
 from torch import Tensor
 
-from extrap.model.rotary import Layout, Turning, turn
-from extrap.model.scheme import Shape, Where
+from extrap.model.rotary import Turning, turn
+from extrap.model.scheme import Where
 
 
 class VORoPE(Turning):
@@ -22,9 +22,6 @@ class VORoPE(Turning):
     Source: https://kexue.fm/archives/10862
     Colour: blue
     """
-
-    def __init__(self, shape: Shape, base: float = 10000.0, layout: Layout = "interleaved"):
-        super().__init__(shape, base, layout)
 
     def mix(self, a: Tensor, v: Tensor, at: Where) -> Tensor:
         v = turn(v, self.phases(at.k, at, v.dtype), self.layout)

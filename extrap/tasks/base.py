@@ -5,7 +5,8 @@ construction.
 
 `tokens` (B, T) int64 are on the CPU, logits on any device. `last` limits the logits to the last w
 positions, so that a long context never costs T x vocab numbers. A task that scores all positions
-calls losses_of, which uses `losses` of the model if it has them.
+calls losses_of, which uses `losses` of the model if it has them; a task that reads texts which
+begin alike calls endings_of, which uses `endings`.
 """
 
 import math
@@ -238,6 +239,17 @@ def losses_of(model: Model, tokens: Tensor, targets: Tensor) -> Tensor:
     targets = targets.to(logits.device)
     losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
     return losses.view(targets.shape)
+
+
+def endings_of(model: Model, texts: Tensor, last: int) -> Tensor:
+    """Returns the logits at the last w positions of texts that begin alike: (N, B, T) -> (N, B, w,
+    vocab).
+
+    A model may have `endings(texts, last)`, which need not read the same beginning N times.
+    """
+    if hasattr(model, "endings"):
+        return model.endings(texts, last)
+    return torch.stack([model(text, last=last) for text in texts])
 
 
 def lengths(multiples: Sequence[float], train_length: int) -> list[int]:

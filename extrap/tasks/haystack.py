@@ -131,7 +131,7 @@ class Haystack(Retrieval):
         form = in_turns(Padded(pairs, layout=layout), turns)
         cells.value("guess", form.guess(exam.vocabulary, exam.length))
         questions = partial(exam.questions, form)
-        return curve(cells, self.depths, questions, exam.score, distances=True)
+        return curve(cells, self.depths, questions, exam.scores, distances=True)
 
     def _several(self, form: Callable[..., Needles], cells: Recorder, exam: Exam) -> np.ndarray:
         trials = form(

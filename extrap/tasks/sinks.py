@@ -91,14 +91,18 @@ class SinkAblation(Grid, Diagnostic):
         return recorder.result(lambda protocol: str(protocol).split("-")[0] in passed)
 
 
-def _hiding(exam: Exam, hidden: str, questions: Questions) -> dict[str, np.ndarray]:
-    """Returns the scores of the model with one token hidden from it."""
-    slot = 0 if hidden == "-first" else other_slot(questions)
+def _hiding(exam: Exam, hidden: str, several: list[Questions]) -> list[dict[str, np.ndarray]]:
+    """Returns the scores of the model with one token hidden from it, at every depth."""
 
-    def model(tokens: Tensor, last: int) -> Tensor:
-        return exam.model.without(tokens, slot, last)
+    def scores(questions: Questions) -> dict[str, np.ndarray]:
+        slot = 0 if hidden == "-first" else other_slot(questions)
 
-    return replace(exam, model=model).score(questions)
+        def model(tokens: Tensor, last: int) -> Tensor:
+            return exam.model.without(tokens, slot, last)
+
+        return replace(exam, model=model).score(questions)
+
+    return [scores(questions) for questions in several]
 
 
 def other_slot(questions: Questions) -> int:

@@ -15,12 +15,13 @@ with more room; what lies in them may not.
 """
 
 
-def replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes, sync: bool = True) -> None:
     """Puts a file in place at once: a reader sees the old content or the new one, never half of it.
 
     The content and the file's name are on the disk when this returns, so that what is written next
-    may rely on it. Raises OSError that names `path` where the disk does not take it; the old
-    content then stands. Raises UserError where a folder on the way, in one of ours, is a link.
+    may rely on it; with sync=False the caller sees to that. Raises OSError that names `path` where
+    the disk does not take it; the old content then stands. Raises UserError where a folder on the
+    way, in one of ours, is a link.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -32,11 +33,13 @@ def replace(path: Path, content: bytes) -> None:
             ) as file:  # x: never through a link that somebody left under this name
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
+                if sync:
+                    os.fsync(file.fileno())
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
-        sync_folder(path.parent)
+        if sync:
+            sync_folder(path.parent)
     except OSError as error:
         if error.errno is not None:
             error.filename = str(path)  # what a full disk says has no name

@@ -5,6 +5,7 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
 from extrap.cli import schema as config
+from extrap.cli.composed import plain
 from extrap.cli.program import job
 from extrap.cli.sweep.grid import overrides
 from extrap.runs.evaluate import planned
@@ -51,7 +52,7 @@ def test_a_sweep_is_no_part_of_a_run() -> None:
     for words in ([], ["sweep.jobs=2", "sweep.grid={seed:[0,1]}"]):
         with initialize_config_dir(conf_dir(), version_base="1.3"):
             cfg = compose("config", words, return_hydra_config=True)
-        this = job(cfg)
+        this = job(plain(cfg))
         assert "sweep" not in this.config
         found.append((this.run.name, planned(this)))
     assert found[0] == found[1]

@@ -79,7 +79,7 @@ MISTAKES = {
         "my_conf/task/induction.yaml",
         ("# @package task.induction\n", ""),
         "task: the file of my_package.induction.Induction does not say where its options belong; "
-        "write `# @package task.NAME` in its first line, NAME being the name of the file",
+        "write `# @package task.NAME` in its first line; NAME is the name of the file",
     ),
     "a list without items": (
         "my_package/induction.py",

@@ -27,7 +27,7 @@ RUN = [
     "extrap -m scheme=rope,alibi study=mine",
     "extrap status mine",
     "extrap status",
-    "extrap -m scheme=rope,alibi study=mine hydra.launcher.n_jobs=1 hydra.launcher.timeout_min=60",
+    "extrap -m scheme=rope,alibi study=mine hydra.launcher.n_jobs=1",
     (
         "extrap -m scheme=rope,alibi study=mine hydra/launcher=slurm hydra.launcher.partition=gpu "
         "hydra.launcher.account=me"

@@ -9,16 +9,16 @@ from extrap.utils.paths import conf_dir
 from tests.support.discover import names
 
 
-@pytest.mark.parametrize("group", catalogue.TABLES)
+@pytest.mark.parametrize("group", catalogue.ROWS)
 def test_the_readmes_have_not_drifted(group: str) -> None:
     text = (Path(conf_dir()) / group / "README.md").read_text()
-    table = catalogue.markdown(catalogue.TABLES[group]())
+    table = catalogue.markdown(catalogue.table(group))
     assert catalogue.inserted(text, group, table) == text, "run `make tables`"
 
 
-@pytest.mark.parametrize("group", catalogue.TABLES)
+@pytest.mark.parametrize("group", catalogue.ROWS)
 def test_everything_is_listed(group: str) -> None:
-    frame = catalogue.TABLES[group]()
+    frame = catalogue.table(group)
     assert sorted(frame[group]) == sorted(p.stem for p in (Path(conf_dir()) / group).glob("*.yaml"))
     assert (frame.map(len) > 0).all(axis=None) and not frame.map(lambda cell: "\n" in cell).any(
         axis=None
@@ -26,7 +26,7 @@ def test_everything_is_listed(group: str) -> None:
 
 
 def test_what_the_columns_say() -> None:
-    frame = catalogue.schemes().set_index("scheme")
+    frame = catalogue.table("scheme").set_index("scheme")
     assert frame.loc["alibi", ["kind", "acts at", "parameters"]].tolist() == [
         "relative",
         "bias of distance",
@@ -37,9 +37,9 @@ def test_what_the_columns_say() -> None:
     assert frame.loc["two-bases", "used by"] == "Gemma 3"  # of parts: the file says it
     assert frame.loc["learned-clamp", "used by"] == "-" != frame.loc["learned", "used by"]
     assert "temperature" in frame.loc["rope-logn-softmax1", "acts at"]
-    yarn = catalogue.extensions().set_index("extension").loc["yarn"]
+    yarn = catalogue.table("extension").set_index("extension").loc["yarn"]
     assert yarn["source"].startswith("arXiv 2309.00071") and "`factor=8.0`" in yarn["options"]
-    kv = catalogue.tasks().set_index("task").loc["kv"]
+    kv = catalogue.table("task").set_index("task").loc["kv"]
     assert kv["source"] == "arXiv 2307.03172" and "`pairs=8`" in kv["options"]
 
 

@@ -85,22 +85,22 @@ def test_many_jobs_are_read_with_a_line_of_how_far_it_is(tiny: Program) -> None:
     [
         ({"seed": [0, 1, 2]}, ["seed=7,8,9"], 3),  # the command line has the last word
         ({"seed": [*range(100)]}, ["seed=7"], 1),
-        ([{"seed": [0, 1]}, {"seed": [2, 3]}], [], None),  # four, of three that there may be
+        ([{"seed": [0, 1]}, {"seed": [2, 3]}], [], 4),
+        ({"seed": [0, 1], "lr": [2, 3]}, [], None),  # four, of three that a grid may have
     ],
 )
-def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs) -> None:
-    """An option that an experiment sweeps and the command line gives, too, counts once; grids one
-    after the other are one sweep.
-    """
-    from hydra_plugins.extrap_local.sweeper import LocalSweeper
+def test_jobs_of_a_sweep_are_counted_as_they_are_launched(grids, words, jobs, monkeypatch) -> None:
+    """An option that an experiment sweeps and the command line gives, too, counts once."""
+    from hydra_plugins.extrap_local import sweeper as module
 
-    sweeper, launched = LocalSweeper(most=3), []
+    monkeypatch.setattr(module, "MOST", 3)
+    sweeper, launched = module.LocalSweeper(), []
     sweeper.grids = overrides(grids)
     sweeper.loader = SimpleNamespace(get_group_options=lambda name: [])
     launch = lambda batch, initial_job_idx: launched.extend(batch) or []  # noqa: E731
     sweeper.launcher = SimpleNamespace(launch=launch)
     if jobs is None:
-        with pytest.raises(UserError, match=r"^seed=2,3: more than 3 jobs in one sweep"):
+        with pytest.raises(UserError, match=r"^lr=2,3: more than 3 jobs in one sweep"):
             sweeper.sweep(words)
     else:
         sweeper.sweep(words)
@@ -140,7 +140,7 @@ def test_a_sweep_without_any_sense_is_a_mistake(tiny: Program) -> None:
 def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Program) -> None:
     done = tiny("-m", "act=work,bug")
     assert done.returncode == 1
-    assert "ConfigAttributeError: Key 'nothing_of_that_name'" in done.stderr
+    assert "AttributeError: " in done.stderr
     assert done.stderr.splitlines()[-1] == "RuntimeError: a bug met while reading the job act=bug"
     assert tiny.events() == []
 
@@ -157,18 +157,8 @@ def test_a_bug_in_a_check_is_no_mistake_of_the_user(tiny: Program) -> None:
             ),
         ),
         (
-            ["seed=range(0,100000)"],
-            (
-                "extrap: seed=range(0,100000): more than 5000 jobs in one sweep; give fewer "
-                "values, or raise hydra.sweeper.most"
-            ),
-        ),
-        (
-            ["seed=0,1", "scheme=rope,alibi", "hydra.sweeper.most=3"],
-            (
-                "extrap: scheme=rope,alibi: more than 3 jobs in one sweep; give fewer values, or "
-                "raise hydra.sweeper.most"
-            ),
+            ["seed=range(0,60000)", "scheme=rope,alibi"],
+            "extrap: scheme=rope,alibi: more than 100000 jobs in one sweep; give fewer values",
         ),
         (
             ["seed=0,1", "hydra.launcher.n_jobs=x"],

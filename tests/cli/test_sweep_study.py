@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from extrap.runs.folder import read_json
 from tests.support.jobs import TINY
-from tests.support.program import Program, until
+from tests.support.program import Program
 
 TWO = "hydra.launcher.n_jobs=2"
 PATH = "data.corpus.path"
@@ -52,18 +51,6 @@ def test_a_failed_job_keeps_its_reason_and_is_tried_again(worker: Program) -> No
     assert worker.events().count("start a-s0") == 2
 
 
-def test_a_hung_job_is_stopped_cleanly_and_continues(worker: Program) -> None:
-    hung = replace(worker, environment={"WORKER_JUMP": "6"})(
-        "-m", "act=once", "hydra.launcher.timeout_min=0.1"
-    )
-    assert hung.returncode == 1
-    line = "stopped after 0.1 min (hydra.launcher.timeout_min); the same command continues"
-    assert f"  failed act=once: {line}" in hung.stderr.splitlines()
-    assert state(worker, "a-s0") == {"reason": line}
-    assert worker.events() == ["start a-s0", "end a-s0"]
-    assert worker("-m", "act=once").returncode == 0
-
-
 @pytest.mark.turns
 def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -> None:
     """The name of a file does not say with which options a task was asked."""
@@ -83,24 +70,3 @@ def test_a_sweep_that_would_write_over_its_own_rows_is_refused(tmp_path: Path) -
         "extrap: task.kv.pairs=4: writes over the rows of task.kv.pairs=2 (task kv, study q); sweep"
     )
     assert not (tmp_path / "results").exists() and not [*tmp_path.glob("runs/rope*")]
-
-
-@pytest.mark.turns
-def test_a_job_whose_text_has_changed_since_the_check_is_another_and_fails(tmp_path: Path) -> None:
-    text = tmp_path / "text.txt"
-    text.write_text("".join(f"line {i} of the text\n" for i in range(4000)))
-    words = ["-m", "study=q", *TINY, "scheme=rope,nope", "hydra.launcher.n_jobs=1"]
-    sweep = subprocess.Popen(
-        [sys.executable, "-P", "-m", "extrap", *words, "data/corpus=files", f"{PATH}={text}"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    until(lambda: sweep.poll() is not None or any(tmp_path.glob("runs/rope-*/config.json")))
-    text.write_text(text.read_text() + "more")
-    _, said = sweep.communicate(timeout=300)
-    assert sweep.returncode == 1, said
-    assert ": 1 done, 0 skipped, 1 failed" in said
-    assert "text or configuration have changed since the sweep was checked" in said
-    assert [*tmp_path.glob("runs/rope-*/state.json")] and not [*tmp_path.glob("runs/nope-*/*.ckpt")]

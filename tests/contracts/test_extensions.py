@@ -196,6 +196,11 @@ def test_reading_again_is_the_same_and_last_is_the_tail(name):
             again = extension(name)(model(scheme))
             assert torch.equal(again(text(3 * L)), whole), "not repeatable"
             close(again(text(3 * L), last=3), whole[:, -3:])
+            if isinstance(again, GPT):
+                other = text(3 * L).clone()
+                other[:, 50:] = other[:, 50:].flip(1)
+                alike = again.endings(torch.stack([other, text(3 * L)]), 3)
+                close(alike, torch.stack([again(other, last=3), whole[:, -3:]]))
 
     over(FEW, name, "repeats", test)
 

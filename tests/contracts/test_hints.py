@@ -1,4 +1,4 @@
-"""Hints of extrap plot: each command that it gives composes, with every value of its lists."""
+"""Each command that makes rows of a figure composes, with every value of its lists."""
 
 import itertools
 import shlex
@@ -24,7 +24,7 @@ def combinations(words):
 
 @pytest.mark.sample(10)
 @pytest.mark.parametrize("name", ALL)
-def test_the_command_that_a_hint_gives_composes(name):
+def test_the_command_of_a_figure_composes(name):
     program, *words = shlex.split(figures.command(ALL[name], "mine"))
     several = any("," in word for word in words)
     assert program == "extrap"

@@ -156,6 +156,16 @@ def test_last_is_the_tail_of_the_full_pass(name):
 
 @pytest.mark.parametrize("name", SCHEMES)
 @torch.no_grad()
+def test_texts_that_begin_alike_are_read_as_each_alone(name):
+    model, x = gpt(name), tokens()
+    texts = torch.stack([x, x, x])
+    for text, differs in zip(texts, (5, 25), strict=False):
+        text[:, differs:] = tokens(seed=1)[:, differs:]
+    close(model.endings(texts, 3), torch.stack([model(text)[:, -3:] for text in texts]))
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+@torch.no_grad()
 def test_shift_invariance_is_what_the_card_says(name):
     """Relative schemes do not feel a constant added to all coordinates; absolute ones do."""
     model = gpt(name, length=128)

@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from extrap.cli import app as cli
 from extrap.cli import schema as config
+from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import Experiment, prepare
 from extrap.cli.sweep.process import Process
@@ -57,7 +58,7 @@ def shared(words: Sequence[str]) -> None:
     ]
     with cli.reported(lambda error: explain(error, list(words), conf_dir())):
         cfg = set_in(composed(*chosen), others)
-        prepare(cfg).check()
+        prepare(plain(cfg)).check()
     began(cfg)
 
 

@@ -16,6 +16,7 @@ from hydra.core.global_hydra import GlobalHydra
 
 from extrap.cli import app as cli
 from extrap.cli import table
+from extrap.cli.composed import plain
 from extrap.cli.program import job
 from extrap.runs import checkpoint
 from extrap.runs.evaluate import trained_model
@@ -233,7 +234,7 @@ def test_versions_of_rows(name: str, here: Path, check: Check) -> None:
 def run(here: Path, base: list[str]) -> Job:
     """A job whose run folder says that it was trained."""
     cfg = composed(*(word for word in base if not word.startswith("data.")))
-    this = job(set_in(cfg, [word for word in base if word.startswith("data.")]))
+    this = job(plain(set_in(cfg, [word for word in base if word.startswith("data.")])))
     this.run.folder.mkdir(parents=True)
     checkpoint.save(this.source.model().state_dict(), this.run.weights)
     this.run.curve.write_text('{"points": []}')

@@ -16,6 +16,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import schema as config
+from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import job
 from extrap.results import rows
@@ -157,7 +158,7 @@ def test_options_of_any_value(corpus_path: str, data: st.DataObject) -> None:
                 name.startswith(f"{other}.") for other in changed
             ):  # what is replaced as a whole has no options left
                 OmegaConf.update(cfg, name, value, merge=False)
-        this = job(cfg)
+        this = job(plain(cfg))
         _ = (
             *(training.optim for training in this.trainings),
             this.source.mixture,

@@ -282,7 +282,7 @@ def test_what_is_printed_may_be_taken_by_nobody(
 ) -> None:
     stated(statement=STATEMENT.replace("says: b", "says: ≤ ½"))(here)
     monkeypatch.setattr(
-        catalogue, "schemes", lambda folder: pd.DataFrame({"a–b": [1], "source": [2]})
+        catalogue, "table", lambda *given: pd.DataFrame({"a–b": [1], "source": [2]})
     )
     program, *words = name.split()
     call = (COMMANDS | {"--help": asked_for_help})[program]

@@ -145,13 +145,3 @@ def test_a_mistake_is_one_line(results, capsys, words, line):
         plot.main(["demo", *words, "--results", str(results)])
     said = capsys.readouterr().err
     assert said.startswith(f"extrap plot: {line}") and said.count("\n") == 1
-
-
-def test_hints_are_at_most_three_and_of_tasks_that_the_study_has(results, capsys):
-    plot.main(["demo", "--results", str(results)])
-    hints = capsys.readouterr().err.splitlines()
-    assert 0 < len(hints) <= 3
-    tasks = {"kv", "nll", "train"}
-    for line in hints:
-        name = line.split(":")[1].strip()
-        assert ALL[name].NEEDS["task"] in tasks

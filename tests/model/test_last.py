@@ -6,6 +6,7 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from extrap.model import gpt as module
+from extrap.model.gpt import GPT
 from tests.support.discover import gpt
 
 
@@ -59,3 +60,31 @@ def test_losses_are_those_of_the_logits_a_block_at_a_time(last, monkeypatch):
     found = made.losses(tokens, targets)
     torch.testing.assert_close(found, expected.view(2, last))
     assert max(seen) <= 6 and sum(seen) == 2 * last
+
+
+@torch.no_grad()
+def test_what_texts_share_goes_through_the_layers_once():
+    """Two texts of 64 tokens share 48: in the first layer 80 tokens go through output and MLP."""
+    model = gpt("rope")
+    texts = torch.randint(50, (1, 1, 64)).repeat(2, 1, 1)
+    texts[0, 0, 48] = (texts[0, 0, 48] + 1) % 50
+    flops = []
+    for read in (lambda: [model(text, last=1) for text in texts], lambda: model.endings(texts, 1)):
+        with FlopCounterMode(display=False) as counter:
+            read()
+        flops.append(counter.get_total_flops())
+    C = 32
+    assert flops[0] - flops[1] == 2 * 48 * 9 * C * C  # attention on a CPU is not counted
+
+
+@torch.no_grad()
+def test_a_scheme_that_looks_ahead_reads_every_text_whole(monkeypatch):
+    model, texts = gpt("rope"), torch.randint(50, (1, 2, 40)).repeat(3, 1, 1)
+    texts[0, :, 20:] = 0
+    monkeypatch.setattr(model.scheme, "looks_ahead", True)
+    read = []
+    monkeypatch.setattr(
+        model, "hidden", lambda *a, **k: read.append(k) or GPT.hidden(model, *a, **k)
+    )
+    model.endings(texts, 1)
+    assert read == [{"last": 1}] * 3

@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.utils.errors import UserError
@@ -94,20 +95,18 @@ def rewritten(tmp_path, kind="llama", options=None, **changes) -> Checkpoint:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("kind", ["gpt2", "mpt"])
+@pytest.mark.parametrize("kind", ["gpt2", "mpt", "llama"])
 def test_a_head_of_its_own_is_not_taken_for_the_embedding(kind, tmp_path):
-    """A config that says they are one does not make them one; a copy of the embedding is left."""
+    """A config that says they are one does not make them one."""
     theirs = tiny.made(kind, tie_word_embeddings=False)
     theirs.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"tie_word_embeddings": True}))
-    with pytest.raises(UserError, match=r"lm_head\.weight is not the embedding"):
-        Checkpoint(str(tmp_path)).model()
-    theirs.lm_head.weight.copy_(theirs.get_input_embeddings().weight)
-    theirs.save_pretrained(tmp_path)
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"tie_word_embeddings": True}))
     ours = Checkpoint(str(tmp_path)).model()
-    torch.testing.assert_close(ours(TOKENS[:, :9]), theirs(TOKENS[:, :9]).logits)
+    assert kind == "llama" or type(ours) is GPT
+    torch.testing.assert_close(
+        ours(TOKENS[:, :9]), theirs(TOKENS[:, :9]).logits, atol=1e-4, rtol=1e-4
+    )
 
 
 CAP, PART = "original_max_position_embeddings", "partial_rotary_factor"
@@ -120,8 +119,8 @@ REFUSED = [
     ("llama", {"is_causal": False}, "sees later tokens"),
     ("llama", {"quantization_config": {"bits": 4}}, "quantization_config="),
     ("bloom", {"seq_length": None}, "model.train_length"),
-    ("gpt2", {"n_layer": 2}, "12 unexpected tensors: transformer.h.2"),
-    ("gpt2", {"n_layer": 4}, "12 missing tensors: transformer.h.3"),
+    ("gpt2", {"n_layer": 2}, "unexpected tensors: transformer.h.2"),
+    ("gpt2", {"n_layer": 4}, "missing tensors: transformer.h.3"),
     ("gpt2", {"n_inner": 40}, "transformers does not read it"),
 ]
 """A family, what is changed in its config, and the entry that the message names."""

@@ -20,8 +20,9 @@ from extrap.cli import dashboard as command
 from extrap.cli import report
 from extrap.cli.program import work
 from extrap.results import rows
-from extrap.runs.dashboard import WandB, online, view, workspace
+from extrap.runs.dashboard import WandB, online, vega, view
 from extrap.runs.dashboard import page as pages_of
+from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.dashboard.page import Page
 from extrap.runs.evaluate import evaluate
 from extrap.runs.folder import read_json
@@ -174,6 +175,11 @@ def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
             )
     (whole, _) = pages[next(name for name in pages if name.startswith("study-demo"))]
     assert whole["run"][0]["job_type"] == "study"
+    (table,) = Path("wandb").glob("offline-run-*study-demo*/files/media/table/curves*.json")
+    lines = json.loads(table.read_text())
+    assert lines["columns"] == list(COLUMNS)
+    assert lines["data"] == [list(line) for line in command.read("demo").lines.data] != []
+    assert f"{vega.TABLE}._type" in {key for item in histories(whole) for key in item}
     (panel,) = (item for item in histories(whole) if "report._type" in item)
     assert panel["report._type"] == "html-file"
     (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
@@ -193,41 +199,6 @@ def test_a_study_without_rows_is_one_line(
         capsys.readouterr().err
         == "extrap dashboard: STUDY=demo: no such study; none is here yet; `extrap` makes one\n"
     )
-
-
-@pytest.mark.filterwarnings(
-    "ignore:Pydantic V1 style:DeprecationWarning"
-)  # of wandb_workspaces itself
-def test_the_workspace_is_built_without_network_from_what_was_logged(study: list[dict]) -> None:
-    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
-    plain = [{name: row.get(name) for name in rows.COLUMNS} for row in study]
-    said = workspace.specification(workspace.build("demo", "extrap", "me", plain))
-    sections = said["spec"]["section"]["panelBankConfig"]["sections"]
-    names = [
-        "Perplexity against length",
-        "Retrieval by depth",
-        "Retrieval over depth and length",
-        "Training",
-    ]
-    assert [section["name"] for section in sections] == names
-    lines = [
-        panel["config"]
-        for section in sections
-        for panel in section["panels"]
-        if panel["viewType"] == "Run History Line Plot"
-    ]
-    assert {(line["groupBy"], line["groupArea"], line["groupAgg"]) for line in lines} == {
-        ("scheme.value", "minmax", "mean")
-    }
-    logged = {
-        name
-        for task in ("train", "nll", "kv")
-        for own in [[row for row in plain if row["task"] == task]]
-        for point in (*view.curve(own), *view.by_length(task, own), *view.by_depth(task, own))
-        for name in point
-    }
-    assert {name for line in lines for name in (line["xAxis"], *line["metrics"])} <= logged
-    assert json.dumps(said).count("demo") >= 2
 
 
 @pytest.mark.usefixtures("elsewhere")

@@ -97,6 +97,9 @@ class Taken(WandB):
     def log(self, task, found) -> None:
         self.pages[-1].append(task)
 
+    def table(self, name, columns, data) -> None:
+        self.pages[-1].append(name)
+
     def draw_rows(self, frame, plugins=()) -> None:
         self.pages[-1].append("figures")
         raise MemoryError
@@ -113,10 +116,12 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     figures: bool, study: Path, capsys
 ) -> None:
     board = Taken()
-    found = command.show(board, "demo", figures)
-    assert len(found) == sum(len(rows.records([path])) for path in Path("results").rglob("*.csv"))
+    study = command.read("demo")
+    command.show(board, study, figures)
+    files = Path("results").rglob("*.csv")
+    assert len(study.records) == sum(len(rows.records([path])) for path in files)
     own = ["nll", *["figures"] * figures]
-    assert [page[1:] for page in board.pages] == [own, own, ["figures", "page"]]
+    assert [page[1:] for page in board.pages] == [own, own, ["curves", "figures", "page"]]
     err = capsys.readouterr().err
     assert err == "extrap dashboard: MemoryError; figures or panels are left out\n"
 

@@ -30,4 +30,4 @@ def test_every_combination_composes() -> None:
             cfg = compose("config", args["args_no_hyphens"])
         assert cfg.logger.mode == "online"
         seen.add((cfg.scheme["_target_"], cfg.seed))
-    assert len(seen) == len(values["scheme"]) * len(values["seed"])
+    assert len(seen) == len(values["scheme"]) * len(values["seed"]) == said["run_cap"]

@@ -25,7 +25,7 @@ KV = ("scheme=rope", "task=[kv]", "task.kv.multiples=[1,2]", "task.kv.trials=10"
 
 def here(tier: str) -> tuple[str, ...]:
     fewer = ("~data.vocabulary.tokenizer", "task.nll.documents=32")  # the text here is shorter
-    return (*HERE, *fewer) if tier == "cluster" else HERE
+    return (*HERE, *fewer) if "tokenizer" in (CONF / f"{tier}.yaml").read_text() else HERE
 
 
 def grids(tier: str) -> list[dict[str, Any]]:

@@ -39,6 +39,7 @@ class Silent:
 
     id, step = "x", 0
     summary: dict = {}  # noqa: RUF012  updated, never read
+    config: dict = {}  # noqa: RUF012
 
     def define_metric(self, *args: object, **options: object) -> None: ...
 

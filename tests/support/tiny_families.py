@@ -1,6 +1,6 @@
 """A tiny random model of every decoder family of transformers, found by its own table of configs.
 
-`python -m tests.support.tiny_families` writes what a probe finds in each into
+`python -m tests.support.tiny_families [FAMILY ...]` writes what a probe finds in each into
 extrap/pretrained/README.md.
 """
 
@@ -12,6 +12,8 @@ import torch
 from torch import nn
 
 from extrap.cli.catalogue import inserted
+from extrap.model.card import describe_parts
+from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import Adapted, adapt
 from extrap.utils.errors import UserError
 
@@ -41,6 +43,7 @@ SMALL: dict[str, Any] = {
     "mamba_d_head": 8,
     "mamba_d_state": 8,
     "is_decoder": True,
+    "vocab_size_per_layer_input": VOCAB,
     "rotary_dim": 4,
     "n_shared_experts": 1,
     "n_group": 1,
@@ -66,7 +69,10 @@ OWN: dict[str, dict[str, Any]] = {
     "falcon": {"alibi": False},
     "gpt_neo": {"attention_types": [[["global", "local"], 2]], "num_layers": 4},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * 2},
-    "gemma3n_text": {"num_kv_shared_layers": 0, "vocab_size_per_layer_input": VOCAB},
+    "granitemoe": {"attention_multiplier": 0.3},
+    "granitemoeshared": {"attention_multiplier": 0.3},
+    "gemma3n_text": {"num_kv_shared_layers": 0},
+    "gemma4_text": {"num_kv_shared_layers": 0},
 }
 """What a family needs beside."""
 
@@ -101,9 +107,11 @@ def made(kind: str, **more: Any) -> Any:
         raise ValueError("has no tiny form")
     found = _of(t, cls(**known | more)).eval().float()
     for name, p in found.named_parameters():
-        p.data = torch.randn_like(p) * (0.5 if p.dim() == 1 else 0.25)
+        p.data = torch.randn_like(p) * (0.5 if p.dim() == 1 else 1.4 * p.shape[-1] ** -0.5)
         if p.dim() == 1 and "norm" in name and name.endswith("weight"):
             p.data += 1.0
+        if "q_norm" in name:  # else a softmax of few wide heads is as good as a maximum
+            p.data *= 0.2
     return found
 
 
@@ -128,15 +136,17 @@ def outcome(kind: str) -> str:
     try:
         model = made(kind)
     except Exception as error:
-        return f"not made: {' '.join(str(error).split()):.60}"
+        return f"not made: {' '.join(str(error).split()):.80}".strip()
     try:
         return described(adapt(model, L))
     except UserError as error:
         return f"logits alone: {error.problem}"
 
 
-def described(model: Adapted) -> str:
+def described(model: GPT) -> str:
     """Returns what kinds of layers a model has."""
+    if not isinstance(model, Adapted):
+        return f"a GPT of ours: {describe_parts(model.scheme)}"
     layers, words = model.layers, []
     turning = [layer for layer in layers if len(layer.pairs)]
     if not turning:
@@ -157,28 +167,26 @@ def described(model: Adapted) -> str:
     return "; ".join(words)
 
 
-def table() -> str:
+def table(outcomes: dict[str, str]) -> str:
     """Returns the table of families as Markdown: what was reached, and in which."""
     found: dict[str, list[str]] = {}
-    for kind in families():
-        found.setdefault(outcome(kind), []).append(kind)
-        print(kind, next(o for o, k in found.items() if kind in k), file=sys.stderr, flush=True)
+    for kind in sorted(outcomes):
+        found.setdefault(outcomes[kind], []).append(kind)
     order = sorted(found, key=lambda o: (o.startswith(("logits", "not")), -len(found[o]), o))
     rows = [f"| {outcome} | {', '.join(found[outcome])} |" for outcome in order]
-    return "\n".join(["| a probe finds | families |", "| --- | --- |", *rows])
+    return "\n".join(["| a probe finds | families |", "| --- | --- |", *rows, ""])
 
 
 def listed() -> dict[str, str]:
     """Returns {family: outcome} of the table in the README."""
-    rows = [line.strip("| ").split(" | ") for line in README.read_text().splitlines()]
-    return {
-        kind: row[0]
-        for row in rows
-        if len(row) == 2 and row[0] not in ("---", "a probe finds", "file")
-        for kind in row[1].split(", ")
-        if not kind.endswith(".py)")
-    }
+    text = README.read_text().partition("<!-- families -->")[2].partition("<!-- /families -->")[0]
+    rows = [line.strip("| ").split(" | ") for line in text.strip().splitlines()[2:]]
+    return {kind: outcome for outcome, kinds in rows for kind in kinds.split(", ")}
 
 
 if __name__ == "__main__":
-    README.write_text(inserted(README.read_text(), "families", table()), encoding="utf-8")
+    outcomes = listed() if sys.argv[1:] else {}
+    for kind in sys.argv[1:] or families():
+        outcomes[kind] = outcome(kind)
+        print(f"{kind}: {outcomes[kind]}", flush=True)
+    README.write_text(inserted(README.read_text(), "families", table(outcomes)), encoding="utf-8")

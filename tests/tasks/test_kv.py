@@ -8,6 +8,7 @@ from extrap.data.keyvalue import Padded
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv import KV
+from tests.support.discover import gpt
 from tests.support.hand import (
     VOCABULARY,
     Texts,
@@ -198,3 +199,9 @@ def test_the_gate_is_nine_tenths_of_records_at_the_training_length(missed, statu
     result = measure(task(multiples=(1, 2), depths=depths), reader(sees), TEXT, 22)
     assert values(result, "gate")["records", 22] == pytest.approx(1 - missed / 10)
     assert {r["status"] for r in result.rows} == {status}
+
+
+def test_reading_every_text_whole_gives_the_same_rows():
+    model = gpt("rope", vocab=VOCABULARY.size)
+    alike = measure(task(), model, TEXT, L)
+    assert measure(task(), lambda x, last: model(x, last=last), TEXT, L) == alike

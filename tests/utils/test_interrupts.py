@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from extrap.cli import program
+from extrap.cli.composed import Composed
 from extrap.utils.interrupts import held_back
 from tests.support.program import heeding
 
@@ -56,7 +57,7 @@ def test_a_deaf_process_stays_deaf_and_other_threads_have_no_say(deaf: signal.Ha
 
 
 def test_a_job_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
+    read, one = [], Composed({}, {}, [], sweep=False)
 
     def job(cfg: object) -> None:
         signal.raise_signal(signal.SIGINT)
@@ -64,5 +65,5 @@ def test_a_job_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(program, "job", job)
     with heeding(signal.SIGINT), pytest.raises(KeyboardInterrupt):
-        program.prepare({})
-    assert read == [{}]
+        program.prepare(one)
+    assert read == [one]

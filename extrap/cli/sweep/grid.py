@@ -19,7 +19,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from extrap.cli.typed_paths import as_text
+from extrap.cli.words import as_text
 from extrap.utils.errors import UserError
 
 COMMAND_LINE_ONLY = ("hydra", "plugins", "logger.mode", "logger.entity")

@@ -5,10 +5,7 @@ import os
 import signal
 import sys
 
-from extrap.utils.errors import UserError
-
 SWEEP = "EXTRAP_SWEEP"  # in the environment of a job: the process id of the sweep
-RUN = "EXTRAP_RUN"  # and the name of the run that it was checked for
 PR_SET_PDEATHSIG = 1
 
 
@@ -28,19 +25,3 @@ def join() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if sweep != str(os.getppid()):  # it died before this process could ask to die with it
             raise SystemExit(1)
-
-
-def check_run(name: str) -> None:
-    """Raises UserError in a job that would work on another run than the sweep has checked: text or
-    configuration have changed in the meantime.
-    """
-    planned = os.environ.pop(RUN, name)
-    if name != planned:
-        raise UserError(
-            planned,
-            problem=(
-                "text or configuration have changed since the sweep was checked, and make it "
-                f"{name}"
-            ),
-            remedy="start the sweep again",
-        )

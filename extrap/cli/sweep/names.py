@@ -12,7 +12,7 @@ def labels(batch: list[list[str]]) -> list[str]:
 
 
 TYPED: list[str] = []
-"""The command line as it was typed, before paths in it were quoted for Hydra."""
+"""The command line as it was typed, before it was made readable for Hydra."""
 
 
 def words() -> list[str]:

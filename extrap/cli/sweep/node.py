@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from extrap.cli.sweep.pool import TICK
-from extrap.cli.sweep.process import PATIENCE, Process, State
+from extrap.cli.sweep.process import Process, State
 
+PATIENCE = 30.0  # seconds that a job has to end by itself
 PAUSE = 1.0  # seconds between two looks at the process that has what this job is to do
 
 
@@ -28,8 +29,6 @@ class Work:
     def __call__(self) -> str:
         """Why the job failed; empty where it did not. Never raises for what the job does."""
         job = self._process = Process(self.label, self.command, self.log, State.WAITING)
-        if self.entry is not None:
-            job.run = self.entry.run
         while job.state in (State.WAITING, State.HELD):
             while job.state is State.HELD and self.entry.busy():
                 time.sleep(PAUSE)

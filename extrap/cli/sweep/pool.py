@@ -12,7 +12,6 @@ from extrap.utils.errors import UserError
 
 TICK = 0.1  # seconds between two looks at the running jobs
 GRACE = 60.0  # seconds that interrupted jobs have to finish what they are writing
-AGAIN = 5.0  # seconds after which one that had not begun is interrupted again: imports lose signals
 
 
 class Stop:
@@ -87,7 +86,6 @@ def _asked(job: Process) -> State:
 def _poll(running: list[Process], status: Status) -> list[Process]:
     still = []
     for job in running:
-        job.hurry()
         if job.ended():
             if job.state is State.FAILED:
                 job.failed(job.reason)
@@ -99,14 +97,14 @@ def _poll(running: list[Process], status: Status) -> list[Process]:
 
 
 def _wind_down(running: list[Process], stop: Stop, status: Status) -> None:
-    asked, began, times = stop.asked, time.monotonic(), 0
+    asked, began = stop.asked, time.monotonic()
     status.stopping()
-    while running and stop.asked == asked and (since := time.monotonic() - began) < GRACE:
-        if since >= times * AGAIN:
-            for job in running:
-                if times == 0 or not job.begun():
-                    job.interrupt()
-            times += 1
+    for job in running:
+        if job.progress():
+            job.interrupt()
+        else:  # it has nothing to finish, and imports lose signals
+            job.kill()
+    while running and stop.asked == asked and time.monotonic() - began < GRACE:
         running = [job for job in running if not job.ended()]
         time.sleep(TICK)
 

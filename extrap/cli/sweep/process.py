@@ -13,13 +13,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from extrap.cli.sweep.join import RUN, SWEEP
-from extrap.cli.sweep.memory import kills
+from extrap.cli.sweep.join import SWEEP
 from extrap.utils import progress
 from extrap.utils.errors import UserError
 from extrap.utils.files import make_folder, no_link
-
-PATIENCE = 30.0  # seconds that a job has to end by itself once it is told that its time is over
 
 
 class State(Enum):
@@ -40,8 +37,6 @@ class Process:
     readiness  asked right before the start: WAITING to start, HELD to wait for another process,
                SKIPPED when nothing is left to do
     failed     called with the reason when the job fails
-    limit      seconds after which it is stopped; None: never
-    run        what it has been checked to work on; "": nothing that has a name
     """
 
     label: str
@@ -53,11 +48,7 @@ class Process:
     seconds: float = 0.0
     readiness: Callable[[], State] = field(default=lambda: State.WAITING, repr=False)
     failed: Callable[[str], None] = field(default=lambda reason: None, repr=False)
-    limit: float | None = None
-    run: str = ""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
-    _stopped: bool = False
-    _kills: int = 0
     _printed: int = 0
 
     @property
@@ -66,14 +57,12 @@ class Process:
         return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
 
     def start(self) -> None:
-        self.began, self.state, self._kills = time.monotonic(), State.RUNNING, kills()
+        self.began, self.state = time.monotonic(), State.RUNNING
         environment = os.environ | {
             progress.FILE: str(self._report.absolute()),
             SWEEP: str(os.getpid()),
             "PYTHONUNBUFFERED": "1",
         }
-        if self.run:
-            environment[RUN] = self.run
         try:
             make_folder(self.log.parent)
             with open(self.log, "ab", opener=no_link) as log:
@@ -104,19 +93,6 @@ class Process:
             self._conclude(self._process.returncode)
         return self.state is not State.RUNNING
 
-    def hurry(self) -> None:
-        """Stops the job if its time is over: asks first, then insists."""
-        over = (
-            time.monotonic() - self.began - self.limit
-            if self.limit is not None and self.state is State.RUNNING
-            else -1.0
-        )
-        if over >= 0 and not self._stopped:
-            self._stopped = True
-            self.interrupt()
-        if over >= PATIENCE:
-            self._signal(signal.SIGKILL)
-
     def interrupt(self) -> None:
         """Ctrl-C for the job and all that it started."""
         self._signal(signal.SIGINT)
@@ -137,10 +113,6 @@ class Process:
         except (OSError, ValueError):
             return {}
 
-    def begun(self) -> bool:
-        """Whether it has come to its work."""
-        return bool(self.progress())
-
     def _signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, number)
@@ -156,22 +128,11 @@ class Process:
         self._report.unlink(missing_ok=True)
 
     def _why(self, code: int, report: dict[str, Any]) -> str:
-        if self._stopped and self.limit is not None:
-            return (
-                f"stopped after {self.limit / 60:g} min (hydra.launcher.timeout_min); the same "
-                "command continues"
-            )
         if report.get("phase") == "failed" and report["note"]:
             return str(report["note"]).splitlines()[0]
-        if -code == signal.SIGKILL and kills() > self._kills:
-            return (
-                "out of memory: the system killed it; run fewer side by side "
-                "(hydra.launcher.n_jobs) or make the job smaller"
-            )
         if code < 0:
-            return f"killed by {signal.Signals(-code).name}" + (
-                " (out of memory?)" if -code == signal.SIGKILL else ""
-            )
+            guess = " (out of memory?)" if -code == signal.SIGKILL else ""
+            return f"killed by {signal.Signals(-code).name}{guess}"
         return f"exit code {code}" + (f": {last}" if (last := self._last_line()) else "")
 
     def _last_line(self) -> str:

@@ -29,7 +29,7 @@ def exported(model: GPT) -> Exported:
     block, scheme = model.blocks[0], model.scheme
     eps = check(model, nn.LayerNorm, NAME, parallel=True)
     kind = activation(model, NAME, "gelu", "gelu_new", "relu")
-    width = getattr(scheme, "width", block.head_dim)
+    width = scheme.turned or block.head_dim
 
     def halved(rows: Tensor) -> Tensor:
         """Queries and keys, (3 H D, ...), in the layout of the file."""

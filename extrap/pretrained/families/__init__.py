@@ -36,8 +36,9 @@ def converted(net: Any, length: int) -> GPT | None:
     family = by_model_type().get(config.model_type)
     if family is None:
         return None
-    options = {"head": "shared" if config.tie_word_embeddings else "untied", "norm": "layer"}
-    options |= {"bias": "all"} | family.options(config)
+    tied = net.get_output_embeddings().weight is net.get_input_embeddings().weight
+    options = {"head": "shared" if tied else "untied", "norm": "layer", "bias": "all"}
+    options |= family.options(config)
     try:
         with torch.device("meta"):
             made = GPT(None, config.vocab_size, Decoder(**options))  # type: ignore[arg-type]
@@ -48,7 +49,9 @@ def converted(net: Any, length: int) -> GPT | None:
         if empty:
             made.scheme = made.scheme.to("meta")
             return made.eval()
-        made.load_state_dict(family.weights(net.state_dict(), config), assign=True)
+        weights = family.weights(net.state_dict(), config)
+        made.load_state_dict({n: t for n, t in weights.items() if made.head or n != "head.weight"},
+                             assign=True)  # fmt: skip
     except (KeyError, ValueError, RuntimeError):
         return None
     return made.requires_grad_(True).train(net.training)

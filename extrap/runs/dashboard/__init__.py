@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from extrap.runs.dashboard import library, view
 from extrap.runs.dashboard.online import obstacle
-from extrap.runs.dashboard.page import Page
+from extrap.runs.dashboard.page import BEST, Page, trained
 from extrap.runs.dashboard.reason import reason
 
 Mode = Literal["offline", "online"]
@@ -43,7 +43,7 @@ class NoDashboard:
 
     def start(self, page: Page) -> None: ...
 
-    def lightning(self) -> bool:
+    def lightning(self) -> Any:
         return False
 
     def log(self, task: str, rows: Sequence[dict]) -> None: ...
@@ -72,7 +72,11 @@ class WandB:
             raise ValueError(f"project={project}: needs a name")
         self.project, self.entity, self.mode, self.timeout = project, entity, mode, timeout
         self.run: Any = None
-        self._seen_training = False
+        self._seen_training = self._known = False
+
+    def library(self) -> Any:
+        """Returns the library that makes tables, images and pages of HTML."""
+        return library.wandb()
 
     def start(self, page: Page, resume: str | None = "allow") -> None:
         """Opens the page, or goes on with it. resume=None: what the server has of it is
@@ -80,6 +84,7 @@ class WandB:
         """
         if self.run is not None:
             return
+        self._known = bool(page.trained)
         why = obstacle(self.timeout) if self.mode == "online" else None
         if why is None:
             try:
@@ -88,6 +93,8 @@ class WandB:
                 if self.mode == "offline":
                     raise
                 why = reason(error)
+                # wandb's service holds on to the id of a page that it could not open
+                library.wandb().teardown()
         if self.run is None:
             self.mode = "offline"
             self.run = self._init(page, resume)
@@ -98,6 +105,8 @@ class WandB:
             )
         for metric, axis in view.AXES.items():
             self.run.define_metric(metric, step_metric=axis)
+        if page.best:
+            self.run.summary.update({BEST + name: value for name, value in page.best.items()})
 
     def _init(self, page: Page, resume: str | None) -> Any:
         wandb = library.wandb()
@@ -116,6 +125,9 @@ class WandB:
             use_dot_wandb=False,
             **patience,
         )
+        if resume is None:  # a page made from rows says nothing about the machine that makes it
+            quiet.x_disable_stats = quiet.x_disable_meta = True
+            quiet.x_save_requirements = False
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
             where |= {"project": self.project, "entity": self.entity, "id": page.kept_id()}
@@ -148,7 +160,7 @@ class WandB:
 
     def log(self, task: str, rows: Sequence[dict]) -> None:
         """Rows of one task: history, tables, summary scalars."""
-        wandb = library.wandb()
+        made = self.library()
         if not self._seen_training:
             for point in view.curve(rows):
                 if (step := int(point["train/step"])) >= self.run.step:
@@ -156,8 +168,15 @@ class WandB:
         for point in (*view.by_length(task, rows), *view.by_depth(task, rows)):
             self.run.log(point)
         for name, (columns, data) in view.tables(task, rows).items():
-            self.run.log({name: wandb.Table(columns=columns, data=data)})
+            self.run.log({name: made.Table(columns=columns, data=data)})
         self.run.summary.update(view.summary(task, rows))
+        if not self._known:
+            passed = trained({task: view.passed(rows)})
+            self.run.config.update(passed, allow_val_change=True)
+
+    def table(self, name: str, columns: Sequence[str], data: Sequence[Sequence[Any]]) -> None:
+        """One table, on the page of a study."""
+        self.run.log({name: self.library().Table(columns=list(columns), data=list(data))})
 
     def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
         """Every figure that the rows in these files serve, as an image; plugins: packages with
@@ -175,17 +194,17 @@ class WandB:
 
         from extrap import figures
 
-        wandb = library.wandb()
+        made = self.library()
         for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
-                image = wandb.Image(
+                image = made.Image(
                     Image.open(io.BytesIO(drawn["png"])), caption=figures.caption(figure)
                 )
                 self.run.log({f"figure/{name}": image})
 
     def page(self, text: str) -> None:
         """A page of HTML as a panel, in a frame of its own."""
-        self.run.log({"report": library.wandb().Html(text, inject=False)})
+        self.run.log({"report": self.library().Html(text, inject=False)})
 
     def finish(self, code: int = 0) -> None:
         """Closes the page; the next job of this process opens its own. code: 0 unless the job

@@ -6,14 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from extrap.runs.folder import Named, fingerprint, read_json, write_json
+from extrap.runs.layout import DIRECT
 
 LONGEST_TAG, LONGEST_ID = 64, 64
+BEST = "series/"
+"""What begins the names of values that all pages of a series share."""
 
 
 @dataclass(frozen=True)
 class Page:
     """run: the name of the run folder; extension: its name in files; options: the configuration as
-    plain values.
+    plain values; series: the line of figures and tables that the page belongs to, said in full
+    unless the whole study is known; size: the number of parameters of its model; trained: whether
+    the run passed the gate of each task; best: the values of its series that pages are sorted by.
     """
 
     study: str
@@ -26,6 +31,10 @@ class Page:
     tasks: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
     job_type: str = "run"
+    series: str = ""
+    size: int | None = None
+    trained: Mapping[str, bool] = field(default_factory=dict)
+    best: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -46,7 +55,7 @@ class Page:
 
     @property
     def name(self) -> str:
-        return self.run if self.extension == "direct" else f"{self.run} + {self.extension}"
+        return self.run if self.extension == DIRECT else f"{self.run} + {self.extension}"
 
     @property
     def tags(self) -> list[str]:
@@ -55,7 +64,7 @@ class Page:
             self.data,
             *self.tasks,
             f"L{self.train_length}",
-            *([] if self.extension == "direct" else [self.extension]),
+            *([] if self.extension == DIRECT else [self.extension]),
         ]
         return [tag[:LONGEST_TAG] for tag in dict.fromkeys(tags)]
 
@@ -68,9 +77,23 @@ class Page:
             "scheme": self.scheme,
             "data": self.data,
             "extension": self.extension,
+            "series": (self.series or self._in_full) if self.job_type == "run" else None,
+            "size": self.size,
         }
         return names | {
             "seed": self.seed,
             "train_length": self.train_length,
             "options": dict(self.options),
+            **trained(self.trained),
         }
+
+    @property
+    def _in_full(self) -> str:
+        """A series that no other settings share, whatever else the study will hold."""
+        alike = self.run.removesuffix(f"-s{self.seed}")
+        return alike if self.extension == DIRECT else f"{alike} + {self.extension}"
+
+
+def trained(passed: Mapping[str, bool]) -> dict[str, bool]:
+    """The keys `trained/<task>` of a page."""
+    return {f"trained/{task}": value for task, value in passed.items()}

@@ -69,6 +69,11 @@ def summary(task: str, rows: Sequence[dict]) -> dict[str, float]:
     }
 
 
+def passed(rows: Sequence[dict]) -> bool:
+    """True if the run learned the task: no protocol lies below its gate."""
+    return all(row["status"] == "ok" for row in rows)
+
+
 def tables(task: str, rows: Sequence[dict]) -> dict[str, Table]:
     plain = [row for row in rows if _plain(row)]
     found = (

@@ -18,7 +18,7 @@ from extrap.data.trials.base import DEPTHS, Form, Questions
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
-from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches
+from extrap.tasks.base import AtLengths, Counter, Model, Progress, Result, batches, endings_of
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
@@ -49,27 +49,51 @@ class Exam:
         ones; restricted: the same among ids of their kind, which is keys, values, or everything
         else; format: the last tokens are any value of the context.
         """
-        answers, named = questions.answers, (self.vocabulary.key_ids, self.vocabulary.value_ids)
-        kinds = np.select([np.isin(answers[0], ids) for ids in named], [0, 1], 2)
+        return self.scores([questions])[0]
+
+    def scores(self, several: Sequence[Questions]) -> list[dict[str, np.ndarray]]:
+        """Returns the scores of several lists of questions, the i-th of which begin alike."""
+        likely: list[list[np.ndarray]] = [[] for _ in several]
+        for texts in self.read_alike([q.tokens for q in several], several[0].answers.shape[1]):
+            for questions, logits, named in zip(several, texts, likely, strict=True):
+                named.append(self._likely(questions, logits))
+        return [
+            self._scored(questions, np.concatenate(named, 1))
+            for questions, named in zip(several, likely, strict=True)
+        ]
+
+    def _likely(self, questions: Questions, logits: torch.Tensor) -> np.ndarray:
+        """Returns the most likely of all ids, and of ids of the answer's kind: (2, B, a)."""
+        answer, named = questions.answers[0], (self.vocabulary.key_ids, self.vocabulary.value_ids)
+        kinds = np.select([np.isin(answer, ids) for ids in named], [0, 1], 2)
         ids_of = [*named, range(min(min(ids) for ids in named))]
-        likely = []
-        for logits in self.read(questions.tokens, answers.shape[1]):
-            of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
-            likely.append(torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy())
-        full, restricted = np.concatenate(likely, 1)
-        width = questions.values.shape[2]
+        of_kind = [best_of(logits[:, j], ids_of[k], 1)[:, 0] for j, k in enumerate(kinds)]
+        return torch.stack([logits.argmax(-1), torch.stack(of_kind, 1)]).cpu().numpy()
+
+    @staticmethod
+    def _scored(questions: Questions, likely: np.ndarray) -> dict[str, np.ndarray]:
+        full, restricted = likely
+        answers, width = questions.answers, questions.values.shape[2]
         return {
             "accuracy": (full == answers).all(1),
             "restricted": (restricted == answers).all(1),
             "format": (full[:, None, -width:] == questions.values).all(2).any(1),
         }
 
-    @torch.no_grad()
     def read(self, tokens: np.ndarray, last: int) -> Iterator[torch.Tensor]:
         """Yields the logits (B, last, vocab) at the end of each of these tokens (n, T)."""
-        for rows in batches(len(tokens), tokens.shape[1], self.batch_tokens):
-            yield self.model(torch.from_numpy(tokens[rows]), last=last)
-            self.counter(tokens[rows].size)
+        return (texts[0] for texts in self.read_alike([tokens], last))
+
+    @torch.no_grad()
+    def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
+        """Yields the logits (N, B, last, vocab) at the end of N lists of tokens (n, T), the i-th
+        texts of which begin alike.
+        """
+        n, T = several[0].shape
+        for rows in batches(n, T, self.batch_tokens):
+            texts = torch.from_numpy(np.stack([tokens[rows] for tokens in several]))
+            yield endings_of(self.model, texts, last)
+            self.counter(texts.numel())
 
 
 def best_of(logits: torch.Tensor, ids: Sequence[int], most: int) -> torch.Tensor:
@@ -210,23 +234,21 @@ class Grid(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
-        return curve(cells, self.depths, partial(exam.questions, form), exam.score)
+        return curve(cells, self.depths, partial(exam.questions, form), exam.scores)
 
 
 def curve(
     cells: Recorder,
     depths: Sequence[float],
     questions: Callable[[float], Questions],
-    scores: Callable[[Questions], dict[str, np.ndarray]],
+    scores: Callable[[list[Questions]], list[dict[str, np.ndarray]]],
     distances: bool = False,
 ) -> np.ndarray:
     """Records the answers at every depth and the summaries of their curve; returns which are right,
     (trials, depths). distances: whether the cell of a depth has its distance as an axis.
     """
-    correct = []
-    for depth in depths:
-        found = questions(depth)
-        hits = scores(found)
+    correct, every = [], [questions(depth) for depth in depths]
+    for depth, found, hits in zip(depths, every, scores(every), strict=True):
         cell = cells.at(depth=depth)
         if distances:
             cell = cell.at(axis="distance", at=found.distance)

@@ -9,20 +9,16 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig
 
 from extrap.cli.app import Program, main
-from extrap.cli.sweep import memory
+from extrap.cli.composed import Composed
 from extrap.cli.sweep.grid import Sweep
 from extrap.utils import progress
 from extrap.utils.errors import NotApplicable, UserError
-
-memory.COUNTERS = Path(
-    os.devnull
-)  # what the system does to other processes for lack of memory is counted for all
 
 
 @dataclass
@@ -52,17 +48,17 @@ def wait(done: Any) -> None:
         time.sleep(0.01)
 
 
-def check(cfg: DictConfig) -> None:
+def check(cfg: SimpleNamespace) -> None:
     if cfg.seed < 0:
         raise UserError(f"seed={cfg.seed}: must be at least 0")
     if cfg.act == "senseless":
-        problem = f"makes no sense on scheme={cfg.scheme.name}"
+        problem = f"makes no sense on scheme={cfg.scheme['name']}"
         raise NotApplicable("act", cfg.act, problem, lambda: "work does")
     if cfg.act == "bug":
         print(cfg.nothing_of_that_name)
 
 
-def run(cfg: DictConfig) -> None:
+def run(cfg: SimpleNamespace) -> None:
     say(f"start {cfg.name}")
     print(
         f"threads {os.environ['OMP_NUM_THREADS']}, heavy modules "
@@ -90,8 +86,10 @@ def hang(name: str) -> None:
     held = open(f"{name}.lock", "w", encoding="utf-8")  # noqa: SIM115  given up only by the end of the process
     fcntl.flock(held, fcntl.LOCK_EX)
     try:
-        say(f"hold {name}")
-        wait(lambda: False)
+        with progress.Progress("train", 2) as p:
+            p(1)
+            say(f"hold {name}")
+            wait(lambda: False)
     finally:
         say(f"clean {name}")
 
@@ -104,9 +102,9 @@ def work(name: str, meet: int) -> None:
     say(f"end {name}")
 
 
-@dataclass
 class Work:
-    cfg: DictConfig
+    def __init__(self, composed: Composed) -> None:
+        self.cfg = SimpleNamespace(**composed.values)
 
     def finished(self) -> bool:
         return Path(f"{self.cfg.name}.done").exists()

@@ -5,13 +5,12 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import tiny
 from hydra.core.config_store import ConfigStore
-from omegaconf import DictConfig
 
 from extrap.cli.app import Program, main
-from extrap.cli.sweep import process
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.utils import lock, progress
@@ -23,18 +22,18 @@ class Config(tiny.Config):
     name: str = "a"
 
 
-def run_of(cfg: DictConfig) -> Named:
+def run_of(cfg: SimpleNamespace) -> Named:
     return Named(f"{cfg.name}-s{cfg.seed}")
 
 
-def run(cfg: DictConfig) -> None:
+def run(cfg: SimpleNamespace) -> None:
     try:
         alone(cfg)
     except lock.Held as holder:
         progress.held(str(holder))
 
 
-def alone(cfg: DictConfig) -> None:
+def alone(cfg: SimpleNamespace) -> None:
     this = run_of(cfg)
     with this.alone(wait=progress.FILE not in os.environ):
         if (this.folder / "done.txt").exists():
@@ -61,26 +60,6 @@ def act(name: str, this: Named) -> None:
         case "exit":
             print("last words")
             sys.exit(3)
-
-
-class Clock:
-    """Time that stands still until a job hangs, is then `jump` seconds later, and goes on as
-    everywhere.
-    """
-
-    strftime = staticmethod(time.strftime)
-
-    def __init__(self, jump: float) -> None:
-        self.jump, self.since = jump, 0.0
-
-    def monotonic(self) -> float:
-        if not self.since and any(Path("runs").glob("*/first.txt")):
-            self.since = time.monotonic()
-        return self.jump + time.monotonic() - self.since if self.since else 0.0
-
-
-if jump := os.environ.get("WORKER_JUMP"):
-    process.time = Clock(float(jump))  # type: ignore[assignment]
 
 
 class Work(tiny.Work):

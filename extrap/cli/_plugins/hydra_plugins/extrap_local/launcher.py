@@ -22,15 +22,12 @@ from extrap.utils.errors import UserError
 
 
 class LocalLauncher(Launcher):
-    """At most `n_jobs` jobs side by side; None: `sweep.jobs` of the configuration, or else as many
-    as can have `threads` cores each.
-
-    A job that takes longer than `timeout_min` minutes is stopped and counts as failed; None: it may
-    take as long as it likes.
+    """Runs at most `n_jobs` jobs side by side; None: `sweep.jobs` of the configuration, or else as
+    many as can have `threads` cores each.
     """
 
-    def __init__(self, n_jobs: int | None, timeout_min: float | None = None) -> None:
-        self.n_jobs, self.timeout_min = n_jobs, timeout_min
+    def __init__(self, n_jobs: int | None) -> None:
+        self.n_jobs = n_jobs
         self.jobs: int | None = None
 
     def setup(
@@ -46,10 +43,13 @@ class LocalLauncher(Launcher):
         """Runs the jobs. Raises UserError with a line per mistake before the first job starts,
         SystemExit(1) in the end if any failed.
         """
-        self._check()
+        for option, n in (("hydra.launcher.n_jobs", self.n_jobs), ("sweep.jobs", self.jobs)):
+            if n is not None and (type(n) is not int or n < 1):
+                raise UserError(
+                    f"{option}={n}: must be a whole number from 1, or null for cores // threads"
+                )
         began = time.monotonic()
-        limit = self.timeout_min and 60 * self.timeout_min
-        pairs = self.reader.jobs(job_overrides, self.folder, limit)
+        pairs = self.reader.jobs(job_overrides, self.folder)
         jobs, most = [job for _, job in pairs], max(read.threads for read, _ in pairs)
         n_jobs = self.n_jobs or self.jobs or max(1, cores() // most)
         os.environ[SHARE] = str(max(1, cores() // n_jobs))
@@ -58,16 +58,3 @@ class LocalLauncher(Launcher):
         finally:
             del os.environ[SHARE]
         return ended(pairs, began)
-
-    def _check(self) -> None:
-        for option, jobs in (("hydra.launcher.n_jobs", self.n_jobs), ("sweep.jobs", self.jobs)):
-            if jobs is not None and (type(jobs) is not int or jobs < 1):
-                raise UserError(
-                    f"{option}={jobs}: must be a whole number from 1, or null for cores // threads"
-                )
-        limit = self.timeout_min
-        if limit is not None and (type(limit) not in (int, float) or not limit > 0):
-            raise UserError(
-                f"hydra.launcher.timeout_min={limit}: must be a number of minutes above 0, or "
-                "null for no limit"
-            )

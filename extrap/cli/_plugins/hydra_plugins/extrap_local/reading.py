@@ -7,25 +7,25 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from copy import deepcopy
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hydra.core.hydra_config import HydraConfig
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.types import HydraContext
-from omegaconf import DictConfig, OmegaConf, open_dict, read_write
+from omegaconf import DictConfig
 
-from extrap.cli.app import Work, check_whole
+from extrap.cli.app import Work
+from extrap.cli.composed import Composed
 from extrap.cli.hydra_errors import explain
 from extrap.cli.sweep.display import summary
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.names import file_name, labels, typed
 from extrap.cli.sweep.process import Process, State
 from extrap.cli.sweep.varied import Varied
+from extrap.runs import study
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
@@ -61,7 +61,7 @@ class Reader:
     """program: what `extrap.cli.app.main` runs."""
 
     def __init__(self, context: HydraContext, program: Any, config: DictConfig) -> None:
-        self.varied = Varied(context.config_loader, config)
+        self.varied = Varied(context.config_loader, config, program.read)
         self.program, self.config = program, config
 
     def read(self, batch: Sequence[Sequence[str]]) -> list[Read]:
@@ -75,17 +75,15 @@ class Reader:
         writers: dict[tuple[str, ...], tuple[str, list[str]]] = {}
         for overrides in _shown(batch):
             try:
-                with self._composed(overrides) as cfg:
-                    check_whole(cfg, self.program.conf)
-                    work = self.program.prepare(cfg)
-                    state, reason = _state(work)
-                    entry = None if reason else work.entry(typed())
-                    if entry is not None:
-                        _check_rows(entry, overrides, writers)
-                threads = int(OmegaConf.select(cfg, "threads", default=1))
+                composed = self._composed(overrides)
+                work = self.program.prepare(composed)
+                state, reason = _state(work)
+                entry = None if reason else work.entry(typed())
+                if entry is not None:
+                    _check_rows(entry, overrides, writers)
+                threads = composed.values.get("threads", 1)
                 found.setdefault(
-                    repr(OmegaConf.to_container(cfg)),
-                    Read(overrides, threads, state, reason, entry),
+                    repr(composed.values), Read(overrides, threads, state, reason, entry)
                 )
             except UserError as error:
                 wrong[str(error)] = None
@@ -100,16 +98,12 @@ class Reader:
             wrong = {job.reason: None for job in jobs}
         if wrong:
             raise UserError("\n".join(wrong))
-        for job in jobs:
-            if job.entry:
-                job.entry.write()
+        study.write([job.entry for job in jobs if job.entry])
         return jobs
 
-    def jobs(
-        self, batch: Sequence[Sequence[str]], folder: Path, limit: float | None = None
-    ) -> list[tuple[Read, Process]]:
-        """Every job with its process, not yet started; output goes where the study keeps it, or
-        below `folder`.
+    def jobs(self, batch: Sequence[Sequence[str]], folder: Path) -> list[tuple[Read, Process]]:
+        """Returns every job with its process, not yet started. Output goes to the log of the study
+        or, in a program without studies, below `folder`.
         """
         read = self.read(batch)
         logs = (
@@ -127,10 +121,9 @@ class Reader:
                 job.state,
                 job.reason,
                 readiness=partial(self._readiness, job, out),
-                limit=limit,
             )
             if job.entry:
-                process.failed, process.run = job.entry.fail, job.entry.run
+                process.failed = job.entry.fail
             out.append((job, process))
         return out
 
@@ -146,8 +139,8 @@ class Reader:
         )
         if training or job.entry.busy():
             return State.HELD
-        with self._composed(job.overrides) as cfg:
-            return State.SKIPPED if self.program.prepare(cfg).finished() else State.WAITING
+        work = self.program.prepare(self._composed(job.overrides))
+        return State.SKIPPED if work.finished() else State.WAITING
 
     def _command(self, overrides: list[str]) -> list[str]:
         """The program again, with the job's options and the same folders of configuration files."""
@@ -169,31 +162,20 @@ class Reader:
             "hydra.mode=RUN",
         ]
 
-    @contextmanager
-    def _composed(self, overrides: list[str]) -> Iterator[DictConfig]:
-        """The configuration the job will see; inside, `${hydra:...}` resolves as it will there.
-        Raises UserError.
-        """
+    def _composed(self, overrides: list[str]) -> Composed:
+        """Returns the configuration that the job will see. Raises UserError."""
         try:
-            cfg = self.varied(overrides)
+            composed = self.varied(overrides)
         except Exception as error:
             if (line := explain(error, overrides, self.program.conf)) is None:
                 raise
             raise UserError(line) from None
-        if selected(cfg, "grid") != selected(self.config, "grid"):
+        if composed.values.get("sweep", {}).get("grid") != selected(self.config, "grid"):
             raise UserError(
                 f"{' '.join(overrides)}: has a grid of its own, which a job of a sweep cannot "
                 "sweep; start it by itself, or give sweep.grid=null"
             )
-        instance = HydraConfig.instance()
-        before, instance.cfg = instance.cfg, cfg
-        try:
-            job = deepcopy(cfg)
-            with read_write(job), open_dict(job):
-                del job["hydra"]
-            yield job
-        finally:
-            instance.cfg = before
+        return composed
 
 
 def ended(pairs: Sequence[tuple[Read, Process]], began: float) -> list[JobReturn]:

@@ -15,15 +15,14 @@ from omegaconf import DictConfig
 from extrap.cli.sweep import grid
 from extrap.utils.errors import UserError
 
+MOST = 100_000
+"""Jobs of a sweep: a slip as in seed=range(0,1000000000) would fill the memory."""
+
 
 class LocalSweeper(Sweeper):
     """Sweeps the grids of the configuration (extrap.cli.sweep.grid), one after the other; the
-    command line has the last word. `most`: jobs that one sweep may have; a slip asks for far more.
+    command line has the last word.
     """
-
-    def __init__(self, most: int = 5000) -> None:
-        self.most = most
-        self.grids: list[list[str]] = [[]]
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
@@ -35,20 +34,16 @@ class LocalSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Launches one job per combination; raises UserError for an option whose values match
-        nothing, and for more jobs than `most`.
+        """Launches one job per combination. Raises UserError for an option without values, and for
+        more than MOST jobs.
         """
-        if type(self.most) is not int or self.most < 1:
-            raise UserError(f"hydra.sweeper.most={self.most}: must be a whole number from 1")
-        jobs: list[list[str]] = []
-        for own in self.grids:
-            jobs += self._jobs([*own, *arguments], self.most - len(jobs))
+        jobs = [job for own in self.grids for job in self._jobs([*own, *arguments])]
         results = self.launcher.launch(jobs, initial_job_idx=0)
         return [result.return_value for result in results]
 
-    def _jobs(self, words: list[str], room: int) -> list[list[str]]:
-        """room: jobs that there may be. Of an option that stands there twice the last one counts,
-        as Hydra's sweeper has it.
+    def _jobs(self, words: list[str]) -> list[list[str]]:
+        """Returns the jobs of a grid. Of an option that stands there twice the last one counts, as
+        Hydra's sweeper has it.
         """
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(words)
         for override in overrides:
@@ -61,12 +56,11 @@ class LocalSweeper(Sweeper):
         for override in {one.get_key_element(): one for one in overrides}.values():
             if not override.is_discrete_sweep():
                 continue
-            values = sum(1 for _ in islice(override.sweep_string_iterator(), self.most + 1))
+            values = sum(1 for _ in islice(override.sweep_string_iterator(), MOST + 1))
             jobs *= values
-            if jobs > room:
+            if jobs > MOST:
                 raise UserError(
-                    f"{override.input_line}: more than {self.most} jobs in one sweep; give fewer "
-                    "values, or raise hydra.sweeper.most"
+                    f"{override.input_line}: more than {MOST} jobs in one sweep; give fewer values"
                 )
             if not values:
                 raise UserError(

@@ -1,0 +1,76 @@
+"""Words of the command line as Hydra gets them.
+
+Hydra reads a value as an expression, in which `~`, brackets and letters beyond ASCII have a meaning
+or none. A value that Hydra cannot read is quoted here and becomes a text:
+`data.corpus.path=~/my texts (2)`.
+
+In a sweep Hydra first composes all options with one value, before any choice of the sweep, and
+would look for `factor` of `-m extension=pi,ntk extension.factor=8` inside the default extension.
+An option of a group that is swept is therefore handed on as a sweep of one value.
+"""
+
+import re
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
+
+SWEEPING = ("-m", "--multirun")
+"""Flags that argparse takes in front of all options or behind them, and people between them."""
+
+NAME = re.compile(r"(?!(?:null|true|false|inf|nan)$)[a-z_*][\w./*-]*", re.ASCII | re.IGNORECASE)
+"""Texts that Hydra reads as they are."""
+
+
+def readable(words: list[str]) -> list[str]:
+    """Returns the words of a command line so that Hydra reads them, the flags of a sweep first.
+    Hydra says what is wrong with those that stay unreadable.
+    """
+    words = sorted(words, key=lambda word: word not in SWEEPING)
+    if not {*SWEEPING} & {*words}:
+        return [_quoted(word, [word.partition("=")[2]]) for word in words]
+    words = [_quoted(word, word.partition("=")[2].split(",")) for word in words]
+    read = {word: one for word in words if (one := _read(word)) is not None}
+    groups = tuple(
+        f"{one.package or one.key_or_group.replace('/', '.')}."
+        for one in read.values()
+        if one.is_sweep_override() and "." not in one.key_or_group
+    )
+    inside = {word for word, one in read.items() if one.key_or_group.startswith(groups)}
+    return [_swept(word, read[word]) if word in inside else word for word in words]
+
+
+def quoted(text: str) -> str:
+    """Returns a text as Hydra's grammar quotes it."""
+    escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
+    return "'" + re.sub(r"(\\+)$", r"\1\1", escaped) + "'"
+
+
+def as_text(text: str) -> str:
+    """Returns a text so that Hydra reads it as this text: quoted if it is no plain name."""
+    return text if NAME.fullmatch(text) else quoted(text)
+
+
+def _quoted(word: str, values: list[str]) -> str:
+    """Returns a word that Hydra cannot read with its values quoted."""
+    option = word.partition("=")[0]
+    if word.startswith("-") or "=" not in word or "\n" in word or _read(word) is not None:
+        return word
+    return f"{option}={','.join(map(quoted, values))}"
+
+
+def _read(word: str) -> Override | None:
+    try:
+        return None if word.startswith("-") else OverridesParser.create().parse_override(word)
+    except (HydraException, ValueError):  # ValueError: a number of too many digits
+        return None
+
+
+def _swept(word: str, one: Override) -> str:
+    """Returns a sweep of one value. `choice` takes no null: it stands there twice, as the launcher
+    runs one of two jobs that are alike.
+    """
+    if one.is_sweep_override() or one.is_delete():
+        return word
+    option, _, value = word.partition("=")
+    return f"{option}=null,null" if one.value() is None else f"{option}=choice({value})"

@@ -1,0 +1,73 @@
+"""The pages of W&B in trackio: a dashboard on this machine, without an account, over SQLite files
+below ./trackio or $TRACKIO_DIR; `trackio show` opens it (https://github.com/gradio-app/trackio).
+"""
+
+import io
+import os
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from extrap.runs.dashboard import WandB
+from extrap.runs.dashboard.page import Page
+from extrap.utils.errors import UserError
+
+
+class Trackio(WandB):
+    """The same view of the rows, by the library that speaks wandb's language."""
+
+    def __init__(self, project: str = "extrap"):
+        super().__init__(project)
+
+    def library(self) -> Any:
+        """Returns the library. Raises UserError where it is not installed."""
+        os.environ.setdefault("TRACKIO_DIR", str(Path.cwd() / "trackio"))
+        try:
+            import trackio  # type: ignore[import-not-found]
+        except ImportError:
+            remedy = "pip install 'extrap[trackio]'"
+            raise UserError("logger", "trackio", "needs the package trackio", remedy) from None
+        return trackio
+
+    def _init(self, page: Page, resume: str | None) -> Any:
+        return Run(self.library(), self.project, page, resume)
+
+
+class Run:
+    """A page of trackio with the methods that a page of W&B has. Values of a summary and keys of
+    the configuration that come later are a last point of the history.
+    """
+
+    def __init__(self, trackio: Any, project: str, page: Page, resume: str | None):
+        self.id = page.kept_id()
+        with redirect_stdout(io.StringIO()):
+            if resume is None and (Path(os.environ["TRACKIO_DIR"]) / f"{project}.db").exists():
+                for run in trackio.Api().runs(project):
+                    if run.name == self.id:
+                        run.delete()
+            self._run = trackio.init(
+                project, self.id, group=page.study, config=page.config, resume=resume or "never",
+                embed=False, auto_log_gpu=False, auto_log_cpu=False,
+            )  # fmt: skip
+        self.summary = self.config = self
+        self._finish = trackio.finish
+        self._last: dict[str, Any] = {}
+
+    @property
+    def step(self) -> int:
+        """The first step that the page does not have."""
+        return int(self._run._next_step)
+
+    def define_metric(self, *_: Any, **__: Any) -> None: ...
+
+    def log(self, point: dict[str, Any], step: int | None = None, commit: bool = True) -> None:
+        self._run.log(point, step=step)
+
+    def update(self, values: dict[str, Any], allow_val_change: bool = True) -> None:
+        self._last |= values
+
+    def finish(self, exit_code: int = 0) -> None:
+        if self._last:
+            self._run.log(self._last)
+        with redirect_stdout(io.StringIO()):
+            self._finish()

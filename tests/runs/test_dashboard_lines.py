@@ -1,0 +1,160 @@
+"""What a workspace of W&B draws of every committed study is what its tables say, by rows alone."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from extrap.cli import dashboard as command
+from extrap.results import rows
+from extrap.results.places import place
+from extrap.results.summary import ACCURACIES, FAR, PROTOCOLS, summary
+from extrap.runs.dashboard import vega, workspace
+from extrap.runs.dashboard.lines import BELOW, COLUMNS, PASSED
+
+ROOT = Path(__file__).parents[2]
+STUDIES = rows.studies(ROOT / "results")
+ONE = ["data", "extension", "train_length", "params", "scheme"]
+"""Columns that a line has one value of."""
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.sample(5)
+@pytest.mark.parametrize("study", STUDIES)
+def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study: str) -> None:
+    shown = command.read(study)
+    table = summary(rows.read(place(Path("results"), study)))
+    groups = defaultdict(list)
+    for page, own, _ in shown.pages:
+        assert page.config["series"] == page.series
+        groups[page.series] += [row for some in own.values() for row in some]
+    assert (
+        set(groups)
+        == set(table.index)
+        == {line["series"] for line in shown.lines.records()}
+        | {s.label for s in shown.lines.series}
+    )
+    for own in groups.values():
+        assert mixed(rows.frame(own)) == []
+    compared = 0
+    of_kv = {s.label: s.rows[s.rows["task"] == "kv"] for s in shown.lines.series}
+    trained = {label for label, own in of_kv.items() if "ok" in set(own["mark"])}
+    length = {s.label: int(s.rows["train_length"].iloc[0]) for s in shown.lines.series}
+    for line in shown.lines.records():
+        label = line["series"]
+        multiple = line["x"] / length[label]
+        if line["kind"] != "length" or (line["gate"] == BELOW and label in trained):
+            continue
+        if line["task"] == "nll" and line["protocol"] in PROTOCOLS and multiple in FAR:
+            name = f"{line['protocol']} {multiple:g}x"
+        elif (line["task"], line["metric"]) == ("kv", "accuracy") and multiple in (1, 2, 4):
+            name = f"{'mean' if line['protocol'] == 'records' else line['protocol']} {multiple:g}x"
+        else:
+            continue
+        if name in table:
+            assert line["mean"] == pytest.approx(table.loc[label, name], rel=1e-12)
+            compared += 1
+    cells = [f"{p} {m}x" for p in PROTOCOLS for m in FAR]
+    cells += [f"{what} {m}x" for what in ("mean", "padded") for m in ACCURACIES[what]]
+    if compared:
+        assert compared == table[cells].notna().to_numpy().sum()
+
+
+def mixed(own: pd.DataFrame) -> list[str]:
+    """Columns that some rows of a line differ in. A factor that follows the text is one method: it
+    has one value at a length.
+    """
+    found = [name for name in ONE if own[name].dropna().nunique() > 1]
+    factors = own.groupby(["task", "protocol", "length"], dropna=False)["factor"].nunique()
+    return found + ["factor"] * any(count > 1 for count in factors.tolist())
+
+
+@pytest.mark.parametrize(
+    ("study", "what"),
+    [
+        ("extension", {"data", "extension", "factor"}),
+        ("reference-scale", {"params", "train_length"}),
+    ],
+)
+def test_a_line_of_a_scheme_would_mix_what_a_series_keeps_apart(study: str, what: set) -> None:
+    all_rows = rows.read(place(Path("results"), study))
+    assert {name for _, own in all_rows.groupby("scheme") for name in mixed(own)} >= what
+
+
+@pytest.mark.filterwarnings(
+    "ignore:Pydantic V1 style:DeprecationWarning"
+)  # of wandb_workspaces itself
+@pytest.mark.parametrize("study", ["reference-scale", "tasks-alone", "extension-biases"])
+def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(study: str) -> None:
+    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
+    shown = command.read(study)
+    built = workspace.build(study, "extrap", "me", shown.lines, shown.jobs)
+    said = workspace.specification(built)["spec"]["section"]
+    drawn = set()
+    sections = said["panelBankConfig"]["sections"]
+    for section in sections:
+        charts = [panel["config"] for panel in section["panels"] if panel["viewType"] == "Vega2"]
+        places = [(c["stringSettings"]["task"], c["stringSettings"]["protocol"]) for c in charts]
+        assert len(set(places)) == len(places)
+        drawn |= {tuple(c["stringSettings"][name] for name in vega.CHOSEN) for c in charts}
+        for chart in charts:
+            kind = chart["stringSettings"]["kind"]
+            assert chart["panelDefId"] == f"me/{vega.registered(kind)}"
+            assert set(chart["fieldSettings"]) == set(COLUMNS)
+            gate = chart["stringSettings"]["gate"]
+            assert (gate == BELOW) == (BELOW in section["name"])
+            assert chart["stringSettings"]["part"] in section["name"]
+    there = {tuple(line[name] for name in vega.CHOSEN) for line in shown.lines.records()}
+    assert drawn <= there
+    kinds = vega.CHOSEN.index("kind")
+    of_length = {(*c[:kinds], *c[kinds + 1 : -1]) for c in there if c[kinds] == "length"}
+    assert {(*c[:kinds], *c[kinds + 1 : -1]) for c in drawn if c[kinds] == "length"} == of_length
+    parts = set(shown.lines.parts.values())
+    several = [section["name"] for section in sections if section["name"].startswith("By length")]
+    assert len(parts) == (5 if study == "reference-scale" else 1) <= len(several)
+    runs = said["runSets"][0]
+    assert runs["grouping"] == [{"section": "config", "name": "series.value"}]
+    assert len(said["customRunColors"]) == len(shown.lines.series)
+    assert set(said["customRunColors"].values()) <= set(shown.lines.colours.values())
+    assert said["settings"]["maxRuns"] == len(shown.pages) + 1
+    pinned = {name for name in runs["runFeed"]["columnPinned"] if name.startswith("summary:")}
+    logged = {f"summary:series/{name}" for page in shown.jobs for name in page.best}
+    assert pinned == logged
+    assert json.dumps(runs["filters"]).count(study) == 1
+
+
+def test_methods_of_one_scheme_are_lines_of_their_own() -> None:
+    shown = command.read("extension")
+    methods = {page.series for page in shown.jobs if page.scheme == "rope"}
+    assert len({page.extension for page in shown.jobs if page.scheme == "rope"}) <= len(methods)
+    assert len(methods) > 42
+
+
+def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
+    shown = command.read("tasks-alone")
+    found = {
+        (s.label, task, protocol): set(own["mark"] == "ok")
+        for s in shown.lines.series
+        for task, of_task in s.rows.groupby("task")
+        for protocol, own in of_task.groupby("protocol")
+    }
+    for line in shown.lines.records():
+        assert (line["gate"] == PASSED) in found[line["series"], line["task"], line["protocol"]]
+    page = next(page for page in shown.jobs if not all(page.trained.values()))
+    shown_as = {f"trained/{task}": page.trained[task] for task in page.tasks}
+    assert shown_as.items() <= page.config.items()
+
+
+def test_numbers_of_the_table_are_numbers_of_json() -> None:
+    shown = command.read("demo")
+    for line in shown.lines.data:
+        for value in line:
+            assert value is None or isinstance(value, (str, int)) or np.isfinite(value)
+    json.dumps(shown.lines.data, allow_nan=False)

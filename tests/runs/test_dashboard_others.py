@@ -1,0 +1,110 @@
+"""Dashboards without an account: trackio, read back from its files, and Lightning's own loggers."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import dashboard as command
+from extrap.results import rows
+from extrap.runs.dashboard import view
+from extrap.runs.dashboard.lines import COLUMNS
+from extrap.runs.folder import read_json
+from extrap.runs.train import train
+from tests.support.jobs import job
+from tests.support.plausible import run_rows
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> command.Study:
+    """A study of one run that learned retrieval and one that did not."""
+    monkeypatch.chdir(tmp_path)
+    for scheme in ("rope", "learned"):
+        found = run_rows(scheme)
+        for task in ("train", "nll", "kv"):
+            file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
+            rows.write(file, [row for row in found if row["task"] == task])
+    return command.read("demo")
+
+
+@pytest.mark.turns
+def test_trackio_has_the_pages_of_a_study(
+    study: command.Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
+) -> None:
+    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
+    pytest.importorskip("trackio", reason="the extra `trackio` is not installed")
+    storage = importlib.import_module("trackio.sqlite_storage").SQLiteStorage
+    for _ in range(2):  # the second time replaces the pages of the first
+        command.main(["demo", "--trackio"])
+    shown = [f"{page.run} direct: {sum(map(len, own.values()))} rows"
+             for page, own, _ in study.pages]  # fmt: skip
+    assert capfd.readouterr().out.splitlines() == shown * 2
+    runs = {run.name: run for run in sys.modules["trackio"].Api().runs("extrap")}
+    assert runs.keys() == {page.id for page in [*study.jobs, command.whole(study)]}
+    for page, own, _ in study.pages:
+        config = runs[page.id].config
+        assert {name: config[name] for name in page.config} == page.config
+        history = storage.get_logs("extrap", page.id)
+        points = [point for some in own.values() for point in view.curve(some)]
+        names = {name for point in points for name in point}
+        curve = [{k: v for k, v in item.items() if k in names} for item in history]
+        assert [point for point in curve if point] == points
+        logged = {name: value for item in history for name, value in item.items()}
+        best = {f"series/{name}": value for name, value in page.best.items()}
+        for task, some in own.items():
+            assert (view.summary(task, some) | best).items() <= logged.items()
+            for name, (columns, data) in view.tables(task, some).items():
+                lines = logged[name]["_value"]
+                assert [[line[column] for column in columns] for line in lines] == data
+    (lines,) = (item["curves"]["_value"] for item in storage.get_logs("extrap", study_id(study))
+                if "curves" in item)  # fmt: skip
+    said = [[line[column] for column in COLUMNS] for line in lines]
+    assert said == [list(line) for line in study.lines.data]
+
+
+def study_id(study: command.Study) -> str:
+    return command.whole(study).id
+
+
+def test_trackio_that_is_not_installed_is_one_line(
+    study: command.Study, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["demo", "--trackio"])
+    line = "logger=trackio: needs the package trackio; pip install 'extrap[trackio]'\n"
+    assert capsys.readouterr() == ("", f"extrap dashboard: {line}")
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["demo", "--trackio", "--online"])
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_job_without_trackio_goes_on(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    this = job("scheme=rope", "logger=trackio")
+    train(this)
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "trackio" in line]
+    assert line.startswith("extrap: logger: ") and "going on without it" in line
+    assert this.run.trained
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_csv_has_the_training_curve() -> None:
+    this = job("scheme=rope", "logger=csv")
+    train(this)
+    (file,) = Path("curves").glob(f"{this.run.name}/version_0/metrics.csv")
+    head, *lines = [line.split(",") for line in file.read_text().splitlines()]
+    points = read_json(this.run.curve)["points"]
+    at, loss = head.index("step"), head.index("train/text/nll")
+    shown = [(int(line[at]), float(line[loss])) for line in lines]
+    assert shown == [(point["step"], pytest.approx(point["text/nll"])) for point in points]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_tensorboard_is_written_or_missed_in_one_line(capsys) -> None:
+    this = job("scheme=rope", "logger=tensorboard")
+    train(this)
+    written = list(Path("tensorboard").glob(f"{this.run.name}/version_0/events.*"))
+    said = [line for line in capsys.readouterr().err.splitlines() if "extrap: logger" in line]
+    assert (len(written), len(said)) in {(1, 0), (0, 1)} and this.run.trained

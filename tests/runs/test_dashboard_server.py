@@ -1,0 +1,190 @@
+"""`extrap dashboard` with a server that takes what it sends: every page, the workspace and the
+report are there, and hold what the rows hold; and with servers that refuse.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from extrap.cli import dashboard as command
+from extrap.results import rows
+from extrap.runs.dashboard import vega, view
+from tests.support.plausible import run_rows
+from tests.support.wandb_server import ENTITY, Kept, Server, serving
+
+REPOSITORY = Path(__file__).parents[2]
+EXTRAP = [sys.executable, "-m", "extrap", "dashboard", "demo"]
+QUESTION = "**Asked:** how far do they read?"
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> command.Study:
+    """A study of a scheme that learned retrieval and one that did not."""
+    monkeypatch.chdir(tmp_path)
+    for scheme in ("rope", "learned"):
+        found = run_rows(scheme)
+        for task in ("train", "nll", "kv"):
+            file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
+            rows.write(file, [row for row in found if row["task"] == task])
+    Path("results/demo/README.md").write_text(f"# Demo\n\n{QUESTION}\n")
+    return command.read("demo")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+def started(words: list[str], server: Server, folder: Path) -> subprocess.CompletedProcess:
+    """A program whose W&B is the server, with a home of its own."""
+    out = ("WANDB_", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(out)}
+    env = kept | server.environment | {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder)}
+    return subprocess.run(
+        words, env=env, cwd=folder, capture_output=True, text=True, timeout=400, check=False
+    )
+
+
+def compare(kept: Kept, study: command.Study) -> None:
+    """Compares what a server has of the pages of jobs with the rows."""
+    for page, own, _ in study.pages:
+        there = kept.pages[page.id]
+        assert there["exitcode"] == 0
+        said = ("groupName", "jobType", "displayName", "tags")
+        assert [there[name] for name in said] == ["demo", "run", page.name, page.tags]
+        config = {name: value for name, value in there["config"].items() if name != "_wandb"}
+        assert config | {"options": {}} == page.config
+        points = [point for some in own.values() for point in view.curve(some)]
+        names = {name for point in points for name in point}
+        curve = [
+            {name: item[name] for name in item.keys() & names}
+            for item in there["history"]
+            if "train/step" in item
+        ]
+        assert curve == points
+        for task, some in own.items():
+            for name, (columns, data) in view.tables(task, some).items():
+                assert kept.table(page.id, name) == {"columns": columns, "data": data}
+            assert view.summary(task, some).items() <= there["summary"].items()
+        best = {f"series/{name}": value for name, value in page.best.items()}
+        assert best.items() <= there["summary"].items()
+
+
+@pytest.mark.turns
+def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(
+    study: command.Study, server: Server, tmp_path: Path
+) -> None:
+    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
+    files = {path: path.read_bytes() for path in tmp_path.rglob("results/**/*.csv")}
+    done = started([*EXTRAP, "--online", "--workspace", "--report", "--share"], server, tmp_path)
+    assert done.returncode == 0, done.stderr
+    *_, space, story, shared = done.stdout.splitlines()
+    assert space.startswith(f"{server.url}/{ENTITY}/extrap?nw=")
+    assert story.startswith(f"{server.url}/{ENTITY}/extrap/reports/extrap-demo--")
+    assert shared == f"{story}?accessToken=t0"
+    kept = server.kept
+    compare(kept, study)
+    assert {page.id for page in study.jobs} | {command.whole(study).id} == kept.pages.keys()
+    assert kept.table(command.whole(study).id, vega.TABLE) == {
+        "columns": list(command.COLUMNS),
+        "data": [list(line) for line in study.lines.data],
+    }
+    names = {vega.registered(kind): spec for kind, spec in vega.charts().items()}
+    assert kept.charts == names
+    workspace, report = kept.views
+    assert (workspace["type"], report["type"]) == ("project-view", "runs")
+    used = {f"{ENTITY}/{name}" for name in names}
+    assert chart_ids(workspace["spec"]) == chart_ids(report["spec"]) <= used
+    assert QUESTION in json.dumps(report["spec"]) and '"| rope |' in json.dumps(
+        report["spec"]
+    ).replace("\\n", '"')
+    assert {path: path.read_bytes() for path in files} == files
+
+
+def chart_ids(spec: object) -> set[str]:
+    """The charts that a view names."""
+    if isinstance(spec, dict):
+        own = {spec["panelDefId"]} if "panelDefId" in spec else set()
+        return own.union(*map(chart_ids, spec.values()))
+    return set().union(*map(chart_ids, spec)) if isinstance(spec, list) else set()
+
+
+@pytest.mark.turns
+def test_what_was_written_offline_is_the_same_after_wandb_sync(
+    study: command.Study, server: Server, tmp_path: Path
+) -> None:
+    assert started(EXTRAP, server, tmp_path).returncode == 0
+    assert server.kept.pages == {}
+    folders = sorted(map(str, tmp_path.glob("wandb/offline-run-*")))
+    wandb = str(Path(sys.executable).with_name("wandb"))
+    done = started([wandb, "sync", *folders], server, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    compare(server.kept, study)
+
+
+PAGE = """
+import sys
+from extrap.runs import dashboard
+from extrap.runs.dashboard.page import Page
+
+dashboard.UPLOAD = 2.0
+board = dashboard.WandB(mode="online", timeout=2)
+board.start(Page("demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64, ("nll",)))
+row = {"protocol": "nonoverlap", "length": 64, "metric": "nll", "value": 2.0, "status": "ok"}
+board.log("nll", [row])
+board.finish()
+print(board.mode)
+"""
+REFUSALS = [
+    ("UpsertBucket", 401, "offline", "refused with 401"),
+    ("UpsertBucket", 429, "offline", "HTTP 429"),
+    ("UpsertBucket", 500, "offline", "HTTP 500"),
+    ("slow", 0, "offline", "deadline exceeded"),
+    ("file_stream", 500, "online", ""),
+    ("CreateArtifact", 500, "online", ""),
+]
+"""What a server refuses, with which status; the mode of the board in the end, and what is said."""
+
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize(("what", "status", "mode", "said"), REFUSALS)
+def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
+    what: str, status: int, mode: str, said: str, server: Server, tmp_path: Path
+) -> None:
+    server.fails, server.slow = ({what: status}, 0.0) if status else ({}, 3.0)
+    done = started([sys.executable, "-c", PAGE], server, tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
+    lines = [line for line in done.stderr.splitlines() if "extrap" in line]
+    assert len(lines) == (mode == "offline")
+    assert all(said in line and "going on offline" in line for line in lines)
+    assert list(tmp_path.glob("wandb/*run-*/run-*.wandb"))
+
+
+@pytest.mark.turns
+@pytest.mark.sample(1)
+@pytest.mark.parametrize(
+    ("refused", "words"), [("UpsertView2", ["--workspace"]), ("ProjectInternalId", ["--report"])]
+)
+def test_a_workspace_or_a_report_that_is_refused_is_one_line(
+    refused: str, words: list[str], study: command.Study, server: Server, tmp_path: Path
+) -> None:
+    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
+    server.fails = {refused: 403}
+    done = started([*EXTRAP, "--online", *words], server, tmp_path)
+    assert done.returncode == 2
+    (line,) = [line for line in done.stderr.splitlines() if "extrap" in line]
+    assert line.startswith("extrap dashboard: W&B: ") and "403" in line
+    compare(server.kept, study)
+
+
+def test_sharing_needs_a_report_online(study: command.Study, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["demo", "--report", "--share"])
+    assert capsys.readouterr().err == "extrap dashboard: --share: needs --online and --report\n"
+    assert not Path("wandb").exists()

@@ -1,0 +1,211 @@
+"""A server that speaks W&B's protocol as far as extrap uses it, on the loopback: it takes pages,
+workspaces, reports and charts, and keeps them. It can be slow, refuse, or be out of order.
+
+Read off what wandb 0.31 and wandb_workspaces 0.4.13 send (GraphQL, the file stream, uploads).
+"""
+
+import gzip
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+ENTITY, KEY = "me", "a" * 40
+
+
+@dataclass
+class Kept:
+    """What a server took. pages: by id, what W&B knows of a run; views: workspaces and reports, as
+    sent; charts: specifications by name; operations: names of the questions, in their order.
+    """
+
+    pages: dict[str, dict[str, Any]] = field(default_factory=dict)
+    views: list[dict[str, Any]] = field(default_factory=list)
+    charts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    operations: list[str] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    shared: list[dict[str, Any]] = field(default_factory=list)
+
+    def table(self, page: str, name: str) -> dict[str, Any]:
+        """The last table of a name on a page, as uploaded: its columns and data."""
+        said = self.pages[page]["summary"][name]
+        content = json.loads(self.files[f"/put/{page}/{said['path']}"])
+        return {name: content[name] for name in ("columns", "data")}
+
+    def page(self, name: str) -> dict[str, Any]:
+        new = {"history": [], "summary": {}, "config": {}, "files": {}}
+        return self.pages.setdefault(name, new)
+
+
+class Server(ThreadingHTTPServer):
+    """`fails`: {word: status}: a request whose operation or path holds the word is answered with
+    that status, as often as it comes; `slow`: seconds before every answer.
+    """
+
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None: ...  # a client that ends closes its connections
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.kept = Kept()
+        self.fails: dict[str, int] = {}
+        self.slow = 0.0
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables under which wandb sends here."""
+        return {"WANDB_BASE_URL": self.url, "WANDB_API_KEY": KEY}
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server while the context lasts."""
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def log_message(self, *_: Any) -> None: ...
+
+    def do_GET(self) -> None:
+        self._reply(200, {})
+
+    def do_PUT(self) -> None:
+        with self.server.lock:
+            self.server.kept.files[self.path] = self._body()
+        self._reply(200, {})
+
+    def do_POST(self) -> None:
+        body = self._body()
+        said = json.loads(body) if body[:1] == b"{" else {}
+        what = said.get("operationName") or _operation(said.get("query", "")) or self.path
+        time.sleep(self.server.slow)
+        for word, status in self.server.fails.items():
+            if word in what:
+                self._reply(status, {"errors": [{"message": f"refused with {status}"}]})
+                return
+        with self.server.lock:
+            if "query" in said:
+                self.server.kept.operations.append(what)
+                given = said.get("variables") or {}
+                reply = {"data": answer(what, given, self.server)}
+            else:
+                reply = stream(self.path, said, self.server.kept)
+        self._reply(200, reply)
+
+    def _body(self) -> bytes:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        return gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+
+    def _reply(self, status: int, content: dict[str, Any]) -> None:
+        data = json.dumps(content).encode()
+        with suppress(OSError):  # the client has gone
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+
+def _operation(query: str) -> str:
+    """The name of the first operation of a query."""
+    words = query.replace("(", " ").replace("{", " ").split()
+    return words[1] if len(words) > 1 else ""
+
+
+def stream(path: str, said: dict[str, Any], kept: Kept) -> dict[str, Any]:
+    """Keeps lines of history and the summary of a page."""
+    parts = path.strip("/").split("/")
+    if parts[0] == "files" and parts[-1] == "file_stream":
+        page = kept.page(parts[-2])
+        for name, chunk in said.get("files", {}).items():
+            if name == "wandb-history.jsonl":
+                page["history"] += map(json.loads, chunk["content"])
+            if name == "wandb-summary.json":
+                page["summary"] = json.loads(chunk["content"][-1])
+        if said.get("complete"):
+            page["exitcode"] = said.get("exitcode")
+    return {}
+
+
+def answer(what: str, given: dict[str, Any], server: Server) -> dict[str, Any]:
+    """The data of a reply to an operation by name."""
+    kept = server.kept
+    project = {
+        "id": "p",
+        "name": given.get("project") or given.get("projectName"),
+        "internalId": "1",
+        "entityName": ENTITY,
+        "entity": {"id": "e", "name": ENTITY},
+    }
+    match what:
+        case "Viewer" | "GetDefaultEntity":
+            viewer = {"id": "v", "entity": ENTITY, "username": ENTITY, "email": "me@x",
+                      "flags": "{}", "teams": {"edges": []}, "admin": False}  # fmt: skip
+            return {"viewer": viewer}
+        case "RunResumeStatus":
+            return {"model": None}
+        case "UpsertBucket":
+            page = kept.page(given["name"])
+            known = {name: value for name, value in given.items() if value is not None}
+            page["config"] |= {
+                name: value["value"]
+                for name, value in json.loads(known.pop("config", "{}")).items()
+            }
+            page |= known
+            bucket = {"id": given["name"], "name": given["name"], "project": project,
+                      "displayName": page.get("displayName"), "description": None, "config": "{}",
+                      "sweepName": None, "historyLineCount": 0}  # fmt: skip
+            return {"upsertBucket": {"bucket": bucket, "inserted": True}}
+        case "CreateRunFiles":
+            urls = [{"name": name, "uploadUrl": f"{server.url}/put/{given['run']}/{name}"}
+                    for name in given["files"]]  # fmt: skip
+            return {"createRunFiles": {"runID": given["run"], "uploadHeaders": [], "files": urls}}
+        case "ArtifactType":
+            return {"project": {"artifact": None}}
+        case "CreateArtifact":  # as one whose files are there already
+            made = {"id": "a", "state": "COMMITTED", "artifactSequence": {"latestArtifact": None}}
+            return {"createArtifact": {"artifact": made}}
+        case "ServerFeaturesQuery":
+            return {"serverInfo": {"features": []}}
+        case "CreateCustomChart":
+            kept.charts[given["chartName"]] = json.loads(given["spec"])
+            return {"createCustomChart": {"chart": {"id": f"{ENTITY}/{given['chartName']}"}}}
+        case "ProjectInternalId":
+            return {"project": project}
+        case "UpsertView2" | "upsertView":
+            view = dict(given) | {"spec": json.loads(given["spec"])}
+            kept.views.append(view)
+            back = given | {"id": f"view-{len(kept.views)}", "project": project}
+            return {"upsertView": {"view": back, "inserted": True}}
+        case "ViewAccessTokens":
+            return {"view": {"accessTokens": []}}
+        case "createAccessToken":
+            kept.shared.append(given)
+            return {"createAccessToken": {"accessToken": {"token": "t0", "type": "PUBLIC"}}}
+        case "GetProjects":
+            node = {"__typename": "Project", "id": "p", "name": "extrap", "entityName": ENTITY}
+            node |= {"createdAt": "2026-01-01T00:00:00", "isBenchmark": False, "user": None}
+            more = {"__typename": "PageInfo", "endCursor": None, "hasNextPage": False}
+            return {"models": {"pageInfo": more, "edges": [{"node": node}]}}
+    return {}
