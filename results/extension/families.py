@@ -15,21 +15,23 @@ from extrap.utils.untrusted import read_yaml
 ANGLES, DISTANCES, WINDOWS = "positions and angles", "distances", "windows, parts, others"
 FAMILIES = (ANGLES, WINDOWS, DISTANCES)
 OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension": DISTANCES}
-"""Families by a class of extensions, or by the one that it extends."""
+"""Families by a class of extensions, or by one that it extends."""
 
 
 @cache
 def family(method: str) -> str:
-    """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
+    """Returns the family of a method by the name of its YAML, WINDOWS without such a file."""
     path = Path(conf_dir()) / "extension" / f"{method}.yaml"
     target = read_yaml(path)["_target_"] if path.is_file() else ""
     *module, name = target.split(".")
     if module[:1] != ["extrap"]:
         return WINDOWS
     file = Path(extrap.__file__).parents[1].joinpath(*module).with_suffix(".py")
-    found = re.search(rf"^class {name}\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
-    classes = (name, found.group(1) if found else "")
-    return next((OF_CLASS[one] for one in classes if one in OF_CLASS), WINDOWS)
+    text = file.read_text(encoding="utf-8")
+    base = dict(re.findall(r"^class (\w+)\((\w+)\)", text, re.MULTILINE))
+    while name in base and name not in OF_CLASS:
+        name = base[name]
+    return OF_CLASS.get(name, WINDOWS)
 
 
 def told_apart(methods: list[str]) -> dict[str, Style]:
