@@ -15,22 +15,23 @@ from extrap.utils.untrusted import read_yaml
 ANGLES, DISTANCES, WINDOWS = "positions and angles", "distances", "windows, parts, others"
 FAMILIES = (ANGLES, WINDOWS, DISTANCES)
 OF_CLASS = {"Frequencies": ANGLES, "Interpolation": ANGLES, "DistanceExtension": DISTANCES}
-"""Families by a class of extensions, or by one that it extends."""
+"""Families by a class of extensions, or by the one that it extends."""
 
 
 @cache
 def family(method: str) -> str:
-    """Returns the family of a method by the name of its YAML, WINDOWS without such a file."""
+    """The family of a method by the name of its YAML; WINDOWS where its file is not known."""
     path = Path(conf_dir()) / "extension" / f"{method}.yaml"
     target = read_yaml(path)["_target_"] if path.is_file() else ""
     *module, name = target.split(".")
     if module[:1] != ["extrap"]:
         return WINDOWS
     file = Path(extrap.__file__).parents[1].joinpath(*module).with_suffix(".py")
-    text = file.read_text(encoding="utf-8")
-    base = dict(re.findall(r"^class (\w+)\((\w+)\)", text, re.MULTILINE))
-    while name in base and name not in OF_CLASS:
-        name = base[name]
+    bases = dict(
+        re.findall(r"^class (\w+)\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    while name not in OF_CLASS and name in bases:
+        name = bases[name]
     return OF_CLASS.get(name, WINDOWS)
 
 

@@ -37,12 +37,12 @@ RUN = [
     "extrap plot mine kv_depth loss_length",
     "extrap table mine",
     "extrap dashboard mine",
-    "extrap dashboard mine --online --workspace",
+    "extrap dashboard mine --online --workspace --report",
     "extrap clean mine --runs --state failed",
 ]
 """In this order: the first makes the study, the other sweeps over it find nothing left to do."""
 
-ELSEWHERE = ["wandb sync wandb/offline-run-*"]
+ELSEWHERE = ["xargs -P8 -n1 wandb sync"]
 """What needs a server."""
 
 
@@ -77,8 +77,8 @@ def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) 
     assert said["extrap status mine"].out.startswith("study mine: 2 jobs: 2 ")
     assert said["extrap status"].out.startswith("mine  2 jobs: 2 ")
     assert len(said["extrap plot mine kv_depth loss_length"].out.split()) == 4
-    assert "going on offline" in said["extrap dashboard mine --online --workspace"].err
-    assert said["extrap dashboard mine --online --workspace"].out.endswith(
+    assert "going on offline" in said["extrap dashboard mine --online --workspace --report"].err
+    assert said["extrap dashboard mine --online --workspace --report"].out.endswith(
         "wandb/workspace-mine.json\n"
     )
     assert (

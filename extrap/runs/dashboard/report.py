@@ -24,7 +24,9 @@ def build(study: str, project: str, entity: str, lines: Lines, question: str, fi
     for title, some in panels(lines, entity).items():
         # the charts draw the table of one page alone
         only = [ws.Config("study") == study, ws.Metric("JobType") == "study"]
-        grid = wr.PanelGrid(runsets=[wr.Runset(name=study, filters=only, **where)], panels=some)
+        grid = wr.PanelGrid(
+            runsets=[wr.Runset(name=study, filters=ws.And(*only), **where)], panels=some
+        )
         blocks += [wr.H1(title), grid]
     title = f"extrap {study}"
     return wr.Report(project=project, entity=entity, title=title, blocks=blocks, width="fluid")
