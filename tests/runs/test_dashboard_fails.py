@@ -116,10 +116,10 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     figures: bool, study: Path, capsys
 ) -> None:
     board = Taken()
-    study = command.read("demo")
-    command.show(board, study, figures)
+    shown = command.read("demo")
+    command.show(board, shown, figures)
     files = Path("results").rglob("*.csv")
-    assert len(study.records) == sum(len(rows.records([path])) for path in files)
+    assert len(shown.records) == sum(len(rows.records([path])) for path in files)
     own = ["nll", *["figures"] * figures]
     assert [page[1:] for page in board.pages] == [own, own, ["curves", "figures", "page"]]
     err = capsys.readouterr().err
