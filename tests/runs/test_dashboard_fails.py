@@ -44,6 +44,7 @@ def no_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wandb, "init", lambda **_: wandb.Settings(mode="bogus"))  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
 @pytest.mark.parametrize(
     ("before", "words", "line"),
     [
