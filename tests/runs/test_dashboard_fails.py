@@ -127,6 +127,13 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     assert err == "extrap dashboard: MemoryError; figures or panels are left out\n"
 
 
+def test_a_study_of_many_series_has_no_figures(study: Path, monkeypatch) -> None:
+    monkeypatch.setattr(command, "DRAWN", 1)
+    board = Taken()
+    command.show(board, command.read("demo"))
+    assert board.pages[-1][1:] == ["curves", "page"]
+
+
 ALONE = """
 from extrap.runs.dashboard import WandB
 from extrap.runs.dashboard.page import Page
