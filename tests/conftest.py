@@ -3,10 +3,12 @@ whichever test is next.
 """
 
 import atexit
+import logging
 import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 THEIRS = (
@@ -93,9 +95,14 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True)
-def drawn_alike() -> None:
+def drawn_alike() -> Iterator[None]:
     torch.manual_seed(0)
     HydraConfig.instance().cfg = None  # as in a process of its own: a program leaves its own here
+    root = logging.getLogger()
+    handlers, level = [*root.handlers], root.level
+    yield
+    root.handlers[:] = handlers  # hydra.verbose=true leaves its own, too
+    root.setLevel(level)
 
 
 @pytest.fixture(scope="session")

@@ -217,7 +217,7 @@ def wrong(kind: str, tokenizer):
         ("ahead", ("model.train_length=32",), "model=lambda: sees later tokens"),
         ("none", (), "model.train_length=null: lambda does not say for which context"),
         ("function", ("model.train_length=64", "extension=yarn"), "extension=yarn: "),
-        ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint has positions"),
+        ("fine", ("scheme=alibi",), "scheme=alibi: a published checkpoint leaves this option"),
         ("fine", ("finetune=lora", "data=text"), "finetune: needs the folder of a checkpoint"),
         ("fine", ("task.kv.trials=1,2",), "task.kv.trials=1,2: makes a sweep"),
         ("fine", ("task.kv.trials=many",), "task.kv.trials"),

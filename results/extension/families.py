@@ -27,9 +27,12 @@ def family(method: str) -> str:
     if module[:1] != ["extrap"]:
         return WINDOWS
     file = Path(extrap.__file__).parents[1].joinpath(*module).with_suffix(".py")
-    found = re.search(rf"^class {name}\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
-    classes = (name, found.group(1) if found else "")
-    return next((OF_CLASS[one] for one in classes if one in OF_CLASS), WINDOWS)
+    bases = dict(
+        re.findall(r"^class (\w+)\((\w+)\)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    while name not in OF_CLASS and name in bases:
+        name = bases[name]
+    return OF_CLASS.get(name, WINDOWS)
 
 
 def told_apart(methods: list[str]) -> dict[str, Style]:

@@ -42,8 +42,8 @@ RUN = [
 ]
 """In this order: the first makes the study, the other sweeps over it find nothing left to do."""
 
-ELSEWHERE = ["wandb leet ./wandb"]
-"""What needs a terminal."""
+ELSEWHERE = ["xargs -P8 -n1 wandb sync", "wandb leet ./wandb"]
+"""What needs a server, or a terminal."""
 
 
 def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:

@@ -95,20 +95,6 @@ def test_loss_is_drawn_as_perplexity(demo, drawn):
     assert len({panel.get_ylim() for panel in figure.axes}) == 1
 
 
-def test_the_linear_inset_shows_the_same_and_cuts_off_what_explodes(drawn):
-    panel = titled(drawn["loss_length"], "non-overlapping windows")
-    inset = panel.child_axes[0]
-    assert (inset.get_xscale(), inset.get_yscale()) == ("linear", "linear")
-    curves = {tuple(np.round(line.get_ydata(), 9)) for line in inset.lines}
-    assert curves == {
-        tuple(np.round([y for _, y in xy], 9))
-        for label, xy in lines(panel).items()
-        if label != "training length"
-    }
-    least = min(min(curve) for curve in curves)
-    assert inset.get_ylim() == (0, pytest.approx(loss_length.CUT * least))
-
-
 def test_lengths_past_a_table_are_absent(drawn):
     panel = titled(drawn["loss_length"], "non-overlapping windows")
     assert [x for x, _ in lines(panel)["learned"]] == [L]

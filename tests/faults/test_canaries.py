@@ -24,8 +24,10 @@ from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
 from extrap.data.corpora.files import Files
 from extrap.model.scheme import Scheme
+from extrap.results import rows
 from extrap.runs import checkpoint, train
 from extrap.runs.build import build
+from extrap.runs.dashboard.lines import lines
 from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.study import Entry, entries
@@ -113,7 +115,9 @@ def test_the_configuration_of_a_run_folder_is_data(canary: Path, capsys) -> None
             {"identity": identity, "_target_": "os.mkdir", "reason": planted.words(canary)[0]},
         )
     status(["s"])
-    page = _page(done, run_rows("rope")[0] | {"study": "s"}, ["kv"])
+    own = [row | {"study": "s"} for row in run_rows("rope") if row["task"] == "nll"]
+    file = Path("nll.csv")
+    page = _page(done, {"nll": own}, {"nll": file}, {file: 0}, lines(rows.as_read(own)))
     assert (
         page.config["options"] == identity
     )  # values as they stand: nothing resolved, nothing called

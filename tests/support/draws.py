@@ -48,7 +48,9 @@ def checksum(arrays) -> str:
 
 
 class Listener:
-    """A model that keeps what it reads as a checksum; its answers follow from tokens and slots."""
+    """A model that keeps what it reads as a sum of checksums, one for each text, whatever their
+    order; its answers follow from tokens and slots.
+    """
 
     maskable, device = True, "cpu"
 
@@ -56,22 +58,25 @@ class Listener:
         self.vocab = vocab
         self.heard = 0
 
-    def _hear(self, data: bytes) -> None:
-        self.heard = zlib.crc32(data, self.heard)
+    def _hear(self, tokens, change: str = "") -> None:
+        for text in tokens.numpy().astype("<i8"):
+            self.heard = (
+                self.heard + zlib.crc32(text.tobytes(), zlib.crc32(change.encode()))
+            ) % 2**32
 
     def __call__(self, tokens, last=None):
-        self._hear(tokens.numpy().astype("<i8").tobytes())
+        self._hear(tokens)
         width = last or tokens.shape[1]
         slots = torch.arange(tokens.shape[1] - width, tokens.shape[1])
         said = (tokens[:, -width:] * 31 + slots * 7) % self.vocab
         return torch.zeros(len(tokens), width, self.vocab).scatter_(2, said[..., None], 1.0)
 
     def jumped(self, tokens, after, jump, last):
-        self._hear(f"{after} {jump}".encode())
+        self._hear(tokens, f"{after} {jump}")
         return self(tokens, last)
 
     def without(self, tokens, slot, last):
-        self._hear(f"{slot}".encode())
+        self._hear(tokens, f"{slot}")
         return self(tokens, last)
 
 

@@ -92,7 +92,7 @@ def test_a_hidden_token_has_no_weight_in_any_layer_and_changes_no_kernel(name):
         defined = model(tokens, last=12)
     model.scheme = plain
     torch.testing.assert_close(found, defined)
-    for a in seen.kept:
+    for a in seen.kept.values():
         assert (a[:, :, 4:, 3] == 0).all() and (a[:, :, 3, 3] > 0).all()
         assert (a[:, :, :3, 3] == 0).all(), "not before its time"
     assert (found[:, :3] == inspected(tokens, last=12)[:, :3]).all()

@@ -1,4 +1,4 @@
-"""Training curves by Lightning's own loggers. Rows stay in their files."""
+"""Training curves by Lightning's own loggers. The rows, which are the study, stay in files."""
 
 from typing import Any, Literal
 

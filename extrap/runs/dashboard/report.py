@@ -23,8 +23,10 @@ def build(study: str, project: str, entity: str, lines: Lines, question: str, fi
     where = {"entity": entity, "project": project} if entity else {}
     for title, some in panels(lines, entity).items():
         # the charts draw the table of one page alone
-        only = ws.And(ws.Config("study") == study, ws.Metric("JobType") == "study")
-        grid = wr.PanelGrid(runsets=[wr.Runset(name=study, filters=only, **where)], panels=some)
+        only = [ws.Config("study") == study, ws.Metric("JobType") == "study"]
+        grid = wr.PanelGrid(
+            runsets=[wr.Runset(name=study, filters=ws.And(*only), **where)], panels=some
+        )
         blocks += [wr.H1(title), grid]
     title = f"extrap {study}"
     return wr.Report(project=project, entity=entity, title=title, blocks=blocks, width="fluid")
