@@ -28,6 +28,11 @@ from extrap.runs.study import Entry, entries
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
+DRAWN = 120
+"""Series up to which the page of a study has figures. Nobody tells more lines or panels apart, and
+drawing them takes minutes; the charts of the workspace draw all.
+"""
+
 
 def main(argv: list[str] | None = None) -> None:
     """The command. A mistake is one line on stderr and exit code 2."""
@@ -157,7 +162,8 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
     with taken():
         board.start(page, resume=None)
         board.table(vega.TABLE, COLUMNS, study.lines.data)
-        extra(board.draw_rows, rows.frame(study.records), plugins)
+        if len(study.lines.series) <= DRAWN:
+            extra(board.draw_rows, rows.frame(study.records), plugins)
         extra(board.page, text)
         board.finish()
     return page

@@ -42,8 +42,8 @@ RUN = [
 ]
 """In this order: the first makes the study, the other sweeps over it find nothing left to do."""
 
-ELSEWHERE = ["xargs -P8 -n1 wandb sync"]
-"""What needs a server."""
+ELSEWHERE = ["xargs -P8 -n1 wandb sync", "wandb leet ./wandb"]
+"""What needs a server, or a terminal."""
 
 
 def start(line: str, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
@@ -77,10 +77,10 @@ def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) 
     assert said["extrap status mine"].out.startswith("study mine: 2 jobs: 2 ")
     assert said["extrap status"].out.startswith("mine  2 jobs: 2 ")
     assert len(said["extrap plot mine kv_depth loss_length"].out.split()) == 4
-    assert "going on offline" in said["extrap dashboard mine --online --workspace --report"].err
-    assert said["extrap dashboard mine --online --workspace --report"].out.endswith(
-        "wandb/workspace-mine.json\n"
-    )
+    dashboard = said["extrap dashboard mine --online --workspace --report"]
+    assert "going on offline" in dashboard.err
+    written = ["wandb/workspace-mine.json", "wandb/report-mine.json"]
+    assert dashboard.out.splitlines()[-2:] == written
     assert (
         said["extrap clean mine --runs --state failed"].err == "extrap clean: nothing to remove\n"
     )

@@ -44,6 +44,7 @@ def no_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wandb, "init", lambda **_: wandb.Settings(mode="bogus"))  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
 @pytest.mark.parametrize(
     ("before", "words", "line"),
     [
@@ -116,14 +117,21 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     figures: bool, study: Path, capsys
 ) -> None:
     board = Taken()
-    study = command.read("demo")
-    command.show(board, study, figures)
+    shown = command.read("demo")
+    command.show(board, shown, figures)
     files = Path("results").rglob("*.csv")
-    assert len(study.records) == sum(len(rows.records([path])) for path in files)
+    assert len(shown.records) == sum(len(rows.records([path])) for path in files)
     own = ["nll", *["figures"] * figures]
     assert [page[1:] for page in board.pages] == [own, own, ["curves", "figures", "page"]]
     err = capsys.readouterr().err
     assert err == "extrap dashboard: MemoryError; figures or panels are left out\n"
+
+
+def test_a_study_of_many_series_has_no_figures(study: Path, monkeypatch) -> None:
+    monkeypatch.setattr(command, "DRAWN", 1)
+    board = Taken()
+    command.show(board, command.read("demo"))
+    assert board.pages[-1][1:] == ["curves", "page"]
 
 
 ALONE = """

@@ -71,7 +71,7 @@ def mixed(own: pd.DataFrame) -> list[str]:
     """Columns that some rows of a line differ in. A factor that follows the text is one method: it
     has one value at a length.
     """
-    found = [name for name in ONE if own[name].dropna().nunique() > 1]
+    found = [name for name in ONE if len(set(own[name].dropna())) > 1]
     factors = own.groupby(["task", "protocol", "length"], dropna=False)["factor"].nunique()
     return found + ["factor"] * any(count > 1 for count in factors.tolist())
 
