@@ -155,8 +155,8 @@ def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
 
 
 def _source(model: Any, tokenizer: Any, replaced: set[str]) -> tuple[list[str], Any]:
-    """(words, source) of a model: its own words without those that are replaced, and what makes the
-    source of a model in a variable, None for others.
+    """Returns the words of the command line that name a model, without overrides of the groups in
+    `replaced`, and a function that makes its Source; None if the model is on disk.
     """
     if not isinstance(model, TrainedRun | str | Path):
         from extrap.runs.given import Given

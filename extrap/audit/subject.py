@@ -147,7 +147,7 @@ def last_read(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
 
 
 def makes_weights(scheme: Scheme, layer: int) -> bool:
-    """Whether weights are no softmax of the logits, so that logits do not tell what is read."""
+    """True if weights are no softmax of the logits, so that logits alone do not show them."""
     return scheme.uses("normalise", "attend", layer=layer)
 
 

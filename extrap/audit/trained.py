@@ -16,7 +16,7 @@ from extrap.utils.errors import UserError
 
 def trained(name: str, option: str = "--run") -> GPT:
     """The model of a finished run, float64, in evaluation mode. option: where it was named. Raises
-    UserError where there is none of that name or it is damaged.
+    UserError if no run has this name, or if its folder is damaged.
     """
     run = Named(name)
     if "/" in name or not run.trained:

@@ -81,7 +81,7 @@ def _wanted(job: Standing, states: list[str]) -> bool:
 
 
 def clean(jobs: list[Entry], runs: bool, rows: bool, yes: bool) -> None:
-    """Lists, asks, removes. No process starts on a run while it is asked about: its lock is held
+    """Lists, asks, removes. No process starts on a run during the question: its lock is held
     until the end.
     """
     with ExitStack() as held:
@@ -148,9 +148,9 @@ def _taken(folder: Path, held: ExitStack) -> str | None:
 def _files(
     jobs: list[Entry], left: dict[str, list[str]], folders: list[Path], held: ExitStack
 ) -> Iterator[Path]:
-    """Files of rows, items and what was asked for and noted; the work of their jobs is locked from
-    here on, where the folder is not. Raises UserError for a link among the folders that lead to
-    one: what is behind it is somebody else's.
+    """Yields the files of rows, items, requests and notes of jobs, and locks each job whose folder
+    is not locked. Raises UserError if a link leads to a file: its target may belong to another
+    user.
     """
     for job in jobs:
         folder = job.folder.folder

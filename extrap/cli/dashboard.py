@@ -185,7 +185,7 @@ def taken() -> Iterator[None]:
 
 
 class Extra:
-    """Calls what a page can do without; one warning, however often it fails."""
+    """Calls functions that add optional parts of a page; warns once, however often they fail."""
 
     def __init__(self) -> None:
         self.warned = False

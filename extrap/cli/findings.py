@@ -1,4 +1,4 @@
-"""`extrap findings STUDY`: what was declared of a study before it ran, and what its rows say.
+"""`extrap findings STUDY`: the statements declared before a study ran, and their verdicts.
 
     extrap findings extension     every statement with its verdict, effect, interval and seeds
     extrap findings --write       results/FINDINGS.md, and the generated parts of every page
@@ -188,7 +188,7 @@ def _reason(one: Finding) -> str:
 
 
 def part(study: str, found: list[Finding]) -> str:
-    """Returns what was declared of a study and what came of it, in Markdown."""
+    """Returns the statements of a study with their verdicts, in Markdown."""
     out = [f"## {study}\n\n{summary(found)}\n"]
     if any(one.verdict != "not measured" for one in found):
         lines = []

@@ -66,7 +66,7 @@ EXAMPLES = {
 
 
 def text(head: str, folders: Iterable[str]) -> str:
-    """The whole of it; folders: those that choices are read from."""
+    """Returns the text of --help; folders: of configuration files, which hold the choices."""
     plain = {f"{one.name}={_shown(one)}": OPTIONS[one.name] for one in options()}
     train = " ".join(f"{one.name}={one.default}" for one in fields(Optim))
     recipe = textwrap.fill(train, 96, initial_indent="  train.: ", subsequent_indent="          ")

@@ -51,7 +51,7 @@ VALUES = {
     "^Invalid type assigned": "holds options of its own; give one of them, as in name.option=value",
     r"expected one of \[(.*)\]": "choose one of {}",
 }
-"""What OmegaConf says of a value, and what is said of it behind its option."""
+"""Messages of OmegaConf about a value, and the messages of extrap in their place."""
 
 
 def explain(error: BaseException, overrides: list[str], conf: str) -> str | None:

@@ -262,7 +262,7 @@ def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> lis
 
 
 def _other(results: Path, study: str) -> pd.DataFrame | None:
-    """The rows of another study, or None where there are none."""
+    """Returns the rows of another study, None if it has no rows."""
     return open_study(results, study) if (place(results, study) / "rows").is_dir() else None
 
 

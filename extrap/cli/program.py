@@ -59,7 +59,7 @@ def job(composed: Composed, given: Any = None):
             raise UserError(name, problem="removed from the configuration", remedy=f"drop ~{name}")
         if group and name not in choices and name != "task":
             raise UserError(name, problem="a file gives a list", remedy=f"give one, {name}: NAME")
-    del plain["sweep"]  # no part of what a run is
+    del plain["sweep"]  # no part of the identity of a run
     _check_read(plain, composed.overrides, OWN[:1] if given is not None else OWN)
     return make(plain, choices, opened, given)
 
@@ -155,7 +155,7 @@ class Experiment:
 
         torch.set_num_threads(self.job.config["threads"])
         devices.settle(self.job.source.trainer)
-        if not devices.first():  # it helps to train what the first process holds the lock of
+        if not devices.first():  # the first process of this training holds the lock
             from extrap.runs.train import train
 
             return train(self.job)

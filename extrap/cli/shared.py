@@ -32,7 +32,7 @@ def parser(
     plugins: bool = False,
     conf: bool = False,
 ) -> argparse.ArgumentParser:
-    """A parser with what a command shares with others, to which it adds what is its own.
+    """Returns a parser with the arguments that commands share; a command adds its own.
 
     study: whether it takes STUDY; results: whether `--results DIR`, the folder of the studies;
     json: whether `--json`; plugins: whether `--plugins NAMES`; conf: whether

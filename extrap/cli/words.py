@@ -23,8 +23,8 @@ NAME = re.compile(r"(?!(?:null|true|false|inf|nan)$)[a-z_*][\w./*-]*", re.ASCII 
 
 
 def readable(words: list[str]) -> list[str]:
-    """Returns the words of a command line so that Hydra reads them, the flags of a sweep first.
-    Hydra says what is wrong with those that stay unreadable.
+    """Returns the words of a command line in the form that Hydra reads, the flags of a sweep first.
+    Hydra rejects a word that stays unreadable, with the reason.
     """
     words = sorted(words, key=lambda word: word not in SWEEPING)
     if not {*SWEEPING} & {*words}:

@@ -5,11 +5,11 @@
 All keys stand first, each with a value; no key and no value of a sequence stands in two records.
 Then every key comes once more, at an even distance 2 g from where the records end; the gaps g are
 drawn without repetition, with probabilities p(g) ~ (g + 1)^(power - 1), g = 0, 1, ..: most
-questions come soon, some late. What is left is noise out of the whole vocabulary, in which an asked
-key may stand, too: at most times it does not (in 1 % of questions at 64 tokens, 5 % at 160, 13 % at
-512), and the record is always its first place. Source: Zoology,
-arXiv 2312.04927, section 4, in whose sequences no value stands behind a question; here it does, as
-in any text, and is what is scored. One sequence of 16 tokens, 3 records:
+questions come soon, some late. The other tokens are noise from the whole vocabulary. The key of a
+question can stand in the noise, too (in 1 % of questions at 64 tokens, 5 % at 160, 13 % at 512),
+but its first place is always its record. Source: Zoology, arXiv 2312.04927, section 4. There no
+value stands behind a question; here the value does, as in any text, and is scored. One sequence of
+16 tokens, 3 records:
 
     <bos> k203 v30 k118 v7 k44 v61 k118 v7 k203 v30 q v19 k44 v61 k90
 """

@@ -4,8 +4,8 @@ arXiv 2606.23687.
 training: t_1 < .. < t_n, a sorted random subset of 0 .. factor L - 1, drawn anew for each forward
 and shared by the texts of a batch
 reading: 0, 1, 2, .. under YaRN
-Where PoSE skips once, here every step is a skip. The paper also raises the range in the course of
-the tuning (a curriculum); here the range is that of the factor from the first step on.
+PoSE skips positions once in a text, this method at every token. The paper also raises the range of
+positions during tuning (a curriculum); here the range is factor L from the first step on.
 """
 
 import torch

@@ -96,7 +96,7 @@ def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]
 
 
 def caption(figure: Any) -> str:
-    """Returns what a figure shows, in one line."""
+    """Returns the caption of a figure, in one line."""
     text = getattr(figure, "CAPTION", "") or docstring(figure)
     return " ".join(text.split("\n\n")[0].split())
 
@@ -115,8 +115,8 @@ def served(figure: Any, rows: pd.DataFrame) -> bool:
 def with_beside(
     figure: Any, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
 ) -> pd.DataFrame:
-    """The rows of a study, and of the one that a figure sets beside it; read: rows of a study by
-    name, None where there is none.
+    """Returns the rows of a study together with those of the study that a figure draws beside it.
+    read: returns the rows of a study by its name, None if there is no such study.
     """
     other = getattr(figure, "BESIDE", None)
     if other is None or (found := read(other)) is None or other in set(rows["study"]):

@@ -41,7 +41,7 @@ class GPT(nn.Module):
         self.head_scale = dim**-0.5 if config.head == "tied" else None
         self.logit_cap = config.logit_cap
         self.recomputed = False
-        """Whether the backward computes each layer again instead of remembering what is in it."""
+        """True if the backward computes each layer again and the forward keeps no activations."""
         self._initialise()
         self.scheme = scheme
 

@@ -4,7 +4,7 @@ from extrap.model.scheme import Scheme
 
 
 def parts(scheme: Scheme, layer: int | None = None) -> list[Scheme]:
-    """Returns the single parts of a scheme: those that act in one layer, or anywhere."""
+    """Returns the parts of a scheme that act in one layer, or anywhere."""
     inner = [] if scheme.sealed else scheme.inner(layer)
     return [part for one in inner for part in parts(one, layer)] or [scheme]
 

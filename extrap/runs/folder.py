@@ -72,7 +72,7 @@ def write_json(path: Path, value: Any, sync: bool = True) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file; {} where there is none or it is damaged."""
+    """Returns the object in a file, {} if the file is missing or damaged."""
     try:
         value = (
             json.loads(path.read_text()) if path.is_file() else {}
@@ -213,12 +213,12 @@ class Folder:
         return self.folder / "done" / f"{name}.json"
 
     def note(self, name: str) -> dict[str, Any]:
-        """What an evaluation left behind when it finished."""
+        """Returns the note of a finished evaluation."""
         return read_json(self.done(name))
 
     def evaluated(self, name: str, config: str, rows: Path) -> bool:
-        """Whether this evaluation was finished under this configuration and its rows are still what
-        it wrote.
+        """True if this evaluation finished under this configuration and nobody changed its rows
+        since.
         """
         note = self.note(name)
         return note.get("config") == config and rows.is_file() and note.get("rows") == digest(rows)

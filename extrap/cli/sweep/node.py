@@ -27,7 +27,7 @@ class Work:
     _process: Process | None = field(default=None, init=False, repr=False)
 
     def __call__(self) -> str:
-        """Why the job failed; empty where it did not. Never raises for what the job does."""
+        """Returns why the job failed, "" if it succeeded. Raises no error of the job."""
         job = self._process = Process(self.label, self.command, self.log, State.WAITING)
         while job.state in (State.WAITING, State.HELD):
             while job.state is State.HELD and self.entry.busy():

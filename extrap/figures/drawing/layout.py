@@ -84,7 +84,7 @@ def leftmost(panel) -> bool:
 
 
 def titled(panel) -> bool:
-    """Whether a panel has to say what its column shows: at the top, and where columns wrap."""
+    """True if a panel needs the title of its column: at the top, and where columns wrap."""
     top = max(one.get_position().y1 for one in panel.figure.axes)
     return panel.figure in _broken or panel.get_position().y1 >= top - 1e-9
 

@@ -21,7 +21,7 @@ SHARE = (-0.03, 1.05)
 
 
 def with_ends(found) -> list[str]:
-    """Names of series as long as those of lines that end early."""
+    """Returns names of series with room for the note at a line that ends early."""
     return [f"{s.label} (to 64)" for s in found]
 
 

@@ -28,7 +28,7 @@ def line(
     """Draws rows over the column `by`; returns where the line ends, y nan if there are no rows.
 
     Args:
-        through: what turns values into what is drawn (np.exp of a loss).
+        through: a function of values before they are drawn (np.exp of a loss).
         within: where intervals end.
         band: opacity of the interval, 0 for none; bars: the interval as bars instead.
         thin: draws every seed.

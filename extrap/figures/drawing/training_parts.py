@@ -1,4 +1,4 @@
-"""The parts of the training data, as training rows name them: what is drawn of each."""
+"""The parts of the training data, as training rows name them, and the curve that shows each."""
 
 TITLES = {"nll": "loss (nats per token)", "accuracy": "accuracy in training"}
 LEARNED = 0.9

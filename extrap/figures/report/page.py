@@ -39,10 +39,10 @@ def page(
 
     Args:
         rows: of one study.
-        found: verdicts on what was declared of it.
+        found: verdicts on its statements.
         images: whether figures are drawn into it.
         plugins: packages with figures of their own.
-        experiments: names of those that make the study.
+        experiments: names of the experiments that make the study.
     Raises:
         UserError: for mixed corpora.
     """
@@ -81,7 +81,7 @@ def _file(name: str) -> str:
 
 
 def _style(s: Series) -> tuple[str, str, int]:
-    """(name of the colour, marker, condition): those of the figures."""
+    """Returns name of the colour, marker and condition, as figures have them."""
     colour, marker = colour_and_marker(s.scheme)
     return NAMES[colour], marker, s.condition
 

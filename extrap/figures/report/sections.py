@@ -115,7 +115,7 @@ def failures(rows: pd.DataFrame) -> str:
 
 
 def configuration(rows: pd.DataFrame) -> str:
-    """What runs differ in, as far as rows hold it."""
+    """Returns the options in which runs differ, of those that rows hold."""
     lines = []
     for (scheme, data, length), part in rows.groupby(["scheme", "data", "train_length"]):
         known = (

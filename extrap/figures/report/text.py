@@ -44,7 +44,7 @@ def measure(task: str, protocol: str, metric: str) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits or four: 0.971, 8.97, 34.6, 1230; - for what is missing."""
+    """Returns a number in three or four digits: 0.971, 8.97, 34.6, 1230; - for a missing one."""
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):

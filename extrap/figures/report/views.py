@@ -55,7 +55,7 @@ class View:
 
     @property
     def score(self) -> str:
-        """The name of what is scored, in words; losses are drawn as perplexity."""
+        """Returns the name of the score in words; losses are drawn as perplexity."""
         return measure(self.task, self.protocol, self.metric)
 
     @property

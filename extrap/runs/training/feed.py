@@ -40,15 +40,15 @@ class Request(NamedTuple):
 
 
 class Drawn(Dataset):
-    """Request -> the windows of its batch that are its share, or why there are none."""
+    """Request -> the windows of its batch that are its share, or the error that prevents them."""
 
     def __init__(self, batches: Batches):
         self.batches = batches
         self._last: tuple[int, Batch] | None = None
 
     def __getitem__(self, request: Request) -> Share | Exception:
-        """What a person is told, or a disk says, is handed over as it is: raised in another process
-        it would come back as a traceback in words.
+        """Returns the share, or the error of a user or a disk: an error raised in a worker process
+        would come back as the text of a traceback.
         """
         try:
             return self._share(request)
@@ -68,8 +68,8 @@ class Drawn(Dataset):
 
 
 class FromStep(Sampler):
-    """What is asked for from the trainer's global step on, so that a resumed run meets the same
-    batches. It stays in the process of the training, where the state of the curriculum is.
+    """Requests from the trainer's global step on, so that a resumed run reads the same batches. The
+    sampler stays in the process of the training, which holds the state of the curriculum.
     """
 
     def __init__(self, lit: Lit, switches: Switches, steps: int):

@@ -105,7 +105,7 @@ def record_places(n: int, places: int) -> Tensor:
     whole records (an odd position, a key, and the next, its value), as evenly as they come.
 
     Evenly spread positions would hit keys in one stretch and values in another, whose influence
-    differs: a step where there is none.
+    differs; otherwise a step.
     """
     if n <= places or n < 4:
         return torch.arange(n)
