@@ -15,10 +15,11 @@ from extrap.figures.drawing.layout import wrapped
 from extrap.figures.drawing.length_panels import SHARE
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
-from extrap.figures.drawing.training_parts import TITLES, parts
 from extrap.results.series import seeds, select, series
 
 NEEDS = {"task": "train", "axis": "step"}
+TITLES = {"nll": "loss (nats per token)", "accuracy": "accuracy in training"}
+LEARNED = 0.9
 
 
 def draw(rows):
@@ -45,6 +46,19 @@ def draw(rows):
     words = f"{note(trained)} · thin: seeds, thick: their mean{_diverged(rows)}"
     entitle(figure, "Training", words)
     return figure
+
+
+def parts(rows) -> list[tuple[str, str]]:
+    """(protocol, metric) of every part with points in training rows: losses, then accuracies, by
+    name. A part is drawn by its accuracy where some run comes to nine right answers in ten, else by
+    its loss: accuracy on running text, or of answers that are drawn at random, has no such end.
+    """
+    found = []
+    for protocol, part in rows.groupby("protocol"):
+        best = part.groupby("metric")["value"].max()
+        learned = "nll" not in best or best.get("accuracy", 0) >= LEARNED
+        found.append((str(protocol), "accuracy" if learned else "nll"))
+    return sorted(found, key=lambda part: (part[1] != "nll", part[0]))
 
 
 def _labels(found) -> list[str]:
