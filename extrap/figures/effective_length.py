@@ -11,11 +11,7 @@ by their average, a geometric mean over the tasks that they have.
 import numpy as np
 from matplotlib import colormaps
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.page import POINT, text_width
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import POINT, entitle, note, panels, style_of, text_width
 from extrap.results.effective import Effective
 from extrap.results.series import series
 from extrap.results.summary import reach

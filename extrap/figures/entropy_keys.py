@@ -7,9 +7,8 @@ length. log-n heats logits so that it stays flat. https://kexue.fm/archives/8823
 
 import numpy as np
 
-from extrap.figures.drawing.axes import mark_training, note
+from extrap.figures.drawing import entitle, mark_training, note
 from extrap.figures.drawing.diagnostics import state_panels
-from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "entropy"}

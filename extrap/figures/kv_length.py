@@ -7,7 +7,7 @@ interval here, as trials are shared by depths; three and more have a t-interval.
 
 import numpy as np
 
-from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing import spread_note
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.rows import comparable
 from extrap.results.series import select

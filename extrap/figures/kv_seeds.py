@@ -4,11 +4,17 @@ Seeds that missed the gate at the training length are grey. Nothing is averaged 
 best seed is picked. Conventions of arXiv 2402.09371 (variance over seeds).
 """
 
-from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    SHARE,
+    entitle,
+    leftmost,
+    length_axis,
+    lowest,
+    mark_training,
+    note,
+    style_of,
+    wrapped,
+)
 from extrap.figures.kv_length import means
 from extrap.results.series import seeds, series
 

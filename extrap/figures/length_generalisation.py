@@ -9,14 +9,24 @@ task. Dotted: naming values at random. Conventions of arXiv 2305.19466 (figure 3
 import math
 from dataclasses import replace
 
-from extrap.figures.drawing.axes import DOTS, QUIET, note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.palette import BELOW_GATE
-from extrap.figures.drawing.style import Style, style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    BELOW_GATE,
+    DOTS,
+    QUIET,
+    SHARE,
+    End,
+    Style,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    leftmost,
+    line,
+    lowest,
+    note,
+    style_of,
+    wrapped,
+)
 from extrap.results.series import Series, judged, select, series
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}

@@ -8,11 +8,8 @@ that to a dummy in its place. Means over inputs and seeds. arXiv 2406.16008.
 
 import numpy as np
 
-from extrap.figures.drawing.axes import DOTS, level, note, perplexity_axis
+from extrap.figures.drawing import DOTS, entitle, label_ends, level, note, panels, perplexity_axis
 from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state, once
-from extrap.figures.drawing.ends import label_ends
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}

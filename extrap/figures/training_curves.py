@@ -9,12 +9,18 @@ diverged are named under the figure, also those that have no point on any curve.
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    SHARE,
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    note,
+    style_of,
+    thin_lines,
+    wrapped,
+)
 from extrap.results.series import seeds, select, series
 
 NEEDS = {"task": "train", "axis": "step"}

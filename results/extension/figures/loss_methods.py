@@ -10,12 +10,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.page import WIDTH
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    WIDTH,
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    length_axis,
+    line,
+    mark_training,
+    note,
+    panels,
+    perplexity_axis,
+)
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select

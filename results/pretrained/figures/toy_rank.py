@@ -12,11 +12,16 @@ import math
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import method_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    method_style,
+    note,
+    panels,
+)
 from extrap.results.methods import compared, methods, of_main_parent, order, title
 from extrap.results.series import select
 from extrap.results.stats.ranks import spearman

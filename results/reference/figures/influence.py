@@ -12,12 +12,20 @@ causal mask. arXiv 2603.10123.
 import numpy as np
 from matplotlib.lines import Line2D
 
-from extrap.figures.drawing.axes import level, note
-from extrap.figures.drawing.axes import perplexity_axis as plain_log
+from extrap.figures.drawing import (
+    CONDITIONS,
+    entitle,
+    leftmost,
+    legend_beside,
+    level,
+    lowest,
+    note,
+    perplexity_axis,
+    scheme_style,
+    style_of,
+    wrapped,
+)
 from extrap.figures.drawing.diagnostics import of_state
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
-from extrap.figures.drawing.titles import entitle, legend_beside
 from extrap.results.series import CONTROLS, select, series, where_known
 from extrap.studies.reference.position_theory import agreement, by_record, predicted, record
 
@@ -56,7 +64,7 @@ def draw(rows):
             style = {"color": style_of(s).colour, "linewidth": 1.3, "label": s.label}
             line = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
             _line(panel, s.rows, linestyle=line, **style)
-        plain_log(panel)
+        perplexity_axis(panel)
         level(panel, 1, "equal share")
         name = scheme if extension == "direct" else f"{scheme} + {extension}"
         panel.set_title(name, color=scheme_style(scheme).text)

@@ -11,11 +11,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.axes import note, perplexity_axis
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    note,
+    panels,
+    perplexity_axis,
+    scheme_style,
+    thin_lines,
+)
 from extrap.results.rows import comparable
 from extrap.results.series import CONTROLS, select
 from extrap.results.stats.intervals import t_interval

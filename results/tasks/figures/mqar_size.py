@@ -10,11 +10,16 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.ticker import NullFormatter
 
-from extrap.figures.drawing.axes import QUIET, spread_note
-from extrap.figures.drawing.ends import label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.lines import curve
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    QUIET,
+    curve,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    panels,
+    spread_note,
+)
 from extrap.results.series import select, series
 
 NEEDS = {"task": "mqar", "metric": "accuracy"}

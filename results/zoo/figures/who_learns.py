@@ -11,12 +11,7 @@ end.
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.page import POINT, text_width
-from extrap.figures.drawing.palette import BELOW_GATE
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import BELOW_GATE, POINT, entitle, note, panels, style_of, text_width
 from extrap.figures.kv_length import means
 from extrap.results.series import Series, judged, select, series
 from extrap.results.stats.intervals import t_interval
