@@ -20,14 +20,11 @@ PROTOCOLS = {
 
 
 def means(rows):
-    """Rows whose values are means over depths, one per run, extension, protocol and length, without
-    intervals.
-    """
+    """Returns means over depths, a row per run, extension, protocol and length, no intervals."""
     rows = comparable(select(rows, **NEEDS)).dropna(subset="depth")
     key = ["run", "extension", "factor", "protocol", "length"]
-    return rows.assign(
-        value=rows.groupby(key, dropna=False)["value"].transform("mean"), low=np.nan, high=np.nan
-    ).drop_duplicates(key)
+    values = rows.groupby(key, dropna=False)["value"].transform("mean")
+    return rows.assign(value=values, low=np.nan, high=np.nan).drop_duplicates(key)
 
 
 def draw(rows):

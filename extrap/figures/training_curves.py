@@ -29,11 +29,8 @@ LEARNED = 0.9
 
 
 def draw(rows):
-    trained = (
-        select(rows, **NEEDS)
-        .assign(extension="direct", factor=1.0)
-        .drop_duplicates(["run", "protocol", "metric", "at"])
-    )
+    trained = select(rows, **NEEDS).assign(extension="direct", factor=1.0)
+    trained = trained.drop_duplicates(["run", "protocol", "metric", "at"])
     shown = {}
     for protocol, metric in parts(trained):
         part = trained[(trained["protocol"] == protocol) & (trained["metric"] == metric)]
@@ -55,25 +52,19 @@ def draw(rows):
 
 
 def parts(rows) -> list[tuple[str, str]]:
-    """(protocol, metric) of every part with points in training rows: losses, then accuracies, by
-    name. A part is drawn by its accuracy where some run comes to nine right answers in ten, else by
-    its loss: accuracy on running text, or of answers that are drawn at random, has no such end.
-    """
-    found = []
-    for protocol, part in rows.groupby("protocol"):
-        best = part.groupby("metric")["value"].max()
-        learned = "nll" not in best or best.get("accuracy", 0) >= LEARNED
-        found.append((str(protocol), "accuracy" if learned else "nll"))
-    return sorted(found, key=lambda part: (part[1] != "nll", part[0]))
+    """Returns (protocol, metric) of every part of the data: losses, then accuracies, by name."""
+    best = rows.groupby(["protocol", "metric"])["value"].max().unstack()
+    best = best.reindex(columns=["nll", "accuracy"])
+    learned = best["nll"].isna() | (best["accuracy"] >= LEARNED)
+    return [(str(part), metric) for metric, kind in (("nll", ~learned), ("accuracy", learned))
+            for part in best.index[kind]]  # fmt: skip
 
 
 def _labels(found) -> list[str]:
-    """As `label_ends` writes them, which says where those end that end early."""
-    ends = [s.rows["at"].max() for s in found]
-    return [
-        s.label if end == max(ends) else f"{s.label} (to {end:g})"
-        for s, end in zip(found, ends, strict=True)
-    ]
+    """Returns labels as `label_ends` writes them: runs that stop early get "(to STEP)"."""
+    ends = {s.label: s.rows["at"].max() for s in found}
+    last = max(ends.values())
+    return [name if end == last else f"{name} (to {end:g})" for name, end in ends.items()]
 
 
 def _diverged(rows: pd.DataFrame) -> str:
@@ -83,13 +74,12 @@ def _diverged(rows: pd.DataFrame) -> str:
 
 
 def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Training rows of runs that reached no gate at evaluation with the status of that."""
+    """Returns training rows with the status of evaluation, for runs that reached no gate there."""
     gates = rows[(rows["metric"] == "gate") & (rows["extension"] == "direct")]
     passed = set(gates.loc[gates["status"] == "ok", "run"])
-    failed = gates[~gates["run"].isin(passed)]
-    verdict = dict(zip(failed["run"], failed["status"], strict=True))
-    pairs = zip(part["run"], part["status"], strict=True)
-    return part.assign(status=[verdict.get(run, status) for run, status in pairs])
+    failed = gates[~gates["run"].isin(passed)].drop_duplicates("run", keep="last")
+    verdict = part["run"].map(failed.set_index("run")["status"])
+    return part.assign(status=verdict.fillna(part["status"]))
 
 
 def _curve(panel, s) -> End:
