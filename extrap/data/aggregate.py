@@ -139,11 +139,7 @@ class AggregateForm(SceneForm):
 class Aggregate(ScenePart):
     """Training sequences in which all kinds of questions follow the same labels.
 
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        labels: different ones
-        modulus: of counts
+    labels: number of different ones; modulus: of counts; size, weight: as of every part.
     """
 
     labels: Few = 4

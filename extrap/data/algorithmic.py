@@ -28,9 +28,7 @@ class String:
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithmic(Part):
-    """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a
-    training string.
-    """
+    """Training strings of one task. longest: symbols of a string."""
 
     size: Size = 32
     weight: Weight = 1.0

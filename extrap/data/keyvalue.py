@@ -30,7 +30,7 @@ from annotated_types import Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import EARLY, Drawn, Size, Weight
+from extrap.data.part import EARLY, Drawn, Size
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import Share
@@ -70,8 +70,6 @@ class KeyValue(Graded):
     answers on every slot.
 
     Args:
-        size: sequences per step
-        weight: of their mean loss in the sum
         depth: which record a query asks, Beta-distributed over the records: uniform, ends
             (Beta(.3, .3)), recency (Beta(3, 1))
         prefix: share of the hard sequences with a random amount of text before the records
@@ -81,7 +79,6 @@ class KeyValue(Graded):
     """
 
     size: Size = 32
-    weight: Weight = 2.0
     depth: Literal["uniform", "ends", "recency"] = "uniform"
     prefix: Share = 0.25
     scattered: Share = 0.25

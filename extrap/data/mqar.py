@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part, Size, Weight
+from extrap.data.part import Drawn, Part
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Count, Fraction
 from extrap.utils.errors import UserError
@@ -74,15 +74,10 @@ def draw_associations(context: Context, count: int, pairs: int, power: float) ->
 class MultiQuery(Part):
     """Training sequences of multi-query associative recall.
 
-    Args:
-        size: sequences per step
-        weight: of their mean loss in the sum
-        pairs: records of a sequence at most; each has from 1 to so many
-        power: of the gaps between records and questions; 1: all gaps alike, near 0: soon
+    pairs: records of a sequence at most; each has from 1 to so many; power: of the gaps between
+    records and questions, 1: all gaps alike, near 0: soon; size, weight: as of every part.
     """
 
-    size: Size = 64
-    weight: Weight = 2.0
     pairs: Count = 8
     power: Fraction = 0.01
 

@@ -24,7 +24,7 @@ from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
-from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.part import Drawn, stacked
 from extrap.data.trials.base import Questions, guess
 from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
@@ -39,14 +39,11 @@ FEWEST = 2  # with one document there is nothing to choose from
 class MultiDocument(Graded):
     """Training sequences of multi-document question answering.
 
-    size: sequences per step; weight: of their mean loss in the sum; facts: of a document, each with
-    a relation of its own; prefix: share of the hard sequences with a random amount of training text
-    before the documents, which puts documents on every slot. Easy: a log-uniform number of
-    documents from 2 to as many as fit; hard: a uniform number.
+    facts: of a document, each with a relation of its own; prefix: share of the hard sequences with
+    a random amount of training text before the documents, which puts documents on every slot. Easy:
+    a log-uniform number of documents from 2 to as many as fit; hard: a uniform number.
     """
 
-    size: Size = 64
-    weight: Weight = 2.0
     facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
     prefix: Share = 0.5
 

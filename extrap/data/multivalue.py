@@ -34,10 +34,9 @@ VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 class MultiValue(Graded):
     """Training sequences of keys with several values each.
 
-    size: sequences per step; weight: of their mean loss in the sum; values: the most records of a
-    key, drawn from 1 to it for every sequence; scattered: share of the hard sequences with a random
-    amount of training text between records. Easy: a log-uniform number of keys and no filler; hard:
-    a uniform number.
+    values: the most records of a key, drawn from 1 to it for every sequence; scattered: share of
+    the hard sequences with a random amount of training text between records. Easy: a log-uniform
+    number of keys and no filler; hard: a uniform number.
     """
 
     size: Size = 32

@@ -147,13 +147,7 @@ class NthForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Nth(ScenePart):
-    """Training sequences; each scene draws its own number of records of a key, from 2 to `copies`.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        copies: records of a key at most
-    """
+    """Training sequences. Each scene draws its number of records of a key, from 2 to `copies`."""
 
     copies: Copies = 5
 

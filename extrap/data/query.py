@@ -49,10 +49,9 @@ def most_asked_first(length: int) -> int:
 class Query(Graded):
     """Training sequences with the asked keys in front.
 
-    size: sequences per step; weight: of their mean loss in the sum; first: share of `first`, the
-    others are `both`. Easy: a log-uniform number of records in [2, length // 2 - 2]; hard: a
-    uniform one. The number of asked keys is uniform from 1 to the room for it, at most the number
-    of records; it moves the records over odd and even slots.
+    first: share of `first`, the others are `both`. Easy: a log-uniform number of records in [2,
+    length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to the room
+    for it, at most the number of records; it moves the records over odd and even slots.
     """
 
     size: Size = 16

@@ -100,11 +100,8 @@ class Recall(ScenePart):
 
     Their training accuracy cannot reach 1: an answer is one of several right ones.
 
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        demands: recall, span, or both, as often as each other
-        span: items that the end of a list counts
+    demands: recall, span, or both, as often as each other; span: items that the end of a list
+    counts; size, weight: as of every part.
     """
 
     demands: Demands = DEMANDS

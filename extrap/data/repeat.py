@@ -21,9 +21,7 @@ from extrap.utils.errors import UserError
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedText(Part):
-    """size: sequences per step; weight: of their mean loss in the sum; shortest: fewest tokens of a
-    text that is repeated.
-    """
+    """Training sequences of repeated text. shortest: fewest tokens of a text that is repeated."""
 
     size: Size = 16
     weight: Weight = 1.0

@@ -15,7 +15,7 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.part import Drawn, stacked
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.errors import UserError
@@ -106,14 +106,7 @@ class ScenePart(Graded):
 
     Easy sequences hold a log-uniform number of records, hard ones a uniform number, and half of
     these a random amount of text in front, which puts records on every slot.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
     """
-
-    size: Size = 64
-    weight: Weight = 2.0
 
     @property
     @abstractmethod

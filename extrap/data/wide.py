@@ -20,7 +20,7 @@ from annotated_types import Ge, Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.part import Drawn, stacked
 from extrap.data.trials.base import Form, OneQuestion, guess
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
@@ -105,14 +105,12 @@ class WideForm(Form):
 
 @dataclass(frozen=True, kw_only=True)
 class Wide(Graded):
-    """size: sequences per step; weight: of their mean loss in the sum; width, pool: as in WideForm.
+    """Training sequences of wide records. width, pool: as in WideForm.
 
     Easy: a log-uniform number of records; hard: a uniform one, and a random amount of training text
     in front of half of the sequences, which puts records on every slot.
     """
 
-    size: Size = 64
-    weight: Weight = 2.0
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
     pool: Annotated[int, Ge(2)] = 16
 
