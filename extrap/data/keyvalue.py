@@ -28,7 +28,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from annotated_types import Interval
 
-from extrap.data.context import Context
+from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import EARLY, Drawn, Size
 from extrap.data.trials.base import Form, OneQuestion
@@ -206,17 +206,11 @@ class PairForm(Form):
 
     def question(self, context: Context, depth: float) -> OneQuestion:
         length, n = context.length, self.records(context.length)
-        slots = self.distractors(length)
-        at = self.gold(length, depth)
+        slots, at = self.distractors(length), self.gold(length, depth)
         keys, values = context.keys(n), context.values(n)
         records = self.layout.records(keys, values)  # (n, width), gold first
-        filler = length - 1 - self.layout.query_width - self.layout.width * n
-        body = np.empty(self.body(length), np.int64)
-        text = np.ones(len(body), bool)
-        taken = slots[:, None] + np.arange(self.layout.width)
-        text[taken] = False
-        body[taken] = records[1:]
-        body[text] = context.text(filler)
+        text = context.text(self.body(length) - records[1:].size)
+        body = among(text, slots, records[1:])
         query = self.layout.queries(keys[0])
         return OneQuestion(
             np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),

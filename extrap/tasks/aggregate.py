@@ -58,7 +58,7 @@ class Aggregation(Retrieval):
         return {}
 
     def measure(self, cells: Recorder, form: AggregateForm, exam: Exam) -> np.ndarray:
-        questions = exam.questions(form)
+        questions = form.questions(exam, 0)
         scores = exam.score(questions)
         cells.answers(scores, {"drawn": questions.places["drawn"]})
         cells.value("chance", form.most_frequent(exam.length))

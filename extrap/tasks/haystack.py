@@ -28,14 +28,14 @@ import torch
 from annotated_types import Ge
 
 from extrap.data.keyvalue import Padded
-from extrap.data.multivalue import Needles, least, several_queries, several_values
+from extrap.data.multivalue import Needles, least, needles
 from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval, best_of, check_depths, curve
+from extrap.tasks.scoring.retrieval import Exam, Retrieval, best_of, check_depths, curve
 from extrap.utils.bounds import Count, Depths
 from extrap.utils.errors import UserError
 
@@ -104,8 +104,8 @@ class Haystack(Retrieval):
         return {
             "single": partial(self._moved, 1),
             "multikey": partial(self._moved, self.needles),
-            "multivalue": partial(self._several, several_values),
-            "multiquery": partial(self._several, several_queries),
+            "multivalue": partial(self._several, 1),
+            "multiquery": partial(self._several, self.needles),
             "passkey": self._passkey,
         }
 
@@ -130,13 +130,11 @@ class Haystack(Retrieval):
         layout, turns = exam.vocabulary.layout, exam.vocabulary.turns
         form = in_turns(Padded(pairs, layout=layout), turns)
         cells.value("guess", form.guess(exam.vocabulary, exam.length))
-        questions = partial(exam.questions, form)
+        questions = partial(form.questions, exam)
         return curve(cells, self.depths, questions, exam.scores, distances=True)
 
-    def _several(self, form: Callable[..., Needles], cells: Recorder, exam: Exam) -> np.ndarray:
-        trials = form(
-            exam.vocabulary, exam.stream, SEED, exam.length, self.needles, range(self.trials)
-        )
+    def _several(self, queries: int, cells: Recorder, exam: Exam) -> np.ndarray:
+        trials = needles(exam, self.needles, queries)
         scores = self._recalled(exam, trials)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
@@ -144,14 +142,13 @@ class Haystack(Retrieval):
         cells.answers({"all": np.all(scores["recall"], 1)}, {})
         cells.share("recall", scores["recall"])
         cells.drawn(trials.tokens, trials.answers)
-        queries = trials.asked.shape[1]  # of several values every record is right
-        values = exam.vocabulary.values
-        cells.value("guess", guess_in_turn(self.needles, queries, values) if queries else 1.0)
+        values = exam.vocabulary.values  # of several values every record is right
+        cells.value("guess", guess_in_turn(self.needles, queries, values) if queries > 1 else 1.0)
         return scores["recall"]
 
     def _recalled(self, exam: Exam, trials: Needles) -> dict[str, np.ndarray]:
         """Returns {metric: (n, m) bool}: which needles are found, in the order of their places."""
-        queries, likely = max(1, trials.asked.shape[1]), []
+        queries, likely = trials.asked.shape[1], []
         most, step = self.needles if queries == 1 else 1, exam.vocabulary.layout.width
         for every in exam.read(trials.tokens, step * (queries - 1) + 1):
             logits = every[:, ::step]
@@ -176,11 +173,11 @@ class Haystack(Retrieval):
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
         at = passkey_distances(nearest, farthest, self.distances)
-        exam = replace(exam, stream=noise(vocabulary, length), trials=self.passkey_trials)
+        exam = replace(exam, stream=noise(vocabulary, length), items=range(self.passkey_trials))
         correct = []
         for distance in at:
             depth = (farthest - distance) / (farthest - nearest)
-            questions = exam.questions(form, depth)
+            questions = form.questions(exam, depth)
             hits = exam.score(questions)["accuracy"]
             cell = cells.at(depth=depth, axis="distance", at=distance)
             cell.answers({"accuracy": hits}, {"distance": questions.distance})

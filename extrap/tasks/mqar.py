@@ -9,17 +9,16 @@ Sequences: extrap.data.mqar. Source: arXiv 2312.04927.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Interval, MinLen
 
-from extrap.data.context import Context
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
 from extrap.utils.bounds import Count, Different
 
 
@@ -60,8 +59,7 @@ class MultiQueryRecall(Retrieval):
             check_pairs("task.mqar", vocabulary, pairs, lengths[0])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
-        rng = np.random.default_rng((SEED, CODE, exam.length, form))
-        context = Context(rng, exam.vocabulary, exam.stream, exam.length)
+        (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
         made = draw_associations(context, self.trials, form, self.power)
         first = int(made.asked.min())
         likely = exam.read(made.tokens, exam.length - first)

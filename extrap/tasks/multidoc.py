@@ -21,12 +21,12 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Interval
 
 from extrap.data.facts import RELATIONS
-from extrap.data.multidoc import DocumentForm, Documents
-from extrap.data.trials.base import Questions
+from extrap.data.multidoc import DocumentForm
+from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Grid
+from extrap.tasks.scoring.retrieval import SEED, Grid
 from extrap.utils.bounds import Different, Fraction, Multiples
 from extrap.utils.errors import UserError
 
@@ -78,19 +78,18 @@ class MultiDoc(Grid):
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
         training length; of the grid; and of the retriever.
         """
-        documents = Documents(vocabulary, corpus.stream("validation"), self.facts, SEED)
-        known, items = self.gate_length(train_length), range(self.trials)
+        of, form = (vocabulary, corpus.stream("validation")), DocumentForm(self.facts)
+        known = Trials(*of, self.gate_length(train_length), range(self.trials), SEED)
         drawn = [
-            ("oracle", 1, documents.oracle(known, items), {}),
-            ("closed_book", 0, documents.closed_book(known, items), {}),
+            ("oracle", 1, form.without_search(known, 1), {}),
+            ("closed_book", 0, form.without_search(known, 0), {}),
         ]
         for top in sorted(self.top):
-            questions, handed = documents.retrieved(top, self.hit, items)
+            questions, handed = form.retrieved(known, top, self.hit)
             drawn.append(("retrieved", top, questions, {"handed": handed}))
 
         def measure(questions: Questions, more: dict, cells: Recorder, counter: Counter) -> None:
-            at = vocabulary, documents.stream, cells.where["length"]
-            exam = Exam(model, *at, self.trials, self.batch_tokens, counter)
+            exam = self.exam(model, counter, *of, cells.where["length"])
             cells.answers(exam.score(questions) | more, {})
 
         cells = [

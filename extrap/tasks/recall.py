@@ -63,7 +63,7 @@ class ListRecall(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: RecallForm, exam: Exam) -> np.ndarray:
-        questions, records = exam.questions(form), form.records(exam.length)
+        questions, records = form.questions(exam, 0), form.records(exam.length)
         wanted = form.wanted(records, form.demands[0])
         items = questions.values[:, wanted, 0]
         found = self._recalled(exam, questions.tokens, items)

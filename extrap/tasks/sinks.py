@@ -76,7 +76,7 @@ class SinkAblation(Grid, Diagnostic):
         for hidden in HIDDEN if exam.model.maskable else ():
             other = cells.at(protocol=cells.where["protocol"] + hidden)
             scores = partial(_hiding, exam, hidden)
-            found = curve(other, self.depths, partial(exam.questions, form), scores)
+            found = curve(other, self.depths, partial(form.questions, exam), scores)
             other.value("guess", form.guess(exam.vocabulary, exam.length))
             other.mean("change", found.mean(1) - plain.mean(1))
         return plain

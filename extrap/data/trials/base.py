@@ -1,10 +1,10 @@
 """Questions about one record of a context, whatever the form of context, record and answer."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -13,6 +13,29 @@ from extrap.data.trials.checksum import checksum
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The numbered trials of one length, in all that their draws follow from. stream (N,): tokens
+    of running text; items: the numbers; no trial depends on the others.
+    """
+
+    vocabulary: Vocabulary
+    stream: np.ndarray
+    length: int
+    items: Sequence[int]
+    seed: int = 0
+
+    def shorter(self, tokens: int) -> Self:
+        """Returns the same trials with so many tokens less."""
+        return replace(self, length=self.length - tokens)
+
+    def contexts(self, *code: int) -> Iterator[Context]:
+        """Yields the context of each trial; code: keeps the draws of test sets apart."""
+        for i in self.items:
+            rng = np.random.default_rng((self.seed, *code, i))
+            yield Context(rng, self.vocabulary, self.stream, self.length)
 
 
 @dataclass(frozen=True)
@@ -82,20 +105,9 @@ class Form(ABC):
         records and the filler, token for token.
         """
 
-    def questions(
-        self,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        seed: int,
-        length: int,
-        depth: float,
-        items: Iterable[int],
-    ) -> Questions:
-        """Returns the questions numbered `items` at a length and a depth: a pure function of the
-        arguments, each question independent of the other numbers.
-        """
-        rngs = (np.random.default_rng((seed, self.code, length, i)) for i in items)
-        made = [self.question(Context(rng, vocabulary, stream, length), depth) for rng in rngs]
+    def questions(self, trials: Trials, depth: float) -> Questions:
+        """Returns the questions of these trials at a depth: a pure function of the arguments."""
+        made = [self.question(each, depth) for each in trials.contexts(self.code, trials.length)]
         tokens, answers, values, *places = zip(*made, strict=True)
         index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
         return Questions(

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from extrap.data.trials.base import DEPTHS, Form, Questions
+from extrap.data.trials.base import DEPTHS, Form, Questions, Trials
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
@@ -26,23 +26,15 @@ from extrap.utils.errors import UserError
 SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
 
 
-@dataclass(frozen=True)
-class Exam:
-    """A model and the material of its questions at one length; it counts the tokens read."""
+@dataclass(frozen=True, kw_only=True)
+class Exam(Trials):
+    """Trials and the model that reads them, the same trials for every run; it counts the tokens
+    read.
+    """
 
     model: Model
-    vocabulary: Vocabulary
-    stream: np.ndarray
-    length: int
-    trials: int
     batch_tokens: int
     counter: Counter
-
-    def questions(self, form: Any, depth: float = 0) -> Questions:
-        """Returns a question of every trial, the same for every run."""
-        return form.questions(
-            self.vocabulary, self.stream, SEED, self.length, depth, range(self.trials)
-        )
 
     def score(self, questions: Questions) -> dict[str, np.ndarray]:
         """Returns {metric: (trials,) bool}. accuracy: all tokens of the answer are the most likely
@@ -167,12 +159,19 @@ class Retrieval(AtLengths):
             for length in lengths:
                 form.check(f"task.{self.name}", vocabulary, length)
 
+    def exam(
+        self, model: Model, counter: Counter, vocabulary: Vocabulary, stream: np.ndarray, n: int
+    ) -> Exam:
+        """Returns the trials of a length, for a model."""
+        of, read = (vocabulary, stream, n, range(self.trials), SEED), self.batch_tokens
+        return Exam(*of, model=model, batch_tokens=read, counter=counter)
+
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of every length and protocol."""
         stream = corpus.stream("validation")
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
-            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
+            exam = self.exam(model, counter, vocabulary, stream, n)
             if (guess := self.guess(form, vocabulary, n)) is not None:
                 cells.value("guess", guess)
             correct = self.measure(cells, form, exam)
@@ -234,7 +233,7 @@ class Grid(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
-        return curve(cells, self.depths, partial(exam.questions, form), exam.scores)
+        return curve(cells, self.depths, partial(form.questions, exam), exam.scores)
 
 
 def curve(
