@@ -98,3 +98,47 @@ class Algorithmic(Part):
             place = slice(start, start + len(string.tokens))
             row[place], score[place] = string.tokens, string.answers
         return sequences, scored[:, 1:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewritten(Algorithmic):
+    """x1 ... xn from all symbols between two marks; the answer is n symbols and the mark."""
+
+    mark: ClassVar[int]
+
+    @abstractmethod
+    def answer(self, symbols: np.ndarray) -> np.ndarray:
+        """Returns the symbols of the answer."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
+        mark = vocabulary.key(self.mark)
+        return self._string([mark, *symbols, mark, *self.answer(symbols), mark], n)
+
+    def width(self, n: int) -> int:
+        return 2 * n + 3
+
+    def answer_width(self, n: int) -> int:
+        return n + 1
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        return float(vocabulary.values) ** -n
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Algorithmic):
+    """n bits between two marks; the answer is one bit."""
+
+    mark: ClassVar[int]
+
+    @abstractmethod
+    def answer(self, bits: np.ndarray) -> int:
+        """Returns the answer, 0 or 1."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        bits, mark = rng.integers(2, size=n), vocabulary.key(self.mark)
+        answer = vocabulary.value(self.answer(bits))
+        return self._string([mark, *vocabulary.value(bits), mark, answer], n)
+
+    def width(self, n: int) -> int:
+        return n + 3
