@@ -19,7 +19,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
 
-from extrap.data.trials.checksum import checksum
+from extrap.data.trials.base import checksum
 from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most
 from extrap.data.trials.published import read
 from extrap.data.vocabulary import Vocabulary

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from extrap.data.trials.checksum import checksum
+from extrap.data.trials.base import checksum
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import (
     bootstrap_mean,
