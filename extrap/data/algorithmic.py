@@ -12,7 +12,7 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, at_least
 from extrap.utils.errors import UserError
 
 
@@ -67,14 +67,8 @@ class Algorithmic(Part):
     def check_marks(cls, option: str, vocabulary: Vocabulary) -> None:
         """Raises UserError if the vocabulary has too few ids."""
         for kind, least in (("keys", cls.marks), ("values", cls.least_values)):
-            if getattr(vocabulary, kind) < least:
-                name = kind.removesuffix("s")
-                raise UserError(
-                    f"data.vocabulary.{kind}",
-                    getattr(vocabulary, kind),
-                    f"{option} needs {least} {name} ids for its marks and symbols",
-                    "raise it",
-                )
+            why = f"for the marks and symbols of {option}"
+            at_least(f"data.vocabulary.{kind}", getattr(vocabulary, kind), least, why)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.check_marks(option, vocabulary)
@@ -82,7 +76,7 @@ class Algorithmic(Part):
             raise UserError(
                 f"{option}.longest",
                 self.longest,
-                (f"the longest string and its answer are {self.width(self.longest)} tokens"),
+                f"the longest string and its answer are {self.width(self.longest)} tokens",
                 f"give fewer symbols, or raise data.length={length}",
             )
 

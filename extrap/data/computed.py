@@ -32,7 +32,7 @@ import numpy as np
 
 from extrap.data.algorithmic import Algorithmic, Judged, Rewritten, String
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import at_most
 
 PARITY, SORT, ADDITION, PLUS, EQUALS, S5, EXCHANGE, CYCLE, HINTS = range(7, 16)
 """Key ids; hints are all from HINTS on."""
@@ -112,16 +112,11 @@ class HintedAddition(Addition):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.longest > (most := self.most(vocabulary)):
-            raise UserError(
-                f"{option}.longest",
-                self.longest,
-                f"data.vocabulary.keys={vocabulary.keys} has hints for {most} digits",
-                "give fewer, or raise data.vocabulary.keys",
-            )
+        why = f"the hints of data.vocabulary.keys={vocabulary.keys}"
+        at_most(f"{option}.longest", self.longest, self.most(vocabulary), why)
 
     def most(self, vocabulary: Vocabulary) -> int:
-        return vocabulary.keys - HINTS - 1
+        return max(0, vocabulary.keys - HINTS - 1)
 
     def _written(
         self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]

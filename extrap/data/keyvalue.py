@@ -33,7 +33,7 @@ from extrap.data.curriculum import Graded, counts
 from extrap.data.part import EARLY, Drawn, Size
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.bounds import Share
+from extrap.utils.bounds import Share, at_least, at_most
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
@@ -48,13 +48,8 @@ def most(length: int) -> int:
 
 def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
     """Raises UserError if `records` of a sequence of `length` tokens cannot have a key each."""
-    if records > vocabulary.keys:
-        raise UserError(
-            "data.vocabulary.keys",
-            vocabulary.keys,
-            f"{records} records in {length} tokens need a key each",
-            (f"raise data.vocabulary.keys to {records} or more, or use shorter lengths"),
-        )
+    why = f"a key for each of the records in {length} tokens"
+    at_least("data.vocabulary.keys", vocabulary.keys, records, why)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,13 +255,8 @@ class Padded(PairForm):
         return self.pairs
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.pairs > (most := self.layout.most(length)):
-            raise UserError(
-                f"{option}.pairs",
-                self.pairs,
-                f"a context of {length} tokens holds at most {most} records",
-                "give fewer, or leave the shorter lengths out",
-            )
+        why = f"the records that {length} tokens hold"
+        at_most(f"{option}.pairs", self.pairs, self.layout.most(length), why)
         super().check(option, vocabulary, length)
 
     def distractors(self, length: int) -> np.ndarray:

@@ -24,11 +24,10 @@ from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
 from extrap.data.part import Drawn, stacked
-from extrap.data.trials.base import Questions, Trials, guess
+from extrap.data.trials.base import Questions, Trials, check_records, guess
 from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
-from extrap.utils.errors import UserError
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
 FEWEST = 2  # with one document there is nothing to choose from
@@ -115,13 +114,7 @@ class DocumentForm:
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         documents = self.records(vocabulary, length)
-        if documents < FEWEST:
-            raise UserError(
-                f"{option}.facts",
-                self.facts,
-                f"{length} tokens hold {max(0, documents)} documents and a question",
-                f"give longer lengths, which hold {FEWEST}",
-            )
+        check_records(f"{option}.facts", length, documents, FEWEST)
         check_keys(vocabulary, documents, length)
 
     def questions(self, trials: Trials, depth: float) -> Questions:

@@ -23,8 +23,7 @@ from extrap.data.keyvalue import check_keys, most
 from extrap.data.part import Drawn, Size, Weight, stacked
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.bounds import Count, Share
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Share, at_most
 
 PLAIN = RecordLayout()
 VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
@@ -45,16 +44,9 @@ class MultiValue(Graded):
     scattered: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.values > min(most(length), vocabulary.values):
-            raise UserError(
-                f"{option}.values",
-                self.values,
-                (
-                    f"a sequence of {length} tokens holds {most(length)} records, and "
-                    f"data.vocabulary.values={vocabulary.values}"
-                ),
-                "give fewer",
-            )
+        fit = min(most(length), vocabulary.values)
+        why = f"for {length} tokens and data.vocabulary.values={vocabulary.values}"
+        at_most(f"{option}.values", self.values, fit, why)
         check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:

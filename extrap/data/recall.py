@@ -26,8 +26,7 @@ from annotated_types import MinLen
 from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count, Different
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Different, at_most
 
 Demand = Literal["recall", "span"]
 DEMANDS: tuple[Demand, ...] = get_args(Demand)
@@ -53,13 +52,8 @@ class RecallForm(SceneForm):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.span > self.records(length):
-            raise UserError(
-                f"{option}.span",
-                self.span,
-                f"{length} tokens hold {self.records(length)} items",
-                "give fewer",
-            )
+        most = self.records(length)
+        at_most(f"{option}.span", self.span, most, f"the items that {length} tokens hold")
 
     def wanted(self, records: int, demand: Demand) -> np.ndarray:
         """Returns the indices of the items that a demand wants, in order."""

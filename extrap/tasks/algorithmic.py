@@ -23,7 +23,6 @@ from extrap.tasks.base import Counter, Model, Progress, Result, Task, batches
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.tasks.scoring.retrieval import SEED
 from extrap.utils.bounds import Count, Different, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,36 +68,30 @@ class LengthGeneralisation(Task):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         if min(self.multiples) > 1:
-            raise UserError(
-                self.option("multiples"),
-                problem="the trained lengths need one multiple of at most 1",
-                remedy="add one",
+            raise self.error(
+                "multiples", "the trained lengths need one multiple of at most 1", "add one"
             )
         if len(set(self.symbols)) < len(self.symbols) or self.symbols[0] < 1:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
+            raise self.error(
+                "multiples",
+                (
                     f"with longest={self.longest} these are {self.symbols} symbols, which "
                     "must differ and be above 0"
                 ),
-                remedy="leave some out",
+                "leave some out",
             )
         if not set(self.ask) <= set(TASKS):
-            raise UserError(
-                self.option("ask"),
-                problem="unknown protocol",
-                remedy=f"choose from {', '.join(TASKS)}",
-            )
+            raise self.error("ask", "unknown protocol", f"choose from {', '.join(TASKS)}")
         for name in self.ask:
             TASKS[name].check_marks("task.algorithmic", vocabulary)
             if self.symbols[-1] > (most := TASKS[name].most(vocabulary)):
-                raise UserError(
-                    self.option("multiples"),
-                    problem=(
+                raise self.error(
+                    "multiples",
+                    (
                         f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of "
                         f"{name}, but the longest string has {self.symbols[-1]}"
                     ),
-                    remedy="raise it, or give smaller multiples",
+                    "raise it, or give smaller multiples",
                 )
 
     def run(

@@ -89,22 +89,22 @@ class Diagnostics(AtLengths, Diagnostic):
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest <= FIRST:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
+            raise self.error(
+                "multiples",
+                (
                     f"the shortest length is {shortest} tokens, but attention is measured "
                     f"after the first {FIRST}"
                 ),
-                remedy="give greater multiples",
+                "give greater multiples",
             )
         if "records" in self.contents and most(longest) >= vocabulary.keys:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
+            raise self.error(
+                "multiples",
+                (
                     f"{longest} tokens hold {most(longest)} records and the dummy needs one "
                     f"more key, but data.vocabulary.keys={vocabulary.keys}"
                 ),
-                remedy="give smaller multiples, or train with more keys",
+                "give smaller multiples, or train with more keys",
             )
         corpus.check("validation", longest + 1)
 

@@ -26,7 +26,6 @@ from extrap.tasks.base import Counter, Diagnostic, Inside, Progress, Result, bat
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import TextLoss, report_losses
 from extrap.utils.bounds import Fraction, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,19 +55,19 @@ class Gap(TextLoss, Diagnostic):
     def check(self, corpus, vocabulary, train_length: int) -> None:
         n = self.half(train_length)
         if n < 1:
-            raise UserError(
-                self.option("share"),
-                problem=f"this share of {train_length} training tokens is no token",
-                remedy="give a larger share",
+            raise self.error(
+                "share",
+                f"this share of {train_length} training tokens is no token",
+                "give a larger share",
             )
         if self.lengths(train_length)[0] <= n:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
+            raise self.error(
+                "multiples",
+                (
                     "the second half begins after the first, so multiples must be above "
                     f"task.gap.share={self.share:g}"
                 ),
-                remedy="leave smaller ones out",
+                "leave smaller ones out",
             )
         super().check(corpus, vocabulary, train_length)
 

@@ -37,7 +37,6 @@ from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval, best_of, check_depths, curve
 from extrap.utils.bounds import Count, Depths
-from extrap.utils.errors import UserError
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
 
@@ -90,14 +89,14 @@ class Haystack(Retrieval):
         needed = least(self.needles, self.needles, layout) + vocabulary.turns.extra
         if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
             most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
-            raise UserError(
-                self.option("needles"),
-                problem=(
+            raise self.error(
+                "needles",
+                (
                     f"{shortest} tokens, data.vocabulary.keys={vocabulary.keys} and "
                     f"values={vocabulary.values} allow at most {most} needles with a query "
                     "each"
                 ),
-                remedy="give fewer",
+                "give fewer",
             )
 
     def forms(self) -> dict[str, Measure]:

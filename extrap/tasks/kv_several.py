@@ -18,8 +18,7 @@ from extrap.data.trials.base import Trials, guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
-from extrap.utils.bounds import Count, Multiples
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Multiples, at_most
 
 CODE = 4  # keeps the random draws apart from those of other layouts
 
@@ -72,14 +71,8 @@ class KVSeveral(Retrieval):
         return {"": 1 / vocabulary.values}
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        if self.queries > lengths[0] // 4:
-            raise UserError(
-                self.option("queries"),
-                problem=(
-                    f"{lengths[0]} tokens hold at most {lengths[0] // 4} records with a query each"
-                ),
-                remedy="give fewer",
-            )
+        why = f"of records that {lengths[0]} tokens hold with a query each"
+        at_most(f"task.{self.name}.queries", self.queries, lengths[0] // 4, why)
         check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:

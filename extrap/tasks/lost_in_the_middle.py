@@ -135,10 +135,10 @@ class LostInTheMiddle(Task):
         option = "task.lost-in-the-middle"
         if self.path is None:
             if (ids := most(self.characters)) < max(self.pairs):
-                raise UserError(
-                    self.option("pairs"),
-                    problem=f"{self.option('characters')} makes ids for only {ids} records",
-                    remedy="give more characters, or fewer pairs",
+                raise self.error(
+                    "pairs",
+                    f"{self.option('characters')} makes ids for only {ids} records",
+                    "give more characters, or fewer pairs",
                 )
             fewest, longest = min(self.pairs), self.characters
         else:
@@ -146,10 +146,10 @@ class LostInTheMiddle(Task):
             fewest = len(examples[0].values)
             longest = max(len(value.encode()) for e in examples for value in e.values)
         if self.generate and self.generate < (least := len(OPENING) + longest):
-            raise UserError(
-                self.option("generate"),
-                problem=f"the opening and the longest value are {least} bytes",
-                remedy=f"give at least {least}, or 0 to leave substring and format out",
+            raise self.error(
+                "generate",
+                f"the opening and the longest value are {least} bytes",
+                f"give at least {least}, or 0 to leave substring and format out",
             )
         if self.indices is not None and max(self.indices) >= fewest:
             raise UserError(

@@ -28,7 +28,6 @@ from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
 from extrap.tasks.scoring.retrieval import SEED, Grid
 from extrap.utils.bounds import Different, Fraction, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +67,10 @@ class MultiDoc(Grid):
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
         if self.top and max(self.top) >= vocabulary.keys:
-            raise UserError(
-                self.option("top"),
-                problem=f"expected numbers below data.vocabulary.keys={vocabulary.keys}",
-                remedy="give smaller ones",
+            raise self.error(
+                "top",
+                f"expected numbers below data.vocabulary.keys={vocabulary.keys}",
+                "give smaller ones",
             )
 
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:

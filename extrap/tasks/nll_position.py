@@ -24,7 +24,6 @@ from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindows, WindowLoss, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,10 +49,10 @@ class NLLPosition(WindowLoss):
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if min(self.multiples) >= 1 and self.lengths(train_length)[0] <= train_length:
-            raise UserError(
-                self.option("multiples"),
-                problem="every multiple must be above 1, past the training length",
-                remedy="leave the others out",
+            raise self.error(
+                "multiples",
+                "every multiple must be above 1, past the training length",
+                "leave the others out",
             )
         super().check(corpus, vocabulary, train_length)
 

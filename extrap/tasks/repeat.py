@@ -30,7 +30,6 @@ from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.base import Counter, Model, Progress, Result, batches
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import TextLoss
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,14 +61,14 @@ class Repeat(TextLoss):
         super().check(corpus, vocabulary, train_length)
         longest = max(self.lengths(train_length))
         if not 1 <= self.period * train_length < longest:
-            raise UserError(
-                self.option("period"),
-                problem=(
+            raise self.error(
+                "period",
+                (
                     "the repeated text has at least one token and ends within the longest "
                     f"length: expected from {1 / train_length:g} to below "
                     f"{longest / train_length:g}, the greatest of task.repeat.multiples"
                 ),
-                remedy="give a period in that range",
+                "give a period in that range",
             )
 
     def run(

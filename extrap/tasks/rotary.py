@@ -32,7 +32,6 @@ from extrap.tasks.diagnosis import rotary_stats as stats
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.utils.bounds import Count, Different, Multiples
-from extrap.utils.errors import UserError
 
 Several = Annotated[int, Ge(2)]
 SEED = 0
@@ -59,10 +58,10 @@ class RotaryScores(AtLengths, Diagnostic):
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest < 2 * max(self.keys, self.queries):
-            raise UserError(
-                self.option("multiples"),
-                problem=f"half of {shortest} tokens is less than {self.keys} keys",
-                remedy=f"give greater multiples, or fewer task.{self.name}.keys and queries",
+            raise self.error(
+                "multiples",
+                f"half of {shortest} tokens is less than {self.keys} keys",
+                f"give greater multiples, or fewer task.{self.name}.keys and queries",
             )
         corpus.check("validation", longest + 1)
 

@@ -18,7 +18,6 @@ from extrap.data.trace import Hops, TraceForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.retrieval import Grid
 from extrap.utils.bounds import Different, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +41,13 @@ class VariableTracking(Grid):
         shortest = min(self.lengths(train_length))
         most = list(self.forms().values())[self.hops.index(max(self.hops))]
         if most.records(shortest) < most.fewest_tested:
-            raise UserError(
-                self.option("hops"),
-                problem=(
+            raise self.error(
+                "hops",
+                (
                     f"{shortest} tokens hold {most.records(shortest)} records, but two "
                     f"chains of {most.hops} hops need {most.fewest_tested}"
                 ),
-                remedy="give fewer hops or longer lengths",
+                "give fewer hops or longer lengths",
             )
 
     def forms(self) -> dict[str, TraceForm]:

@@ -10,6 +10,8 @@ from typing import Annotated
 
 from annotated_types import BaseMetadata, Ge, Gt, Interval, MinLen
 
+from extrap.utils.errors import UserError
+
 
 @dataclass(frozen=True)
 class Different(BaseMetadata):
@@ -23,3 +25,19 @@ Depths = Annotated[Sequence[Share], Different()]
 """Places of a context, 0 the first and 1 the last."""
 Multiples = Annotated[Sequence[Annotated[float, Gt(0)]], MinLen(1), Different()]
 """Evaluated lengths over the training length."""
+
+
+def at_most(option: str, value: float, most: float, why: str) -> None:
+    """Raises UserError for a value above a bound that follows from other options. why: from
+    which.
+    """
+    if value > most:
+        raise UserError(option, value, f"expected at most {most}, {why}", "give a smaller number")
+
+
+def at_least(option: str, value: float, least: float, why: str) -> None:
+    """Raises UserError for a value below a bound that follows from other options. why: from
+    which.
+    """
+    if value < least:
+        raise UserError(option, value, f"expected at least {least}, {why}", "give a larger number")

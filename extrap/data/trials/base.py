@@ -11,6 +11,7 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.vocabulary import RecordLayout, Vocabulary
+from extrap.utils.errors import UserError
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
@@ -132,6 +133,15 @@ def checksum(*drawn: np.ndarray) -> int:
     models are paired only where the checksums of their questions are the same.
     """
     return zlib.crc32(b"".join(np.ascontiguousarray(array, "<i8").tobytes() for array in drawn))
+
+
+def check_records(option: str, length: int, records: int, fewest: int = 2) -> None:
+    """Raises UserError if a context holds fewer than so many records next to its question."""
+    if records < fewest:
+        problem = (
+            f"{length} tokens hold {max(0, records)} records and a question, {fewest} are needed"
+        )
+        raise UserError(option, problem=problem, remedy="give longer lengths")
 
 
 def guess(records: int, values: int) -> float:
