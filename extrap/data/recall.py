@@ -16,23 +16,21 @@ items, span 3, k0 the mark R, k1 the mark S:
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
-from annotated_types import MinLen
 
 from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count, Different, at_most
+from extrap.utils.bounds import Count, OneOrMore, at_most
 
 Demand = Literal["recall", "span"]
 DEMANDS: tuple[Demand, ...] = get_args(Demand)
 MARKS = len(DEMANDS)
 """Key ids 0 and 1 are the marks of the demands, in their order."""
-Demands = Annotated[Sequence[Demand], MinLen(1), Different()]
+Demands = OneOrMore[Demand]
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.part import Drawn, stacked
 from extrap.data.trials.base import Form, OneQuestion, check_records, guess
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import at_most
+from extrap.utils.bounds import Several, at_most
 from extrap.utils.errors import UserError
 
 WIDEST = 8
@@ -94,7 +94,7 @@ class Wide(Graded):
     """
 
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
-    pool: Annotated[int, Ge(2)] = 16
+    pool: Several = 16
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         WideForm(self.width, self.pool).check(option, vocabulary, length)

@@ -7,14 +7,12 @@ decoding says. The strings: extrap.data.strings; arXiv 2305.19466.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
-from annotated_types import MinLen
 
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
@@ -22,7 +20,7 @@ from extrap.results.stats.intervals import bootstrap_mean, wilson
 from extrap.tasks.base import Counter, Model, Progress, Result, Task, batches
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.tasks.scoring.retrieval import SEED
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +51,7 @@ class LengthGeneralisation(Task):
     longest: Count = 20
     trials: Count = 200
     batch_tokens: Count = 4096
-    ask: Annotated[Sequence[str], MinLen(1), Different()] = (
+    ask: OneOrMore[str] = (
         "copy",
         "reverse",
         "even-pairs",

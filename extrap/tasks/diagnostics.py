@@ -45,9 +45,7 @@ is not part of them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from annotated_types import Ge, MinLen
+from typing import ClassVar, Literal
 
 from extrap.data.keyvalue import most
 from extrap.data.vocabulary import Vocabulary
@@ -57,10 +55,8 @@ from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 from extrap.utils.errors import UserError
-
-Several = Annotated[int, Ge(2)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +73,7 @@ class Diagnostics(AtLengths, Diagnostic):
     within: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
-    contents: Annotated[Sequence[Literal["records", "text"]], MinLen(1), Different()] = CONTENTS
+    contents: OneOrMore[Literal["records", "text"]] = CONTENTS
     inputs: Several = 32
     places: Several = 33
     slots: Several = 11

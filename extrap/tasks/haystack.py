@@ -21,11 +21,10 @@ extrap.data.keyvalue (the first two), extrap.data.multivalue. Sources: RULER, ar
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from annotated_types import Ge
 
 from extrap.data.keyvalue import Padded
 from extrap.data.multivalue import Needles, least, needles
@@ -36,7 +35,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval, best_of, check_depths, curve
-from extrap.utils.bounds import Count, Depths
+from extrap.utils.bounds import Count, Depths, Several
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
 
@@ -76,8 +75,8 @@ class Haystack(Retrieval):
 
     depths: Depths = DEPTHS
     trials: Count = 100
-    needles: Annotated[int, Ge(2)] = 4
-    distances: Annotated[int, Ge(2)] = 32
+    needles: Several = 4
+    distances: Several = 32
     passkey_trials: Count = 10
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:

@@ -26,7 +26,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
-from extrap.utils.bounds import Count, Different, Share
+from extrap.utils.bounds import Count, OneOrMore, Share
 from extrap.utils.errors import UserError
 
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
@@ -121,11 +121,11 @@ class LostInTheMiddle(Task):
     name: ClassVar[str] = "lost-in-the-middle"
 
     path: str | None = None
-    pairs: Annotated[Sequence[Count], MinLen(1), Different()] = (1, 2, 4)
+    pairs: OneOrMore[Count] = (1, 2, 4)
     characters: Annotated[int, Interval(ge=1, le=UUID)] = 36
     depths: Annotated[Sequence[Share], MinLen(1)] = (0, 0.5, 1)
     indices: Annotated[Sequence[Annotated[int, Ge(0)]], MinLen(1)] | None = None
-    query: Annotated[Sequence[Query], MinLen(1), Different()] = ("last", "both")
+    query: OneOrMore[Query] = ("last", "both")
     trials: Count = 20
     generate: Annotated[int, Ge(0)] = 40
     seed: Annotated[int, Ge(0)] = 0

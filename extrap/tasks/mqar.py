@@ -8,18 +8,16 @@ task.mqar.pairs=[4]` is the first of these.
 Sequences: extrap.data.mqar. Source: arXiv 2312.04927.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from annotated_types import Interval, MinLen
 
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
-from extrap.utils.bounds import Count, Different
+from extrap.utils.bounds import Count, Fraction, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +40,8 @@ class MultiQueryRecall(Retrieval):
     name: ClassVar[str] = "mqar"
     inner: ClassVar[bool] = True
 
-    pairs: Annotated[Sequence[Count], MinLen(1), Different()] = (2, 4)
-    power: Annotated[float, Interval(gt=0, le=1)] = 0.01
+    pairs: OneOrMore[Count] = (2, 4)
+    power: Fraction = 0.01
 
     def forms(self) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from extrap.data.facts import RELATIONS
 from extrap.data.multidoc import DocumentForm
@@ -27,7 +27,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
 from extrap.tasks.scoring.retrieval import SEED, Grid
-from extrap.utils.bounds import Different, Fraction, Multiples
+from extrap.utils.bounds import Count, Different, Fraction, Multiples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class MultiDoc(Grid):
 
     multiples: Multiples = (1, 2, 4)
     facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
-    top: Annotated[Sequence[Annotated[int, Ge(1)]], Different()] = (1, 2, 3, 5, 10, 20, 40)
+    top: Annotated[Sequence[Count], Different()] = (1, 2, 3, 5, 10, 20, 40)
     hit: Fraction = 0.1
 
     def forms(self) -> dict[str, DocumentForm]:

@@ -8,16 +8,13 @@ their order stay. Sequences: extrap.data.trace. Source: variable tracking of RUL
 2404.06654.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-from annotated_types import MinLen
+from typing import ClassVar
 
 from extrap.data.trace import Hops, TraceForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Different, Multiples
+from extrap.utils.bounds import Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +31,7 @@ class VariableTracking(Grid):
     words: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
-    hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3, 4)
+    hops: OneOrMore[Hops] = (1, 2, 3, 4)
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)

@@ -6,7 +6,7 @@ repeats them. A constructor called from Python takes what it is given.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from annotated_types import BaseMetadata, Ge, Gt, Interval, MinLen
 
@@ -18,12 +18,16 @@ class Different(BaseMetadata):
     """No value of a list stands in it twice."""
 
 
+T = TypeVar("T")
+OneOrMore = Annotated[Sequence[T], MinLen(1), Different()]
+"""A list of different values."""
 Count = Annotated[int, Ge(1)]
+Several = Annotated[int, Ge(2)]
 Fraction = Annotated[float, Interval(gt=0, le=1)]
 Share = Annotated[float, Interval(ge=0, le=1)]
 Depths = Annotated[Sequence[Share], Different()]
 """Places of a context, 0 the first and 1 the last."""
-Multiples = Annotated[Sequence[Annotated[float, Gt(0)]], MinLen(1), Different()]
+Multiples = OneOrMore[Annotated[float, Gt(0)]]
 """Evaluated lengths over the training length."""
 
 
