@@ -66,31 +66,18 @@ class LengthGeneralisation(Task):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         if min(self.multiples) > 1:
-            raise self.error(
-                "multiples", "the trained lengths need one multiple of at most 1", "add one"
-            )
+            problem = "the trained lengths need one multiple of at most 1"
+            raise self.error("multiples", problem, "add one")
         if len(set(self.symbols)) < len(self.symbols) or self.symbols[0] < 1:
-            raise self.error(
-                "multiples",
-                (
-                    f"with longest={self.longest} these are {self.symbols} symbols, which "
-                    "must differ and be above 0"
-                ),
-                "leave some out",
-            )
+            problem = f"with longest={self.longest} the strings have {self.symbols} symbols"
+            raise self.error("multiples", problem, "give lengths above 0 that differ")
         if not set(self.ask) <= set(TASKS):
             raise self.error("ask", "unknown protocol", f"choose from {', '.join(TASKS)}")
         for name in self.ask:
             TASKS[name].check_marks("task.algorithmic", vocabulary)
             if self.symbols[-1] > (most := TASKS[name].most(vocabulary)):
-                raise self.error(
-                    "multiples",
-                    (
-                        f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of "
-                        f"{name}, but the longest string has {self.symbols[-1]}"
-                    ),
-                    "raise it, or give smaller multiples",
-                )
+                ids = f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of {name}"
+                raise self.error("multiples", ids, "raise it, or give smaller multiples")
 
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress

@@ -199,27 +199,15 @@ class AtLengths(Task):
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if min(self.multiples) < self.least:
-            raise self.error(
-                "multiples",
-                (
-                    "every multiple of the training length must be a number of at least "
-                    f"{self.least:g}"
-                ),
-                "leave smaller ones out",
-            )
+            problem = f"expected multiples of the training length of at least {self.least:g}"
+            raise self.error("multiples", problem, "leave smaller ones out")
         if len({*self.lengths(train_length)}) < len(self.multiples):
-            raise self.error(
-                "multiples",
-                f"two multiples of train_length={train_length} are the same length",
-                "leave one out",
-            )
+            problem = f"two multiples of train_length={train_length} are the same length"
+            raise self.error("multiples", problem, "leave one out")
         inside = self.within and max(self.multiples) <= 1
         if self.needs_one and 1 not in self.multiples and not inside:
-            raise self.error(
-                "multiples",
-                f"the multiples must include 1, which shows whether {self.needs_one}",
-                "add 1",
-            )
+            problem = f"the multiples must include 1, which shows whether {self.needs_one}"
+            raise self.error("multiples", problem, "add 1")
 
     def gate_length(self, train_length: int) -> int:
         """Returns the length of the gate: L, or the shortest length if L is not evaluated."""

@@ -85,23 +85,12 @@ class Diagnostics(AtLengths, Diagnostic):
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest <= FIRST:
-            raise self.error(
-                "multiples",
-                (
-                    f"the shortest length is {shortest} tokens, but attention is measured "
-                    f"after the first {FIRST}"
-                ),
-                "give greater multiples",
-            )
+            problem = f"attention is measured after the first {FIRST} of {shortest} tokens"
+            raise self.error("multiples", problem, "give greater multiples")
         if "records" in self.contents and most(longest) >= vocabulary.keys:
-            raise self.error(
-                "multiples",
-                (
-                    f"{longest} tokens hold {most(longest)} records and the dummy needs one "
-                    f"more key, but data.vocabulary.keys={vocabulary.keys}"
-                ),
-                "give smaller multiples, or train with more keys",
-            )
+            held = f"{longest} tokens hold {most(longest)} records and a dummy"
+            problem = f"{held}, more than data.vocabulary.keys={vocabulary.keys}"
+            raise self.error("multiples", problem, "give smaller multiples")
         corpus.check("validation", longest + 1)
 
     def run(

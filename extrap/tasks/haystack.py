@@ -24,7 +24,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 
 from extrap.data.keyvalue import Padded
 from extrap.data.multivalue import Needles, least, needles
@@ -34,7 +33,7 @@ from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import Exam, Retrieval, best_of, check_depths, curve
+from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
 from extrap.utils.bounds import Count, Depths, Several
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
@@ -146,13 +145,10 @@ class Haystack(Retrieval):
 
     def _recalled(self, exam: Exam, trials: Needles) -> dict[str, np.ndarray]:
         """Returns {metric: (n, m) bool}: which needles are found, in the order of their places."""
-        queries, likely = trials.asked.shape[1], []
-        most, step = self.needles if queries == 1 else 1, exam.vocabulary.layout.width
-        for every in exam.read(trials.tokens, step * (queries - 1) + 1):
-            logits = every[:, ::step]
-            of_values = best_of(logits, exam.vocabulary.value_ids, most)
-            likely.append(torch.stack([logits.topk(most, -1).indices, of_values]).cpu().numpy())
-        full, restricted = np.concatenate(likely, 1)  # (n, queries, tokens that are named)
+        queries, step = trials.asked.shape[1], exam.vocabulary.layout.width
+        most, last = self.needles if queries == 1 else 1, step * (queries - 1) + 1
+        named = exam.named(trials.tokens, last, exam.vocabulary.value_ids, most)
+        full, restricted = named[:, :, ::step]  # (n, queries, tokens that are named)
         if queries > 1:
             places = trials.asked.argsort(1)[:, :, None]
             full, restricted = (

@@ -60,10 +60,9 @@ class MultiQueryRecall(Retrieval):
         (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
         made = draw_associations(context, self.trials, form, self.power)
         first = int(made.asked.min())
-        likely = exam.read(made.tokens, exam.length - first)
-        named = np.concatenate([logits.argmax(-1).cpu().numpy() for logits in likely])
+        full, _ = exam.named(made.tokens, exam.length - first, exam.vocabulary.value_ids)
         answers = np.take_along_axis(made.tokens, made.asked + 1, 1)
-        right = np.take_along_axis(named, made.asked - first, 1) == answers
+        right = np.take_along_axis(full[..., 0], made.asked - first, 1) == answers
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(made.tokens, made.asked)

@@ -27,7 +27,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
 from extrap.tasks.scoring.retrieval import SEED, Grid
-from extrap.utils.bounds import Count, Different, Fraction, Multiples
+from extrap.utils.bounds import Count, Different, Fraction, Multiples, at_most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +66,8 @@ class MultiDoc(Grid):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        if self.top and max(self.top) >= vocabulary.keys:
-            raise self.error(
-                "top",
-                f"expected numbers below data.vocabulary.keys={vocabulary.keys}",
-                "give smaller ones",
-            )
+        fewer = f"fewer than data.vocabulary.keys={vocabulary.keys}"
+        at_most(f"task.{self.name}.top", max(self.top, default=0), vocabulary.keys - 1, fewer)
 
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the

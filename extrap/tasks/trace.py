@@ -37,15 +37,11 @@ class VariableTracking(Grid):
         super().check(corpus, vocabulary, train_length)
         shortest = min(self.lengths(train_length))
         most = list(self.forms().values())[self.hops.index(max(self.hops))]
-        if most.records(shortest) < most.fewest_tested:
-            raise self.error(
-                "hops",
-                (
-                    f"{shortest} tokens hold {most.records(shortest)} records, but two "
-                    f"chains of {most.hops} hops need {most.fewest_tested}"
-                ),
-                "give fewer hops or longer lengths",
-            )
+        held = most.records(shortest)
+        if held < most.fewest_tested:
+            need = f"two chains of {most.hops} hops need {most.fewest_tested}"
+            problem = f"{shortest} tokens hold {held} records, but {need}"
+            raise self.error("hops", problem, "give fewer hops or longer lengths")
 
     def forms(self) -> dict[str, TraceForm]:
         return {f"hops-{hops}": TraceForm(hops) for hops in self.hops}

@@ -72,9 +72,15 @@ class Exam(Trials):
             "format": (full[:, None, -width:] == questions.values).all(2).any(1),
         }
 
-    def read(self, tokens: np.ndarray, last: int) -> Iterator[torch.Tensor]:
-        """Yields the logits (B, last, vocab) at the end of each of these tokens (n, T)."""
-        return (texts[0] for texts in self.read_alike([tokens], last))
+    def named(self, tokens: np.ndarray, last: int, ids: Sequence[int], most: int = 1) -> np.ndarray:
+        """Returns the most likely ids after each of the last tokens of (n, T), of all and of these:
+        (2, n, last, most).
+        """
+        found = []
+        for (logits,) in self.read_alike([tokens], last):
+            each = logits.topk(most, -1).indices, best_of(logits, ids, most)
+            found.append(torch.stack(each).cpu().numpy())
+        return np.concatenate(found, 1)
 
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
