@@ -8,12 +8,9 @@ loss explodes once a window hides it.
 Colour: olive
 """
 
-from dataclasses import replace
-
-import torch
-
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, Size, place
+from extrap.extensions.layers import late_rows
+from extrap.model.scheme import Scheme, Size
 from extrap.schemes.window import Window
 
 
@@ -45,7 +42,6 @@ def check_defined(scheme: Scheme) -> None:
 
 def hides(window: Window, scheme: Scheme) -> bool:
     """True if the window hides a token that some layer of the scheme sees, at 4 windows' length."""
-    n = 4 * max(window.width, scheme.shape.length)
-    last = place(scheme, torch.arange(n, dtype=torch.float64)).block(n - 1, n)
-    layers = (replace(last, layer=layer) for layer in range(scheme.shape.layers))
-    return any(bool((at.visible & ~window.sees(at)).any()) for at in layers)
+    n, layers = 4 * max(window.width, scheme.shape.length), range(scheme.shape.layers)
+    late = (late_rows(scheme, layer, n) for layer in layers)
+    return any(bool((at.visible & ~window.sees(at)).any()) for at in late)
