@@ -17,12 +17,11 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
 from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layers import Unreadable, read
+from extrap.pretrained.plain import Plain, length_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import quiet, replaced, still, through, transformers
 from extrap.utils.errors import UserError
 
-LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
-"""Where a config says the context that a model was trained for."""
 PROBE = 40
 """Tokens of the reading that compares logits."""
 READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
@@ -181,24 +180,6 @@ def _on_input(module: nn.Module, n: int, change: Any) -> Any:
     return module.register_forward_pre_hook(before, with_kwargs=True)
 
 
-def length_of(config: Any) -> int | None:
-    """Returns the context that a model was trained for, in tokens; None if the config is silent."""
-    own = config.get_text_config()
-    found = (getattr(own, name, None) for name in LENGTHS)
-    return next((n for n in found if isinstance(n, int)), None)
-
-
-def table_rows(net: Any) -> int | None:
-    """Returns the positions of a table of embeddings, None without one: a table beside that of
-    words which has a row for each position, and two at most that some families leave before them.
-    """
-    words, length = net.get_input_embeddings(), length_of(net.config)
-    tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
-    if length is not None and any(length <= m.num_embeddings <= length + 2 for m in tables):
-        return length
-    return None
-
-
 def converted(net: Any, length: int) -> GPT | None:
     """Returns a GPT with the weights of a transformers model, which both share; None for a family
     outside READ, or a variant that a GPT has no form for.
@@ -224,6 +205,14 @@ def converted(net: Any, length: int) -> GPT | None:
     except (KeyError, ValueError, RuntimeError):
         return None
     return made.requires_grad_(True).train(net.training)
+
+
+def adapted(net: Any, length: int) -> GPT | Plain:
+    """Returns adapt(net, length), or a Plain where that does not reach its positions."""
+    try:
+        return adapt(net, length)
+    except UserError as error:
+        return Plain(net, length, error.problem)
 
 
 def adapt(net: Any, length: int | None = None) -> GPT:

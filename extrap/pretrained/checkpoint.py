@@ -18,12 +18,11 @@ import torch
 
 from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
-from extrap.pretrained.adapter import adapt, length_of
+from extrap.pretrained.adapter import adapted
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
-from extrap.pretrained.plain import Plain
+from extrap.pretrained.plain import Plain, length_of, looks_ahead
 from extrap.pretrained.seam import quiet, transformers
-from extrap.pretrained.variable import looks_ahead
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -144,7 +143,7 @@ class Checkpoint:
         gives logits alone.
         """
         files(self.folder)  # says what is wrong with the weights, pickles among it
-        return _adapted(self._net(DTYPES[dtype], empty), self.length(length))
+        return adapted(self._net(DTYPES[dtype], empty), self.length(length))
 
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
         """Returns the architecture with weights as drawn, of its own depth or another."""
@@ -156,7 +155,7 @@ class Checkpoint:
         config.num_hidden_layers = deep
         with self._one_line():
             made = self._class(config)._from_config(config, dtype=torch.float32)
-        return _adapted(made.eval(), self.length(length))
+        return adapted(made.eval(), self.length(length))
 
     @cached_property
     def sha256(self) -> str:
@@ -222,13 +221,6 @@ class Checkpoint:
                 why = " ".join(str(error).split()) or type(error).__name__
                 problem = f"transformers does not read it ({why:.160})"
                 raise UserError(self.place, problem=problem) from None
-
-
-def _adapted(net: Any, length: int) -> GPT | Plain:
-    try:
-        return adapt(net, length)
-    except UserError as error:
-        return Plain(net, length, error)
 
 
 def _to_halves(net: Any, layout: Any, config: Any) -> None:
