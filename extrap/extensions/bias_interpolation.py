@@ -11,15 +11,16 @@ from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.probe import moves_with_coordinates
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
+from extrap.utils.bounds import Factor
 
 
 class BiasInterpolation(Interpolation):
-    """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
+    """factor: s; null is adaptive, s = max(1, T / L).
 
     Works with biases that depend on the distance alone. Source: arXiv 2310.13017
     """
 
-    def __init__(self, factor: float | None = None):
+    def __init__(self, factor: Factor | None = None):
         super().__init__(factor)
 
     def check(self, scheme: Scheme) -> None:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from extrap.extensions.base import SchemeExtension, check_factor, with_parts
+from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.extensions.effect import check_distances
 from extrap.extensions.probe import reads_coordinates
 from extrap.model.distance_maps import Divided
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import turns_pairs
+from extrap.utils.bounds import Factor
 
 
 class Squeezed(Scheme):
@@ -32,15 +33,14 @@ class Squeezed(Scheme):
 
 
 class Interpolation(SchemeExtension):
-    """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
+    """factor: s; null is adaptive, s = max(1, T / L).
 
     Works with rotary and sinusoidal schemes and other functions of a real coordinate; tables, clips
     and biases of distance have methods of their own. Changes the model inside L unless adaptive.
     Source: arXiv 2306.15595
     """
 
-    def __init__(self, factor: float | None = 8.0):
-        check_factor(factor)
+    def __init__(self, factor: Factor | None = 8.0):
         self.factor = factor
 
     def check(self, scheme: Scheme) -> None:

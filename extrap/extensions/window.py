@@ -15,15 +15,12 @@ from extrap.schemes.window import Window
 
 
 class Windowed(SchemeExtension):
-    """width: W in tokens, the query among them; null stands for L. Raises ValueError for a width
-    below 1.
+    """width: W in tokens, the query among them; null stands for L.
 
     Refuses schemes that see no farther anyway. Source: https://kexue.fm/archives/9431
     """
 
     def __init__(self, width: Size | None = None):
-        if width is not None and width < 1:
-            raise ValueError(f"width={width}: a query sees itself, so at least 1")
         self.width = width
 
     def extend(self, scheme: Scheme) -> Scheme:

@@ -25,14 +25,14 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import product, softmax, wide
-from extrap.model.shape import Shape, Size
+from extrap.model.shape import Pairs, Shape, Size
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
 from extrap.utils.words import one_edit_apart
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64
 
-__all__ = ["OutOfRange", "Shape", "Size", "Where", "even_spacing", "product", "softmax"]
+__all__ = ["OutOfRange", "Pairs", "Shape", "Size", "Where", "even_spacing", "product", "softmax"]
 __all__ += ["whole_steps", "wide"]
 
 
