@@ -22,7 +22,7 @@ from extrap.pretrained.adapter import adapted
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
 from extrap.pretrained.plain import Plain, length_of, looks_ahead
-from extrap.pretrained.seam import quiet, transformers
+from extrap.pretrained.seam import installed, quiet, transformers
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -30,7 +30,6 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PACKAGE = "package:"
-EXTRA = "pip install 'extrap[pretrained]'"
 INDEX = "model.safetensors.index.json"
 
 
@@ -66,10 +65,8 @@ def files(folder: Path) -> list[Path]:
 
 
 def _tensors(path: Path) -> list[str]:
-    try:
+    with installed(path):
         from safetensors import SafetensorError, safe_open
-    except ImportError:
-        raise UserError(path, problem="needs the package safetensors", remedy=EXTRA) from None
     if not path.is_file():  # a pipe would be read for ever
         raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
     try:
@@ -205,11 +202,8 @@ class Checkpoint:
             raise UserError(self.place, problem=problem, remedy="give a causal model")
 
     def _package(self) -> Any:
-        try:
+        with installed(self.place):
             return transformers()
-        except ImportError:
-            problem = "needs the package transformers"
-            raise UserError(self.place, problem=problem, remedy=EXTRA) from None
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
@@ -261,10 +255,8 @@ def _in_package(place: str) -> Path:
 
 
 def _from_hub(name: str) -> Path:
-    try:
+    with installed(name):
         from huggingface_hub import snapshot_download
-    except ImportError:
-        raise UserError(name, problem="needs the package huggingface_hub", remedy=EXTRA) from None
     try:
         kinds = ["config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json"]
         kinds += FILES

@@ -11,6 +11,7 @@ from torch import nn
 from extrap.model.gpt import GPT
 from extrap.pretrained.families import BLOOM, GPT2, MPT, Llama, NeoX
 from extrap.pretrained.family import Family
+from extrap.pretrained.seam import installed
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
 from extrap.schemes.partial_rope import PartialRoPE
@@ -22,15 +23,8 @@ def export(model: GPT, folder: Path, **entries: Any) -> None:
     """Writes the folder. entries: more for config.json, such as bos_token_id. Raises UserError for
     a model without an equal in transformers, and without the package safetensors.
     """
-    try:
+    with installed("export"):
         from safetensors.torch import save_file
-    except ImportError:
-        raise UserError(
-            "export",
-            problem="needs the package safetensors",
-            remedy="pip install 'extrap[pretrained]'",
-        ) from None
-
     family = family_of(model)
     if family is None or "spectrum" in vars(model.scheme):
         raise UserError(
