@@ -23,6 +23,12 @@ OneOrMore = Annotated[Sequence[T], MinLen(1), Different()]
 """A list of different values."""
 Count = Annotated[int, Ge(1)]
 Several = Annotated[int, Ge(2)]
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+Factor = Annotated[float, Interval(ge=1, le=1_000_000)]
+"""Of lengths; past it numbers overflow."""
+Base = Annotated[float, Gt(1)]
+"""Of a grid of frequencies, in which later pairs turn slower."""
 Fraction = Annotated[float, Interval(gt=0, le=1)]
 Share = Annotated[float, Interval(ge=0, le=1)]
 Depths = Annotated[Sequence[Share], Different()]
