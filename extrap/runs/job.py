@@ -15,13 +15,12 @@ from extrap.extensions.base import Extension
 from extrap.results.places import place
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
-from extrap.runs.dashboard import Dashboard
+from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
-from extrap.runs.dashboard.view_only import ViewOnly
 from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.pretraining import Pretraining, Training
+from extrap.runs.pretraining import Training
 from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
@@ -85,7 +84,8 @@ class Job:
     @property
     def trainings(self) -> list[Training]:
         """The trainings that lead to the run, in their order."""
-        return self.training.chain() if self.training else []
+        parent = self.training and self.training.parent
+        return [training for training in (parent, self.training) if training]
 
     @property
     def trained_on(self) -> str:
@@ -165,11 +165,11 @@ class Job:
     def show(self, training: Training | None = None) -> None:
         """Opens the dashboard's page of this job, or the page of a training before its own."""
         own = training in (None, self.training)
-        run, label = (self.run, self.label) if own else (training.run, training.label)
         extension = self.extension_stem if own else DIRECT
-        names = self.study, run.name, extension, label, self.trained_on
-        said = tuple(self.task_names), run.identity
-        page = Page(*names, run.seed, self.source.length, *said, size=self.source.params)
+        of = training or self.training or self.source
+        names = self.study, of.run.name, extension, of.label, self.trained_on
+        said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
+        page = Page(*names, *said, size=self.source.params)
         self.dashboard.start(page)
 
 
@@ -190,10 +190,10 @@ def make(
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)
-    training = Pretraining(source) if isinstance(source, Fresh) else None
+    training = Training(source) if isinstance(source, Fresh) else None
     if config["finetune"]:
         name = written(choice, without_factor(own))
-        training = FineTuned(source, training, extension, name)
+        training = FineTuned(source, training, extension=extension, extension_name=name)
     if training is None and config["stage"] == "train":
         remedy = "stage=evaluate evaluates it, finetune=lora tunes it"
         raise UserError("stage", "train", f"{source.label} is trained already", remedy)

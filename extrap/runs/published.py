@@ -22,14 +22,13 @@ from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.pretrained.checkpoint import DTYPES, Checkpoint
-from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
 from extrap.runs.source import Source
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
 
 PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
@@ -165,17 +164,8 @@ class Published(Source):
         return super().weights(run, model)
 
     def note(self) -> None:
-        """Keeps layers.json beside the configuration: which positions are on in which layers."""
         with self.run.alone():
             self.run.claim()
-            if not (path := self.run.folder / "layers.json").exists():
-                write_json(path, self._layers())
-
-    def _layers(self) -> Any:
-        try:
-            return layer_table(self.model("meta"))
-        except NotApplicable as error:
-            return str(error)
 
     @property
     def reads(self) -> dict[str, Any]:

@@ -38,13 +38,15 @@ def registered(kind: str) -> str:
     return f"extrap-{kind}-{fingerprint(charts()[kind])}"
 
 
-def strings(**words: str) -> dict[str, str]:
-    """The words of a panel: a value for each column of CHOSEN, a title and the scale of y."""
-    return {"title": "", "scale": "linear"} | dict.fromkeys(CHOSEN, "") | words
+def strings(**chosen: str) -> dict[str, str]:
+    """Returns the words of a panel: a value for each column of CHOSEN, a title, the scale of y."""
+    title = " ".join(chosen[name] for name in ("task", "protocol", "metric"))
+    scale = "log" if chosen["metric"] == "perplexity" else "linear"
+    return {"title": title, "scale": scale, **chosen}
 
 
 def fields() -> dict[str, str]:
-    """The columns of a panel, each under its own name."""
+    """Returns the columns of a panel, each under its own name."""
     return {column: column for column in COLUMNS}
 
 
