@@ -178,7 +178,7 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.end("held", str(holder))
         if not in_sweep and self.command is None:
-            print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
+            print("\n".join(closing(entry)), file=sys.stderr)
 
 
 def prepare(composed: Composed) -> Experiment:
@@ -197,16 +197,14 @@ def done(this) -> bool:
     return this.config["accept_rows"] and this.stage != "train" and measured(this)
 
 
-def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
-    """Returns where the rows are, and commands that show and compare them. another: an option
-    worth comparing with.
-    """
+def closing(entry: Entry) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them."""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap plot {entry.study}",
-        f"next: extrap table {entry.study}; the same with {another}, say, to compare",
+        f"next: extrap table {entry.study}; the same with another extension=, to compare",
     ]
 
 

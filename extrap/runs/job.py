@@ -12,6 +12,7 @@ from typing import Any
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
+from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results.places import place
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
@@ -96,12 +97,6 @@ class Job:
     def results(self) -> Path:
         return place(RESULTS, self.study)
 
-    @property
-    def another(self) -> str:
-        """An option that makes a run to compare this one with: `scheme=alibi`."""
-        group, *others = self.source.others
-        return f"{group}={next(name for name in others if name != self.choices[group])}"
-
     # --- tasks
 
     @property
@@ -158,7 +153,9 @@ class Job:
         return self._built[1]
 
     def vocabulary_of(self, task: Task) -> Vocabulary:
-        return self.source.vocabulary_for(task.words)
+        """Returns the vocabulary of a task: words as keys and values if it can use them."""
+        own = self.source.vocabulary
+        return own.words if task.words and isinstance(own, PublishedVocabulary) else own
 
     # --- the machine
 

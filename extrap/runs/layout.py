@@ -67,13 +67,3 @@ def of_rows(path: Path) -> ResultFile | None:
         case [run, extension, task] if SAFE.fullmatch(run):
             return ResultFile(path.parent.parent.name, run, extension, task)
     return None
-
-
-def of_note(path: Path) -> ResultFile | None:
-    """Returns the parts of the name of a note in a run folder; None also in a folder that
-    `extrap clean` is about to remove.
-    """
-    match path.stem.rsplit("__", 2):
-        case [study, extension, task] if SAFE.fullmatch(run := path.parent.parent.name):
-            return ResultFile(study, run, extension, task)
-    return None

@@ -6,7 +6,7 @@ runs/.jobs/<study>/<run>__<extension>.json     one job, written when it starts
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -15,17 +15,7 @@ from typing import Any
 
 from extrap.results.places import having, place
 from extrap.runs.folder import Named, read_json, write_json
-from extrap.runs.layout import (
-    CURVE,
-    DIRECT,
-    RESULTS,
-    RUNS,
-    SAFE,
-    USED,
-    ResultFile,
-    of_note,
-    of_rows,
-)
+from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
@@ -212,7 +202,7 @@ def studies() -> list[str]:
 
 
 def entries(study: str) -> list[Entry]:
-    """Returns the jobs of a study: those with a file, then those with rows or notes alone. Raises
+    """Returns the jobs of a study: those with a file, then those with rows alone. Raises
     UserError, which lists the studies here, for an unknown study.
     """
     if study not in (known := studies()):
@@ -225,14 +215,21 @@ def entries(study: str) -> list[Entry]:
         if e and e.study == study
     }
     runs = {run for run, _ in found}
-    for run, extension, task, config in (*_noted(study), *_measured(study)):
-        if (task, extension) == (CURVE, DIRECT) and run in runs:
+    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
+        if (file := of_rows(path)) is None or (file.task == CURVE and file.run in runs):
             continue
-        if (run, extension) not in found:
-            found[run, extension] = Entry(study, run, extension, {})
-        if not found[run, extension].command:
-            found[run, extension].tasks.setdefault(task, config)
+        new = Entry(study, file.run, file.extension, {})
+        entry = found.setdefault((file.run, file.extension), new)
+        if not entry.command:
+            entry.tasks.setdefault(file.task, _config(file))
     return list(found.values())
+
+
+def _config(file: ResultFile) -> str:
+    """Returns the hash of an evaluation from its note, else from its rows."""
+    noted = Named(file.run).note(file.note).get("config")
+    known = (row.get("config") or "" for row in _table(file.rows) or [])
+    return noted if isinstance(noted, str) else next(known, "")
 
 
 def uses(run: str) -> set[str]:
@@ -253,23 +250,6 @@ def _read(path: Path) -> Entry | None:
     except (TypeError, AttributeError):
         return None
     return entry if all(isinstance(name, str) and SAFE.fullmatch(name) for name in names) else None
-
-
-def _noted(study: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yields (run, extension, task, config) of every evaluation that finished here."""
-    for path in sorted(RUNS.glob("*/done/*.json")):
-        file = of_note(path)
-        config: Any = read_json(path).get("config")
-        if file is not None and file.study == study and isinstance(config, str):
-            yield file.run, file.extension, file.task, config
-
-
-def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yields (run, extension, task, config) of every file of rows."""
-    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
-        if (file := of_rows(path)) is not None:
-            config = next((row.get("config") or "" for row in _table(path) or []), "")
-            yield file.run, file.extension, file.task, config
 
 
 def _table(path: Path) -> list[dict[str, str]] | None:

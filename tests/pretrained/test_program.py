@@ -263,7 +263,7 @@ def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
 
 def test_a_config_that_names_no_end_of_text_asks_for_one(place, elsewhere):
     saved(elsewhere / "endless", "gpt2", bos_token_id=None, eos_token_id=None)
-    with pytest.raises(UserError, match=r"^model\.bos=null: the config names neither bos_token_id"):
+    with pytest.raises(UserError, match=r"^model\.bos=null: no config names bos_token_id"):
         validate.check(asked("model.checkpoint=endless"))
     validate.check(asked("model.checkpoint=endless", "model.bos=0", "task.nll.multiples=[1]"))
 

@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -11,9 +10,6 @@ from extrap.results import rows
 from extrap.runs import checkpoint, validate
 from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.job import Job
-from extrap.runs.published import Published
-from extrap.runs.source import Fresh
 from extrap.runs.train import train
 from extrap.utils import progress
 from extrap.utils.errors import UserError
@@ -97,14 +93,6 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
         assert len(files) == (stage == "all")
         assert all(list(elsewhere.glob(line.removeprefix("rows: "))) for line in files)
     assert not list((elsewhere / "runs").glob("*/.*.json"))
-
-
-@pytest.mark.parametrize("source", [Fresh, Published])
-def test_a_run_is_never_compared_with_itself(source):
-    for choice in source.others[1:]:
-        this = SimpleNamespace(source=source, choices={source.others[0]: choice})
-        another = Job.another.fget(this)
-        assert another.startswith(f"{source.others[0]}=") and another.partition("=")[2] != choice
 
 
 def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():

@@ -1,11 +1,9 @@
-"""Rows as W&B wants them. Rows are dicts with None where a value is missing, all of one run,
-extension and task.
+"""Rows as W&B takes them: dicts with None for missing values, all of one run, extension and task.
 
 train/<part>/<metric>                          history, x = train/step
 eval/<task>/<protocol>/<metric>[/depth d]      history, x = eval/length; of every nll also the
                                                perplexity, exp(nll)
-depth/<task>/<protocol>/<metric> at <length>   history, x = depth/at: the curve that sags in the
-                                               middle
+depth/<task>/<protocol>/<metric> at <length>   history, x = depth/at
 <task>/<protocol>/<metric>[/depth d] at <n>    summary, a scalar for each length
 table/<task>                                   table, a line per row
 
@@ -13,7 +11,7 @@ Measurements with a further coordinate (axis, layer, head) stay with the rows.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 AXES = {"train/*": "train/step", "eval/*": "eval/length", "depth/*": "depth/at"}
@@ -24,43 +22,35 @@ COLUMNS = ["protocol", "length", "depth", "metric", "value", "low", "high", "n",
 
 def curve(rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the training curve, a point per step."""
-    points = Points("train/step")
-    for row in rows:
-        named = row.get("task") == "train" and row.get("axis") == "step"
-        if named and row.get("value") is not None:
-            points.add(row["at"], f"train/{row['protocol']}/{row['metric']}", row["value"])
-    return points.sorted()
+    steps = [row for row in rows if row.get("task") == "train" and row.get("axis") == "step"]
+    named = ((row["at"], f"train/{row['protocol']}/{row['metric']}", row["value"]) for row in steps)
+    return _points("train/step", named)
 
 
 def by_length(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per length."""
-    points = Points("eval/length")
-    for name, row, value in _measured(task, rows):
-        depth = "" if row.get("depth") is None else f"/depth {row['depth']:g}"
-        points.add(row["length"], f"eval/{name}{depth}", value)
-    return points.sorted()
+
+    def depth(row: dict) -> str:
+        return "" if row.get("depth") is None else f"/depth {row['depth']:g}"
+
+    found = _measured(task, rows)
+    return _points("eval/length", ((r["length"], f"eval/{n}{depth(r)}", v) for n, r, v in found))
 
 
 def by_depth(task: str, rows: Sequence[dict]) -> list[dict[str, float]]:
     """Returns the scores of a task, a point per depth."""
-    points = Points("depth/at")
-    for name, row, value in _measured(task, rows):
-        if row.get("depth") is not None:
-            points.add(row["depth"], f"depth/{name} at {row['length']}", value)
-    return points.sorted()
+    found = [each for each in _measured(task, rows) if each[1].get("depth") is not None]
+    named = ((row["depth"], f"depth/{name} at {row['length']}", v) for name, row, v in found)
+    return _points("depth/at", named)
 
 
-class Points(dict[float, dict[str, float]]):
-    """Points of a history by their place on the axis."""
-
-    def __init__(self, axis: str):
-        self.axis = axis
-
-    def add(self, at: float, name: str, value: float) -> None:
-        self.setdefault(at, {self.axis: at})[name] = value
-
-    def sorted(self) -> list[dict[str, float]]:
-        return [self[at] for at in sorted(self)]
+def _points(axis: str, found: Iterable[tuple[float, str, float | None]]) -> list[dict[str, float]]:
+    """Returns points of a history from (place on the axis, name, value)."""
+    points: dict[float, dict[str, float]] = {}
+    for at, name, value in found:
+        if value is not None:
+            points.setdefault(at, {axis: at})[name] = value
+    return [points[at] for at in sorted(points)]
 
 
 def summary(task: str, rows: Sequence[dict]) -> dict[str, float]:
