@@ -165,12 +165,12 @@ def reported(line: Callable[[Exception], str | None] = lambda error: None) -> It
         if (known := disk_fault(error) or line(error)) is not None:
             _end(2, known)
         traceback.print_exc()
-        progress.failed(traceback.format_exception_only(error)[-1].strip())
+        progress.end("failed", traceback.format_exception_only(error)[-1].strip())
         raise SystemExit(1) from None
 
 
 def _end(code: int, text: str) -> None:
-    progress.failed(text)
+    progress.end("failed", text)
     end("extrap", text, code)
 
 

@@ -48,23 +48,19 @@ class Search:
         texts(job, int(job.extension.factor * job.source.length))
 
     def run(self) -> None:
-        """Prints how to evaluate the factors that it finds, or found before."""
+        """Prints the command that evaluates the factors."""
         import torch
 
         from extrap.runs.evaluate import trained_model
-        from extrap.runs.longrope_search import find_factors, kept, read, texts, write
+        from extrap.runs.longrope_search import find_factors, texts
         from extrap.utils.progress import Progress
 
         job = self.job
         torch.set_num_threads(job.config["threads"])
         s = job.extension.factor
-        with job.run.alone():
-            if (factors := read(path := kept(job.run, s), s)) is None:
-                held_out = texts(job, int(s * job.source.length))
-                with Progress("search") as progress:
-                    factors = find_factors(trained_model(job), held_out, s, progress)
-                write(path, s, factors)
-        print(command(factors))
+        held_out = texts(job, int(s * job.source.length))
+        with job.run.alone(), Progress("search") as progress:
+            print(command(find_factors(trained_model(job), held_out, s, progress)))
 
 
 def command(factors: list[float]) -> str:

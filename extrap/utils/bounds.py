@@ -1,7 +1,6 @@
 """Bounds of options that many signatures share: `trials: Count = 200`.
 
-They are read where a configuration becomes an object (extrap.runs.hints), so that no constructor
-repeats them. A constructor called from Python takes what it is given.
+extrap.runs.hints checks them in configurations; a call from Python is not checked.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from extrap.utils.errors import UserError
 
 @dataclass(frozen=True)
 class Different(BaseMetadata):
-    """No value of a list stands in it twice."""
+    """No value of a list occurs twice."""
 
 
 T = TypeVar("T")

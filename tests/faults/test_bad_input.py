@@ -22,7 +22,7 @@ from extrap.runs import checkpoint
 from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.job import Job
-from extrap.runs.training import checkpoint_io as resume
+from extrap.runs.training import trainer as resume
 from extrap.utils import untrusted
 from extrap.utils.errors import UserError
 from tests.faults import (
