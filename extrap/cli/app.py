@@ -1,17 +1,12 @@
 """The frame around a Hydra program: configuration files found from anywhere, mistakes told in one
 line, sweeps as processes.
-
-Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was
-asked for, or a disk that takes nothing; 130 interrupted; 141 the reader of a pipe stopped.
 """
 
 import os
 import sys
-import traceback
 import warnings
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -24,14 +19,13 @@ from omegaconf.errors import OmegaConfBaseException
 from extrap.cli import config_guard, help
 from extrap.cli.composed import Composed, plain
 from extrap.cli.hydra_errors import explain, misplaced
-from extrap.cli.shared import end, gone
+from extrap.cli.shared import reported
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join
 from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
-from extrap.utils import progress, streams
-from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 
@@ -123,7 +117,7 @@ def main(program: Program) -> None:
     )  # advice for people, not for programmers
     warnings.filterwarnings("once", category=UserWarning, module="extrap")
     overrides: list[str] = []
-    with reported(lambda error: explain(error, overrides, program.conf)):
+    with reported(explain=lambda error: explain(error, overrides, program.conf)):
         names.TYPED[:] = sys.argv
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
@@ -139,43 +133,6 @@ def main(program: Program) -> None:
         if _sweeps(config_guard.checked(program.conf, args), args):
             sys.argv.insert(1, SWEEPING[0])
         hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
-
-
-@contextmanager
-def reported(line: Callable[[Exception], str | None] = lambda error: None) -> Iterator[None]:
-    """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's
-    mistake and how to put it.
-    """
-    streams.settle()
-    try:
-        yield
-        sys.stdout.flush()
-    except UserError as error:
-        _end(2, str(error))
-    except KeyboardInterrupt:
-        _interrupted()
-    except SystemExit as end:
-        # Lightning answers Ctrl-C by ending with exit code 1 from inside its handler.
-        if end.code == 1 and isinstance(end.__context__, KeyboardInterrupt):
-            _interrupted()
-        raise
-    except Exception as error:
-        if isinstance(error, OSError):
-            gone(error)
-        if (known := disk_fault(error) or line(error)) is not None:
-            _end(2, known)
-        traceback.print_exc()
-        progress.failed(traceback.format_exception_only(error)[-1].strip())
-        raise SystemExit(1) from None
-
-
-def _end(code: int, text: str) -> None:
-    progress.failed(text)
-    end("extrap", text, code)
-
-
-def _interrupted() -> None:
-    _end(130, "interrupted; the same command continues")
 
 
 def _parsed() -> Namespace:

@@ -22,6 +22,7 @@ from extrap.cli import schema as config
 from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import Experiment, prepare
+from extrap.cli.shared import reported
 from extrap.cli.sweep.process import Process
 from extrap.utils.paths import conf_dir
 
@@ -56,7 +57,7 @@ def shared(words: Sequence[str]) -> None:
     others = [
         word for word, name in zip(words, names, strict=True) if name not in GROUPS or name in PLAIN
     ]
-    with cli.reported(lambda error: explain(error, list(words), conf_dir())):
+    with reported(explain=lambda error: explain(error, list(words), conf_dir())):
         cfg = set_in(composed(*chosen), others)
         prepare(plain(cfg)).check()
     began(cfg)
