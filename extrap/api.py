@@ -143,13 +143,14 @@ a study on disk as a file.
 def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
     import torch
 
-    from extrap.cli import composing, program
+    from extrap.cli import program
+    from extrap.cli.composed import composed
 
     threads = torch.get_num_threads()
     try:
-        composed = composing.composed(words)
-        torch.set_num_threads(composed.values["threads"])
-        yield program.job(composed, source)
+        this = composed(words)
+        torch.set_num_threads(this.values["threads"])
+        yield program.job(this, source)
     finally:
         torch.set_num_threads(threads)
 

@@ -10,10 +10,11 @@ import json
 import math
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault, printable
@@ -34,12 +35,13 @@ def parser(
     json: bool = False,
     plugins: bool = False,
     conf: bool = False,
+    words: bool = False,
 ) -> argparse.ArgumentParser:
     """Returns a parser with the arguments that commands share; a command adds its own.
 
     study: whether it takes STUDY; results: whether `--results DIR`, the folder of the studies;
     json: whether `--json`; plugins: whether `--plugins NAMES`; conf: whether
-    `--config-dir DIR`.
+    `--config-dir DIR`; words: whether the choices and options of one configuration.
     """
     made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
     made.parse_args = made.parse_intermixed_args  # type: ignore[method-assign]  # options anywhere
@@ -50,6 +52,13 @@ def parser(
             metavar="STUDY",
             nargs=None if study == "required" else "?",
             help="name of a study, a folder in results; `extrap status` lists those with runs",
+        )
+    if words:
+        made.add_argument(
+            "words",
+            metavar="OPTION=VALUE",
+            nargs="*",
+            help="choices and options of one configuration, as `extrap --help` lists them",
         )
     if results:
         made.add_argument(
@@ -68,12 +77,12 @@ def parser(
             default="",
             help="packages of your own that count as well, as in plugins=[...]; commas between",
         )
-    if conf:
+    if conf or words:
         made.add_argument(
             "--config-dir",
             type=Path,
             metavar="DIR",
-            help="a folder of your own with groups such as scheme, in place of conf",
+            help="a folder of your own with groups such as scheme",
         )
     return made
 
@@ -102,6 +111,21 @@ def need_study(args: argparse.Namespace) -> str:
         known = ", ".join(studies(args.results)) or "none yet"
         raise UserError("STUDY", problem="missing", remedy=f"studies in {args.results}: {known}")
     return args.study
+
+
+def one_job(args: argparse.Namespace) -> Any:
+    """Returns the Job of the words of a command line. Raises UserError."""
+    from extrap.cli import program
+    from extrap.cli.composed import composed
+
+    advise()
+    return program.job(composed(args.words, args.config_dir))
+
+
+def advise() -> None:
+    """Shows warnings as advice for people, not for programmers: a line each, once."""
+    warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"
+    warnings.filterwarnings("once", category=UserWarning, module="extrap")
 
 
 INTERRUPTED = "interrupted; the same command continues"

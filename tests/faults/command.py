@@ -17,8 +17,8 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from extrap.cli import app as cli
 from extrap.cli import schema as config
+from extrap.cli.app import Program, main
 from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import Experiment, prepare
@@ -44,7 +44,7 @@ def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "1")
     config.register()
     monkeypatch.setattr(Experiment, "run", began)
-    cli.main(cli.Program(prepare))
+    main(Program(prepare))
 
 
 def shared(words: Sequence[str]) -> None:
