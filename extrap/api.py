@@ -128,7 +128,7 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
     them: a row for each other series and cell. Names: a series (`rope+yarn`), or its scheme or
     extension alone where one series has it. Raises UserError for an unknown name.
     """
-    from extrap.cli.compare import in_memory
+    from extrap.results.comparison.pairs import in_memory
 
     return in_memory(rows, [first, *others], _ITEMS)
 
