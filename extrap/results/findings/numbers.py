@@ -35,6 +35,7 @@ import pandas as pd
 from extrap.results.findings.statement import FIELDS, parsed, statement
 from extrap.results.findings.statistics import selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
+from extrap.utils import markdown
 from extrap.utils.errors import UserError
 
 FILE = "numbers.yaml"
@@ -76,14 +77,8 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
             continue
         lines = [_sentence(one, given.get("common", {}), folder, rows, judged) for one in entries]
         first = "**Answer:** " if name == "answer" else "- "
-        text = between(text, name, "\n".join(first + line for line in lines))
+        text = markdown.between(text, name, "\n".join(first + line for line in lines))
     return text
-
-
-def between(text: str, name: str, content: str) -> str:
-    """Returns a text with the content between `<!-- name -->` and `<!-- /name -->`."""
-    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    return f"{text[: text.index(begin)]}{begin}\n{content}\n{text[text.index(end) :]}"
 
 
 def unheld(text: str, folder: Path) -> list[str]:
