@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from extrap.figures import served
+from extrap.figures import frequency_band, served
 from extrap.results.series import select
 from extrap.studies.disputes.figures import more_training, tuned_at_length
 from extrap.studies.grid.figures import recipe_grid
 from tests.support.plausible import run_rows
-from tests.support.plausible_recipes import dispute_rows, grid_rows
+from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +83,20 @@ def test_a_training_length_with_some_recipes_counts_for_no_share(frame):
         select(part, **recipe_grid.NEEDS)))) for part in (rows, rows[some])]  # fmt: skip
     assert names == [7, 5]
     assert len(recipe_grid.draw(rows[some]).axes) == 2
+
+
+def test_the_slope_of_the_band_over_the_width(frame):
+    rows = frame(band_rows())
+    assert frequency_band.slopes(frequency_band.recipes(rows)) == pytest.approx([-1.1, -1, -0.9])
+    figure = frequency_band.draw(rows)
+    note = " ".join(figure.texts[-1].get_text().split())
+    assert "rope: -1.00 [-1.25, -0.75]" in note
+    line = lines(figure.axes[0])["rope"]
+    np.testing.assert_allclose(line[:, 1], [2**0.5 / width for width in (4, 8, 16)])
+    assert not served(frequency_band, frame(band_rows(widths=(4, 8))))
+
+
+def test_a_seed_without_a_width_has_no_slope(frame):
+    rows = frame(band_rows())
+    some = rows[(rows["seed"] > 0) | (rows["scheme"] != "rope_width4")]
+    assert len(frequency_band.slopes(frequency_band.recipes(some))) == 2

@@ -1,6 +1,8 @@
-"""Plausible rows of runs whose labels name options: recipes, steps of training, windows, tuning."""
+"""Plausible rows of runs whose labels name options: recipes, steps of training, windows, tuning,
+widths of dependencies.
+"""
 
-from tests.support.plausible import run_rows
+from tests.support.plausible import L, identity, row, run_rows
 
 SEEDS = (0, 1, 2)
 
@@ -36,3 +38,16 @@ def grid_rows(schemes=("rope", "alibi"), lengths=(64,)) -> list[dict]:
         for rate in (0.001, 0.003)
         for row in labelled(scheme, f"{scheme}_layers{layers}_heads2_lr{rate}", 0)
     ]
+
+
+def band_rows(slope: float = -1.0, widths=(4, 8, 16)) -> list[dict]:
+    """Returns the bands of two heads, an octave apart, whose logarithms follow that of the width;
+    each seed has a slope of its own, .1 from that of the next.
+    """
+    return [
+        identity(label := f"rope_width{width}", seed)
+        | {"run": f"{label}-cafe0123-s{seed}"}
+        | row("rotary", "text", L, "band", (1 + head) * width ** (slope + 0.1 * (seed - 1)),
+              layer=0, head=head)
+        for width in widths for seed in SEEDS for head in (0, 1)
+    ]  # fmt: skip
