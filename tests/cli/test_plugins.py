@@ -12,6 +12,7 @@ import pytest
 
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
+from extrap.cli.commands import main
 from extrap.results.rows import frame, records, write
 from extrap.tasks.base import Result, checked
 from extrap.utils.errors import UserError
@@ -42,6 +43,18 @@ def python(*words: str, **more: str) -> subprocess.CompletedProcess:
         check=False,
         timeout=300,
     )
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, *words: str) -> str:
+    """Returns the last line on stderr of `extrap <words>`, a mistake, in this process."""
+    for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):  # the program sets them for its process
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(sys, "argv", ["extrap", *words])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said.splitlines()[-1]
 
 
 def test_swept_over(mine: Path) -> None:
@@ -97,17 +110,14 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_in_a_task_is_one_line(mine: Path, case: str) -> None:
+def test_a_mistake_in_a_task_is_one_line(mine: Path, case: str, monkeypatch, capsys) -> None:
     file, (right, wrong), line = MISTAKES[case]
     text = Path(file).read_text()
     Path(file).write_text(text.replace(right, wrong))
     words = ["--config-dir", "my_conf", "plugins=[my_package]", "task=[induction]", "threads=1"]
     words += [] if right.startswith("#") else ["task.induction.multiples=[1,2]"]
     words += [word for word in TINY if not word.startswith("task.")]
-    done = python("-m", "extrap", *words)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.splitlines()[-1].endswith(line)
-    assert "Traceback" not in done.stderr
+    assert refused(monkeypatch, capsys, *words).endswith(line)
 
 
 def test_a_row_without_a_status_is_ok() -> None:
@@ -211,12 +221,12 @@ def test_a_figure_that_cannot_draw_is_one_line(mine: Path, capsys) -> None:
     assert err.endswith("mine.py, line 6: division by zero\n") and err.count("\n") == 1
 
 
-def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine: Path) -> None:
+def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine: Path, monkeypatch, capsys) -> None:
     taken = mine / "my_conf" / "scheme" / "rope.yaml"
     taken.write_text("_target_: my_package.tilt.Tilt\n")
-    said = python("-m", "extrap", "--config-dir", "my_conf", "plugins=[my_package]", "scheme=rope")
-    assert said.returncode == 2
-    assert "my_conf: scheme/rope.yaml has the name of one of" in said.stderr
+    words = ["--config-dir", "my_conf", "plugins=[my_package]", "scheme=rope"]
+    said = refused(monkeypatch, capsys, *words)
+    assert "my_conf: scheme/rope.yaml has the name of one of" in said
 
 
 def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:
