@@ -190,7 +190,12 @@ class Fresh(Source):
     def scheme(self) -> Scheme:
         """A new scheme, its parameters drawn from the run's seed."""
         torch.manual_seed(self.seed + 1_000_003)
-        return self._build("scheme", Scheme, shape=self.shape)
+        scheme = self._build("scheme", Scheme, shape=self.shape)
+        if "shape" not in vars(scheme):
+            problem = f"the constructor of {type(scheme).__name__} does not call the one of Scheme"
+            remedy = "begin it with super().__init__(shape)"
+            raise UserError("scheme", self.choices["scheme"], problem, remedy)
+        return scheme
 
     def model(self, device: str = "cpu") -> GPT:
         """A new GPT. The parameters that it shares with a GPT of another scheme start equal."""
