@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import student
 
 MIXTURE = "mixture"
 CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
@@ -152,20 +152,19 @@ def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Mean over seeds with its 95 % interval, columns value, low, high, indexed by `by`; what is a
-    share ends at 0 and 1.
+    """Returns the mean over seeds with its 95 % interval, columns value, low, high, by `by`.
 
-    One seed keeps the interval of its rows (documents or trials); from three on it is Student's
-    over the seeds and speaks about these documents and trials; two support none. Rows hold no
-    items, so that the error of items, which extrap compare adds, is not to be had here.
+    One seed keeps the interval of its rows (documents or trials). From three on it is Student's
+    over the seeds and speaks about these documents and trials: rows hold no items, whose error
+    extrap compare adds. Two seeds have none. Intervals of shares end at 0 and 1.
     """
     table = seeds(rows, by)
     if table.shape[1] == 1:
         return rows.set_index(by)[["value", "low", "high"]].sort_index()
-    out = pd.DataFrame({"value": table.mean(axis=1), "low": np.nan, "high": np.nan})
-    for place, values in table.iterrows():
-        if values.notna().sum() >= 3:
-            out.loc[place, ["low", "high"]] = t_interval(values.dropna())
+    value, n = table.mean(axis=1), table.count(axis=1)
+    half = [student(max(count - 1, 1)) for count in n] * table.std(axis=1) / np.sqrt(n)
+    half = half.where(n >= 3)
+    out = pd.DataFrame({"value": value, "low": value - half, "high": value + half})
     if set(rows["metric"]) <= {*SHARES}:
         out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
     return out

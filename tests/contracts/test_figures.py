@@ -9,10 +9,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from extrap import figures
-from extrap.figures import (
-    loss_length,
-    training_curves,
-)
+from extrap.figures import training_curves
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import scheme_style
 from extrap.results.series import select
@@ -155,7 +152,7 @@ def test_runs_below_the_gate_are_grey_hollow_and_named(drawn):
 
 def test_every_seed_is_a_thin_line_and_the_mean_loss_a_thick_one(frame):
     rows = frame([row for seed in (0, 1, 5) for row in run_rows("rope", seed)])
-    panel = loss_length.draw(rows).axes[0]
+    panel = ALL["loss_length"].draw(rows).axes[0]
     thin = [line for line in panel.lines if line.get_label() == "_seed"]
     (thick,) = (line for line in panel.lines if line.get_label() == "rope")
     assert len(thin) == 3

@@ -216,7 +216,7 @@ def test_cells_are_train_and_evaluation_factor(study):
 
 def test_the_best_factor_is_the_one_with_the_least_loss(study):
     rows = methods(study)
-    found = best_factor.best(select(rows, **best_factor.NEEDS), ["pi"])
+    found = best_factor.best(best_factor.untuned(select(rows, **best_factor.NEEDS)), ["pi"])
     assert found["pi", 1.0] == 1.0, "the plain reader, which costs nothing there"
     for multiple in (2.0, 8.0):
         asked = (
