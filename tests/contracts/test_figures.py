@@ -92,6 +92,14 @@ def test_loss_is_drawn_as_perplexity(demo, drawn):
     assert len({panel.get_ylim() for panel in figure.axes}) == 1
 
 
+def test_an_axis_of_perplexity_ends_at_lines_and_not_at_intervals(demo):
+    wide = demo.assign(high=demo["high"].mask(demo["metric"] == "nll", demo["value"] + 9))
+    for rows, least in ((demo, 1.0), (wide, 2.0)):
+        panel = ALL["loss_length"].draw(rows).axes[0]
+        ends = [line.get_ydata()[-1] for line in panel.lines if "L" not in line.get_label()]
+        assert least < panel.get_ylim()[1] / max(ends[:-1]) <= 3.01
+
+
 def test_lengths_past_a_table_are_absent(drawn):
     panel = titled(drawn["loss_length"], "non-overlapping windows")
     assert [x for x, _ in lines(panel)["learned"]] == [L]
