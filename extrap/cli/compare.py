@@ -15,15 +15,7 @@ import pandas as pd
 from extrap.cli.columns import aligned
 from extrap.cli.experiments import experiments
 from extrap.cli.shared import as_json, need_study, parser, plain, reported
-from extrap.results.comparison.cells import (
-    Cell,
-    Scores,
-    items,
-    measured,
-    on_disk,
-    opened,
-    scanned,
-)
+from extrap.results.comparison.cells import Cell, Scores, items, measured, on_disk, opened
 from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
 from extrap.results.places import place
 from extrap.results.rows import folder, no_rows, read_items
@@ -90,10 +82,10 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     """(series, pairs): a list of contrasts for each series after the first. Items that are not on
     this disk are named in one line on stderr; differences then rest on seeds alone.
     """
-    known = scanned(folder(results, study))
+    known = opened(folder(results, study))
     if not known:
         raise no_rows(study)
-    chosen = opened(place(results, study), choose(known, names))
+    chosen = choose(known, names)
     pairs, lacking, unlike = paired(chosen, on_disk(place(results, study)), declared)
     if lacking:
         print(f"extrap compare: {_missing(study, lacking)}", file=sys.stderr)
