@@ -67,8 +67,8 @@ PROFILED = [
         [0.43695601713808, 0.35833134534605254],
     ),
 ]
-"""(part, semantic, positional): what `profiled` returned on 2026-11-24 with rope-profiler 0.1.0, the
-package of the paper's authors on PyPI (MIT).
+"""(part, semantic, positional): what `profiled` returned on 2026-11-24 with rope-profiler 0.1.0,
+the package of the paper's authors on PyPI (MIT).
 """
 LAYOUTS = {"interleaved": "interleaved", "half": "split_half"}
 QUERIES, KEYS, WINDOW = torch.tensor([25, 31]), torch.tensor([3, 17, 9, 0, 22, 14]), 40
