@@ -16,28 +16,21 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, at_most
 from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatedText(Part):
-    """size: sequences per step; weight: of their mean loss in the sum; shortest: fewest tokens of a
-    text that is repeated.
-    """
+    """Training sequences of repeated text. shortest: fewest tokens of a text that is repeated."""
 
     size: Size = 16
     weight: Weight = 1.0
     shortest: Count = 8
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.shortest > length // 2:
-            raise UserError(
-                f"{option}.shortest",
-                self.shortest,
-                f"expected at most {length // 2}, half of data.length={length}",
-                "give a smaller one",
-            )
+        half = f"half of data.length={length}"
+        at_most(f"{option}.shortest", self.shortest, length // 2, half)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         most, at = self.most(context.length), np.arange(context.length)

@@ -72,7 +72,7 @@ def test_a_value_out_of_bounds_is_refused_by_name(cls, option, values):
         (Copy(), Vocabulary(keys=6), 64, "data.vocabulary.keys"),
         (MultiDocument(), V, 8, "x.facts"),
         (MultiDocument(), Vocabulary(keys=4), 96, "data.vocabulary.keys"),
-        (MultiValue(values=2), Vocabulary(keys=9), 64, "x"),
+        (MultiValue(values=2), Vocabulary(keys=9), 64, "data.vocabulary.keys"),
         (MultiValue(values=4), Vocabulary(values=3), 64, "x.values"),
         (MultiValue(values=40), V, 64, "x.values"),
         (NthForm(5), FEW, 6, "x"),

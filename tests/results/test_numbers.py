@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from extrap.cli import findings
-from extrap.results.findings import numbers
+from extrap.results.findings import numbers, page
 from extrap.results.findings.verdict import Finding, table
 from extrap.results.rows import folder, frame, open_study
 from extrap.utils.errors import UserError
@@ -33,7 +32,7 @@ def test_a_page_holds_no_measured_number_outside_its_generated_parts(path):
 
 def test_pages_are_those_of_the_rows():
     """Written by `make tables`."""
-    for path, text in findings.written(RESULTS).items():
+    for path, text in page.written(RESULTS).items():
         assert text == path.read_text(), path
 
 
@@ -59,7 +58,7 @@ def rows_of(study: str):
 
 @cache
 def findings_of(study: str):
-    return {one.statement.id: one for one in findings.judged(RESULTS, study)}
+    return {one.statement.id: one for one in page.judged(RESULTS, study)}
 
 
 def filled(text: str, folder: Path) -> str:

@@ -39,6 +39,7 @@ import pandas as pd
 from extrap.results.findings.statement import FIELDS, parsed, statement
 from extrap.results.findings.statistics import selected
 from extrap.results.findings.verdict import VERDICTS, Finding, judge
+from extrap.utils import markdown
 from extrap.utils.errors import UserError
 
 FILE = "numbers.yaml"
@@ -94,14 +95,8 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
             of = f": {waiting} of {len(entries)} findings" * (len(entries) > 1)
             lines.append(f"Not measured yet{of}.")
         first = "**Answer:** " if name == "answer" else "- "
-        text = between(text, name, "\n".join(first + line for line in lines))
+        text = markdown.between(text, name, "\n".join(first + line for line in lines))
     return text
-
-
-def between(text: str, name: str, content: str) -> str:
-    """Returns a text with the content between `<!-- name -->` and `<!-- /name -->`."""
-    begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    return f"{text[: text.index(begin)]}{begin}\n{content}\n{text[text.index(end) :]}"
 
 
 def unheld(text: str, folder: Path) -> list[str]:
