@@ -20,7 +20,7 @@ import numpy as np
 from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import check_keys, most
-from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.part import Drawn, Size, Weight, answered, stacked
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import Count, Share, at_most
@@ -74,10 +74,7 @@ class MultiValue(Graded):
         body = among(text[:filler], slots, records)
         which = rng.integers(n, size=-(-(length - len(body)) // 2))
         asked = np.stack([keys[which], values[which, rng.integers(each, size=len(which))]], axis=1)
-        row = np.concatenate([[context.vocabulary.bos], body, asked.ravel()])
-        answers = np.zeros(len(row), bool)
-        answers[1 + len(body) + 1 :: 2] = True
-        return row, answers
+        return answered(np.concatenate([[context.vocabulary.bos], body]), asked, 1)
 
 
 @dataclass(frozen=True)

@@ -65,12 +65,12 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
         for depth in (0.0, 0.1, 0.5, 0.75, 1.0):
             trials = DocumentForm(facts, ordered).questions(made, depth)
             behind = (template.most(length) - trials.index) * template.width
-            start = length - template.question_width - behind
+            start = length - template.each - behind
             assert trials.tokens.shape == (6, length)
             assert trials.index == round(depth * (template.most(length) - 1))
             subjects = []
             for row, answer in zip(trials.tokens, trials.answers[:, 0], strict=True):
-                known, slots = facts_of(row[: -template.question_width])
+                known, slots = facts_of(row[: -template.each])
                 fact = row[-1], chr(row[-2])
                 assert known[fact] == answer and start <= slots[fact] < start + template.width
                 assert row[start + template.width - 1] == ord(".")
@@ -86,11 +86,11 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
 def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
     made, template = Trials(V, STREAM, 128, range(20)), Template.of(V, 1)
     ordered, shuffled = (DocumentForm(1, o).questions(made, 1.0).tokens for o in (True, False))
-    start = 128 - template.question_width - template.most(128) * template.width
+    start = 128 - template.each - template.most(128) * template.width
     differ = 0
     for a, b in zip(ordered, shuffled, strict=True):
         documents = [
-            row[start : -template.question_width].reshape(-1, template.width) for row in (a, b)
+            row[start : -template.each].reshape(-1, template.width) for row in (a, b)
         ]
         assert sorted(map(bytes, documents[0])) == sorted(map(bytes, documents[1]))
         hard = [d[0] == a[-2] for d in documents[0][:-1]]
@@ -103,7 +103,7 @@ def test_the_lines_ask_the_same_questions():
     made, form, template = Trials(V, STREAM, 64, range(9)), DocumentForm(2, True), Template.of(V, 2)
     full = form.questions(made, 0.5)
     alone, none = (form.without_search(made, documents) for documents in (1, 0))
-    q = template.question_width
+    q = template.each
     assert (full.answers == alone.answers).all() and (full.answers == none.answers).all()
     assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all() and (
         none.tokens[:, 1:] == alone.tokens[:, -q:]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from extrap.data import aggregate
-from extrap.data.aggregate import KINDS, Aggregate, AggregateForm
+from extrap.data.aggregate import KINDS, Aggregate
 from extrap.tasks.aggregate import Aggregation
 from tests.support.hand import (
     VOCABULARY,
@@ -102,12 +101,3 @@ def test_who_counts_nothing_has_the_guess():
     assert guess["majority", 10] > 0.46 and guess["majority", 40] > 0.33
     counted = measure(task(ask=("count",)), solving(any_label, 1), TEXT, L)
     assert values(counted, "guess") == values(counted, "chance")
-
-
-def test_chance_of_long_texts_is_that_of_short_ones(monkeypatch):
-    """Binomials of a thousand labels are no floating-point numbers."""
-    form = AggregateForm(kind="count")
-    short = [form.most_frequent(n) for n in (40, 80)]
-    monkeypatch.setattr(aggregate, "FLOATS", 0)
-    assert [form.most_frequent(n) for n in (40, 80)] == pytest.approx(short, abs=1e-14)
-    assert 0 < form.most_frequent(4096) < 1

@@ -63,7 +63,7 @@ def test_a_perfect_reader_of_a_weak_retriever_is_as_good_as_what_is_handed_over(
     for k in (1, 2, 5, 10, 20):
         assert rows[k, "accuracy"]["value"] == rows[k, "handed"]["value"]
         assert rows[k, "handed"]["low"] <= 1 - 0.8**k <= rows[k, "handed"]["high"]
-        assert rows[k, "accuracy"]["length"] == 1 + k * TEMPLATE.width + TEMPLATE.question_width
+        assert rows[k, "accuracy"]["length"] == 1 + k * TEMPLATE.width + TEMPLATE.each
 
 
 def test_a_window_is_a_step_where_the_document_leaves_it():
