@@ -42,9 +42,9 @@ def facts_of(row):
 @pytest.mark.parametrize("progress", [0.0, 1.0])
 def test_every_answer_is_the_object_of_its_question(facts, length, progress):
     sequences, scored = draw(length, progress, facts=facts)
-    assert (
-        sequences.shape == (80, length + 1) and scored.shape == (80, length) and scored.any(1).all()
-    )
+    assert sequences.shape == (80, length + 1)
+    assert scored.shape == (80, length)
+    assert scored.any(1).all()
     for row, answered in zip(sequences, scored, strict=True):
         first = row.tolist().index(ord("?"))
         known, _ = facts_of(row[:first])
@@ -89,9 +89,7 @@ def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
     start = 128 - template.each - template.most(128) * template.width
     differ = 0
     for a, b in zip(ordered, shuffled, strict=True):
-        documents = [
-            row[start : -template.each].reshape(-1, template.width) for row in (a, b)
-        ]
+        documents = [row[start : -template.each].reshape(-1, template.width) for row in (a, b)]
         assert sorted(map(bytes, documents[0])) == sorted(map(bytes, documents[1]))
         hard = [d[0] == a[-2] for d in documents[0][:-1]]
         assert hard == sorted(hard, reverse=True)
@@ -105,9 +103,8 @@ def test_the_lines_ask_the_same_questions():
     alone, none = (form.without_search(made, documents) for documents in (1, 0))
     q = template.each
     assert (full.answers == alone.answers).all() and (full.answers == none.answers).all()
-    assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all() and (
-        none.tokens[:, 1:] == alone.tokens[:, -q:]
-    ).all()
+    assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all()
+    assert (none.tokens[:, 1:] == alone.tokens[:, -q:]).all()
     gold = 64 - q - (template.most(64) - full.index) * template.width
     assert (alone.tokens[:, 1:-q] == full.tokens[:, gold : gold + template.width]).all()
     assert alone.tokens.shape[1] == 1 + template.width + q and none.values.size == 0
@@ -118,11 +115,9 @@ def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
     few, found_few = DocumentForm(2).retrieved(made, 5, 0.2)
     many, found_many = DocumentForm(2).retrieved(made, 12, 0.2)
     end = 1 + 5 * template.width
-    assert (few.tokens[:, :end] == many.tokens[:, :end]).all() and not (
-        found_few & ~found_many
-    ).any()
-    assert found_few.mean() == pytest.approx(
-        1 - 0.8**5, abs=0.08
-    ) and found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
+    assert (few.tokens[:, :end] == many.tokens[:, :end]).all()
+    assert not (found_few & ~found_many).any()
+    assert found_few.mean() == pytest.approx(1 - 0.8**5, abs=0.08)
+    assert found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
     assert (found_few == (few.tokens[:, :end] == few.tokens[:, -1:]).any(1)).all()
     assert found_few[(few.tokens[:, 1 : 1 + template.width] == few.tokens[:, -1:]).any(1)].all()

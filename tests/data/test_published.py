@@ -45,10 +45,8 @@ def test_a_prompt_is_the_layout_with_the_record_at_its_index(query):
         front, data, back = re.fullmatch(
             r"(.*\n\n)JSON data:\n(\{.*\})\n\n(.*)", text, re.DOTALL
         ).groups()
-        assert (
-            list(json.loads(data).items()) == [tuple(r) for r in records]
-            and data.count(",\n ") == 2
-        )
+        assert list(json.loads(data).items()) == [tuple(r) for r in records]
+        assert data.count(",\n ") == 2
         assert front == f"{INSTRUCTION}\n\n" + 'Key: "k2"\n\n' * (query != "last")
         assert back == 'Key: "k2"\n' * (query != "first") + "Corresponding value:"
         assert text[at:].startswith('"k2": "v2"')
@@ -68,15 +66,14 @@ def test_distractors_are_the_same_at_every_index():
 def test_generated_records_are_uuids_that_depend_on_seed_and_item_alone():
     made = generate(40, 36, 0, 5)
     names = [*made.values, made.key, *(k for k, _ in made.distractors)]
-    assert len(set(names)) == 80 and all(
+    assert len(set(names)) == 80
+    assert all(
         re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", n)
         for n in names
     )
-    assert (
-        made == generate(40, 36, 0, 5)
-        and made != generate(40, 36, 0, 6)
-        and made != generate(40, 36, 1, 5)
-    )
+    assert made == generate(40, 36, 0, 5)
+    assert made != generate(40, 36, 0, 6)
+    assert made != generate(40, 36, 1, 5)
     assert {len(n) for n in generate(40, 4, 0, 0).values} == {4}
 
 
@@ -87,7 +84,8 @@ def test_the_first_records_are_the_question_and_the_first_distractors():
         assert (fewer.key, fewer.value) == (
             example.key,
             example.value,
-        ) and fewer.distractors == example.distractors[: records - 1]
+        )
+        assert fewer.distractors == example.distractors[: records - 1]
 
 
 BAD = [

@@ -125,9 +125,8 @@ def test_forms_differ_in_the_query_alone():
     result = measure(task(multiples=(1,), batch_tokens=10**6), model, TEXT, L)
     last, both, first = np.stack(seen[1][:7]), np.stack(seen[1][7:]), np.stack(seen[2])
     for form in (both, first):
-        assert np.array_equal(form[:, :, 2:-2], last[:, :, 2:-2]) and np.array_equal(
-            form[..., -1], last[..., -1]
-        )
+        assert np.array_equal(form[:, :, 2:-2], last[:, :, 2:-2])
+        assert np.array_equal(form[..., -1], last[..., -1])
         assert (form[..., 1] == form[..., -1]).all()
     assert (last[..., 1] < VOCABULARY.text).all() and (first[..., -2] == VOCABULARY.bos).all()
     rest = []

@@ -88,10 +88,8 @@ def test_other_records_and_text_are_the_same_at_every_depth():
         made = WideForm(2, 6).questions(Trials(V, TEXT.stream("validation"), 31, range(4)), depth)
         slot = 31 - 3 - made.distance
         for row, answer in zip(made.tokens, made.answers, strict=True):
-            assert (
-                row[slot + 2 : slot + 4].tolist() == answer.tolist()
-                and row[slot : slot + 2].tolist() == row[-3:-1].tolist()
-            )
+            assert row[slot + 2 : slot + 4].tolist() == answer.tolist()
+            assert row[slot : slot + 2].tolist() == row[-3:-1].tolist()
         rest.add(np.delete(made.tokens, range(slot, slot + 4), 1).tobytes())
     assert len(rest) == 1
 

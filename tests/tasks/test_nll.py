@@ -74,15 +74,12 @@ def test_the_same_tokens_are_scored_at_every_length():
     for (protocol, _, item), value in sums.items():
         assert value == pytest.approx(cost[scored[protocol][item]].sum(), abs=1e-12)
     for row in result.rows:
-        assert (
-            row["tokens"] == scored[row["protocol"]].size
-            and row["n"] == 2
-            and row["status"] == "ok"
-        )
+        assert row["tokens"] == scored[row["protocol"]].size
+        assert row["n"] == 2
+        assert row["status"] == "ok"
     tokens = [i for i in result.items if i["metric"] == "tokens"]
-    assert all(i["value"] == len(scored[i["protocol"]][i["item"]]) for i in tokens) and len(
-        tokens
-    ) == len(sums)
+    assert all(i["value"] == len(scored[i["protocol"]][i["item"]]) for i in tokens)
+    assert len(tokens) == len(sums)
 
 
 def test_windows_are_bos_and_the_text_before_what_is_scored():

@@ -38,12 +38,10 @@ def past(result, protocol, metric="nll"):
 def test_every_position_is_in_one_bin_and_the_training_length_is_a_border():
     for n, length, bins in ((64, 8, 4), (100, 8, 1), (512, 64, 4), (80, 64, 3), (30, 7, 2)):
         found = edges(n, length, bins)
-        assert (
-            found[0] == 1
-            and found[-1] == n + 1
-            and length + 1 in found
-            and found == sorted(set(found))
-        )
+        assert found[0] == 1
+        assert found[-1] == n + 1
+        assert length + 1 in found
+        assert found == sorted(set(found))
     assert edges(64, 8, 1) == [1, 2, 3, 5, 9, 17, 33, 65]
 
 
