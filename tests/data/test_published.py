@@ -5,8 +5,6 @@ import json
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from extrap.data.trials.json_prompt import INSTRUCTION, Example, generate
 from extrap.data.trials.published import read
@@ -118,45 +116,3 @@ def test_a_bad_file_is_one_line(tmp_path, text):
 @pytest.mark.parametrize("name", ["missing.jsonl", "", "nul\0"])
 def test_a_file_that_is_not_there_is_one_line(tmp_path, name):
     refused(f"{tmp_path}/{name}")
-
-
-TEXT = st.text(max_size=3)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
-    lambda inner: st.lists(inner, max_size=3),
-    max_leaves=6,
-)
-LINES = st.fixed_dictionaries(
-    {},
-    optional={
-        "ordered_kv_records": JSON | st.lists(st.lists(TEXT, min_size=2, max_size=2), max_size=4),
-        "key": JSON | TEXT,
-        "value": JSON | TEXT,
-    },
-)
-
-
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-@given(
-    st.lists(
-        LINES.map(lambda made: json.dumps(made).encode()) | st.binary(max_size=40), max_size=3
-    ),
-    st.booleans(),
-)
-def test_whatever_is_in_a_file_it_is_read_or_refused_in_one_line(tmp_path, lines, packed):
-    path = write(tmp_path, b"\n".join(lines), packed)
-    for refused in _refused(path):
-        assert refused.startswith(f"task.x.path={path}") and "\n" not in refused
-
-
-def _refused(path):
-    try:
-        found = read("task.x.path", path, 5)
-    except UserError as error:
-        return [str(error)]
-    assert all(e.value in e.values and e.prompt(0, "both")[0].encode() for e in found)
-    return []

@@ -28,13 +28,6 @@ def test_a_stretch_of_text_comes_again_and_copies_alone_are_scored():
         assert (text == text[np.arange(32) % u]).all()
 
 
-def test_every_period_comes_about_as_often_as_any_other():
-    periods = (~drawn(size=6000, shortest=5)[1]).sum(1)
-    counts = np.bincount(periods, minlength=17)
-    assert set(periods) == set(range(5, 17))
-    assert counts[5:].min() > 0.8 * 6000 / 12
-
-
 def test_it_is_a_part_of_a_mixture_and_moves_no_other():
     both = Batches(mixture(more={"repeat": RepeatedText(size=3)}), corpus(), 0, 10)[4]
     assert both.parts == {"text": slice(0, 4), "retrieval": slice(4, 10), "repeat": slice(10, 13)}

@@ -105,29 +105,6 @@ def test_the_first_slots_alone_are_primacy():
         assert curve == {"primacy": 1, "recency": 0, "u_depth": 0.5, "tilt": -1, "mid": 0}
 
 
-def test_summaries_have_intervals_over_trials():
-    """Half of the keys are found everywhere, the other half at the end only."""
-
-    def model(tokens, last):
-        odd = tokens[:, -1] % 2 == 1
-        return torch.where(
-            odd[:, None, None], reader(oracle)(tokens, last), reader(window(3))(tokens, last)
-        )
-
-    result = measure(task(multiples=(1,), trials=100), model, TEXT, L)
-    rows = {r["metric"]: r for r in result.rows if r.get("protocol") == "records"}
-    share = rows["mid"]["value"]
-    assert 0.3 < share < 0.7
-    assert rows["tilt"]["value"] == pytest.approx(1 - share)
-    assert rows["primacy"]["value"] == 0
-    half = 1.96 * np.sqrt(share * (1 - share) / 100)
-    assert (rows["tilt"]["low"], rows["tilt"]["high"]) == pytest.approx(
-        (1 - share - half, 1 - share + half), abs=0.03
-    )
-    assert rows["tilt"]["n"] == 100
-    assert rows["gate"]["low"] < rows["gate"]["value"] < rows["gate"]["high"]
-
-
 def test_guessing_is_the_chance_line():
     generator = torch.Generator().manual_seed(0)
 

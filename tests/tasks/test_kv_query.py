@@ -36,16 +36,6 @@ def looks_up(sees=oracle):
     return model
 
 
-def test_an_oracle_finds_everything_everywhere():
-    result = measure(task(), looks_up(), TEXT, L)
-    for metric in ("accuracy", "restricted", "format"):
-        found = values(result, metric)
-        assert len(found) == 3 * 3 * 7 and set(found.values()) == {1.0}
-    assert values(result, "gate") == {(form, L): 1.0 for form in FORMS}
-    assert {r["status"] for r in result.rows} == {"ok"}
-    assert set(values(result, "tilt").values()) == {0.0}
-
-
 def test_a_window_is_a_step_at_its_width():
     width = 25
     found = values(

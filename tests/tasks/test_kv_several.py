@@ -10,7 +10,7 @@ from extrap.data.trials.base import Trials
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.kv_several import KVSeveral, contexts
 from tests.support.hand import VOCABULARY as V
-from tests.support.hand import Texts, measure, oracle, reader, speak
+from tests.support.hand import Texts, eliminating, measure, oracle, reader, speak
 
 L, Q = 24, 4
 TEXT = Texts([np.arange(4000) % 251])
@@ -103,18 +103,7 @@ def test_queries_ask_different_records(length):
 
 def test_the_guess_is_by_elimination():
     """A reader that names a record whose value was not told yet."""
-    rng = np.random.default_rng(0)
-
-    def model(tokens, last):
-        out = torch.zeros(len(tokens), last, V.size)
-        for row, logits in zip(tokens.tolist(), out, strict=True):
-            left = [t for t in row[:-last] if t in V.value_ids]
-            for j in range(0, last, 2):
-                if j:
-                    left.remove(row[len(row) - last + j - 1])
-                logits[j, left[rng.integers(len(left))]] = 1
-        return out
-
+    model = eliminating(np.random.default_rng(0))
     result = measure(task(trials=3000, multiples=(1,)), model, TEXT, L)
     expected = np.mean(
         [1 / k + (1 - 1 / k) / V.values for k in range(L // 2 - Q, L // 2 - 2 * Q, -1)]

@@ -39,17 +39,6 @@ def matcher(part, width=2, sees=lambda slot, length: slot >= 0):
     return model
 
 
-@pytest.mark.parametrize("width", [1, 2, 3])
-def test_who_matches_whole_keys_finds_everything(width):
-    result = measure(
-        task(width=width, pool=40 if width == 1 else 6), matcher(range(width), width), TEXT, L
-    )
-    for metric in ("accuracy", "restricted", "format"):
-        assert set(values(result, metric).values()) == {1.0}
-    assert {r["status"] for r in result.rows} == {"ok"}
-    assert [r["value"] for r in result.rows if r["metric"] == "chance"] == [16.0**-width]
-
-
 def test_who_matches_the_last_token_alone_takes_the_first_record_that_ends_alike():
     result = measure(task(trials=200, multiples=(1,)), matcher([1]), TEXT, L)
     found = [

@@ -13,7 +13,6 @@ from tests.support.hand import (
     measure,
     nth_answer,
     solving,
-    trace_answer,
     values,
 )
 
@@ -30,22 +29,6 @@ def trace(**options):
     return VariableTracking(
         **{"multiples": (0.75, 1, 2), "trials": 12, "hops": (0, 1, 2)} | options
     )
-
-
-@pytest.mark.parametrize(
-    ("task", "answer", "asking", "cells"),
-    [(nth(), nth_answer, 2, 2 * 3 * 5), (trace(), trace_answer, 1, 3 * 3 * 7)],
-    ids=["nth", "trace"],
-)
-def test_an_oracle_answers_everything_everywhere(task, answer, asking, cells):
-    result = measure(task, solving(answer, asking), TEXT, L)
-    found = values(result, "accuracy")
-    assert len(found) == cells and set(found.values()) == {1.0}
-    assert set(values(result, "gate")) == {(protocol, L) for protocol in task.forms()}
-    assert {r["status"] for r in result.rows} == {"ok"}
-    drawn = [i for i in result.items if i["metric"] == "drawn"]
-    assert len(drawn) == cells
-    assert len([i for i in result.items if i["metric"] == "accuracy"]) == (12 * cells)
 
 
 def test_who_always_takes_the_last_record_of_a_key_is_recency_itself():
