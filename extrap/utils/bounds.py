@@ -1,7 +1,6 @@
 """Bounds of options that many signatures share: `trials: Count = 200`.
 
-They are read where a configuration becomes an object (extrap.runs.hints), so that no constructor
-repeats them. A constructor called from Python takes what it is given.
+extrap.runs.hints checks them in configurations; a call from Python is not checked.
 """
 
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from extrap.utils.errors import UserError
 
 @dataclass(frozen=True)
 class Different(BaseMetadata):
-    """No value of a list stands in it twice."""
+    """No value of a list occurs twice."""
 
 
 T = TypeVar("T")
@@ -23,6 +22,12 @@ OneOrMore = Annotated[Sequence[T], MinLen(1), Different()]
 """A list of different values."""
 Count = Annotated[int, Ge(1)]
 Several = Annotated[int, Ge(2)]
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+Factor = Annotated[float, Interval(ge=1, le=1_000_000)]
+"""Of lengths; past it numbers overflow."""
+Base = Annotated[float, Gt(1)]
+"""Of a grid of frequencies, in which later pairs turn slower."""
 Fraction = Annotated[float, Interval(gt=0, le=1)]
 Share = Annotated[float, Interval(ge=0, le=1)]
 Depths = Annotated[Sequence[Share], Different()]

@@ -22,6 +22,18 @@ from tests.support import word_tokenizer
 WORDS = ["--tokenizer", "words", "--trials", "2"]
 
 
+@pytest.fixture(autouse=True)
+def little_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corpus is one torch file in forty: each test reads it with a tokenizer of its own."""
+    every = Torch._files
+
+    def some(self: Torch) -> tuple[Path, list[Path]]:
+        root, paths = every(self)
+        return root, paths[::40]
+
+    monkeypatch.setattr(Torch, "_files", some)
+
+
 @pytest.fixture
 def words(elsewhere: Path):
     """The vocabulary of a tokenizer in a folder `words`."""

@@ -156,4 +156,4 @@ def remove_left(cache: Path) -> None:
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
             if time.time() - newest > LEFT:
                 shutil.rmtree(left, ignore_errors=True)
-    atomic.sweep_old(cache / "index", ".*.tmp")
+    atomic.sweep(cache / "index", ".*.tmp", atomic.HOUR)
