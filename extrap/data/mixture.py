@@ -102,7 +102,9 @@ class Mixture:
                 "with data.retrieval.size=0 too, there is nothing to train on",
                 "set one of the two sizes above 0",
             )
-        at_least("data.length", self.length, 2 * (FEWEST + 1), f"BOS, {FEWEST} records and a query")
+        at_least(
+            "data.length", self.length, 2 * (FEWEST + 1), f"for BOS, {FEWEST} records and a query"
+        )
         for name, part in self.parts.items():
             option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
             part.check(option, self.vocabulary, self.length)
