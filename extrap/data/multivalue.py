@@ -98,7 +98,7 @@ class Needles:
 
 def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> np.ndarray:
     """Returns the slots of the keys of m needles before `queries` queries, answered but for the
-    last; length >= least(m, queries).
+    last; with room for all.
     """
     last = length - asking(queries, layout) - layout.width
     return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
@@ -109,9 +109,9 @@ def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
     return (queries - 1) * layout.width + layout.query_width
 
 
-def least(m: int, queries: int, layout: RecordLayout = PLAIN) -> int:
-    """Returns the shortest context that holds m needles and the queries."""
-    return 1 + layout.width * m + asking(queries, layout)
+def most_needles(length: int, layout: RecordLayout = PLAIN) -> int:
+    """Returns how many needles a context holds with a query each, answered but for the last."""
+    return max(0, length - 1 - layout.query_width + layout.width) // (2 * layout.width)
 
 
 def needles(trials: Trials, m: int, queries: int) -> Needles:
