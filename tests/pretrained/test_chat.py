@@ -120,7 +120,7 @@ def test_needles_are_rendered_as_transformers_does(queries, tail, theirs, plain,
 
 
 def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stream):
-    form, tail = DocumentForm(1, True), Template.of(plain.words, 1).question_width
+    form, tail = DocumentForm(1, True), Template.of(plain.words, 1).each
     before = Trials(plain.words, stream, 90 - spoken.turns.extra, range(2))
     after = Trials(spoken.words, stream, 90, range(2))
     for made in (

@@ -76,17 +76,6 @@ def test_every_item_is_asked_for_alike_and_the_end_by_span_alone():
     assert places[R] == dict.fromkeys(range(10), 2) and places[S] == dict.fromkeys(range(6, 10), 5)
 
 
-def test_who_names_what_is_wanted_recalls_everything():
-    result = measure(
-        task(), naming(lambda items, mark: items[-4:] if mark == S else items), TEXT, L
-    )
-    found = values(result, "recall")
-    assert set(found.values()) == {1.0} and {len(at) for at in found} == {2, 3}
-    assert values(result, "gate") == {("recall", L): 1.0, ("span", L): 1.0}
-    assert {r["status"] for r in result.rows} == {"ok"}
-    assert len([i for i in result.items if i["metric"] == "recall"]) == 30 * 2 * 3
-
-
 def test_who_knows_the_end_of_a_list_alone_is_recency_itself():
     """Eight last items in their order: none of the four that span names is among its last four."""
     result = measure(task(), naming(lambda items, mark: items[-8:]), TEXT, L)
