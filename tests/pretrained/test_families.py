@@ -139,19 +139,6 @@ def test_a_length_that_is_given_counts(tmp_path):
     assert found.scheme.shape.length == 40
 
 
-@torch.no_grad()
-def test_half_precision_is_an_option(tmp_path):
-    found = rewritten(tmp_path).model(dtype="bf16")
-    assert found(TOKENS).dtype == torch.bfloat16
-
-
-def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
-    checkpoint = rewritten(tmp_path, "gpt2")
-    empty = {name: tuple(p.shape) for name, p in checkpoint.model(empty=True).named_parameters()}
-    full = {name: tuple(p.shape) for name, p in checkpoint.model().named_parameters()}
-    assert empty == full
-
-
 def piped(path):
     path.unlink(missing_ok=True)
     os.mkfifo(path)
