@@ -22,6 +22,7 @@ from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.fire import FIRE
 from extrap.schemes.floater import Floater, FloaterQKV
 from extrap.schemes.fope import FoPE
+from extrap.schemes.gape import GAPE
 from extrap.schemes.hope import HoPE
 from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.keynorm import CosA
@@ -78,6 +79,7 @@ REFUSED: list[tuple[type[Scheme], str, list]] = [
     (FloaterQKV, "steps", [0]),
     (FoPE, "base", [1.0]),
     (FoPE, "noise", [-0.1]),
+    (GAPE, "base", [1.0]),
     (GatedDeltaRule, "taps", [0]),
     (HoPE, "turns", [-1.0]),
     (Learned, "rows", [31]),
@@ -147,7 +149,7 @@ REFUSED_TOGETHER: list[tuple[type[Scheme], dict, dict, str]] = [
     *(
         (cls, ODD, {}, "")
         for cls in (
-            *(ComplexOrder, FoPE, LinearRoPE, MultiplicativeSinusoidal, RoPE, SelectiveRoPE),
+            *(ComplexOrder, FoPE, GAPE, LinearRoPE, MultiplicativeSinusoidal, RoPE, SelectiveRoPE),
             *(Sinusoidal, TransformerXL, VORoPE, XPos),
         )
     ),

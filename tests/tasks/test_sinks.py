@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from extrap.data.keyvalue import Padded, Records
+from extrap.data.trials.base import Trials
 from extrap.model.inspection import InspectedModel, defined, hidden
 from extrap.tasks.sinks import FORMS, SinkAblation, other_slot
 from tests.support.discover import gpt
@@ -70,7 +71,7 @@ def test_a_model_without_a_mask_has_the_plain_reading_alone():
 @pytest.mark.parametrize("form", [Records(), Padded(8), FORMS["alias"]], ids=str)
 def test_the_control_hides_nothing_that_is_asked_for(form):
     for depth in (0, 0.25, 0.45, 0.5, 0.55, 1):
-        asked = form.questions(VOCABULARY, TEXT.stream("validation"), 0, L, depth, range(4))
+        asked = form.questions(Trials(VOCABULARY, TEXT.stream("validation"), L, range(4)), depth)
         slot = other_slot(asked)
         assert abs(slot - L // 2) <= 2
         gold = L - 1 - asked.distance
