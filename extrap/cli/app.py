@@ -25,6 +25,7 @@ from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import told
 
 
 class Work(Protocol):
@@ -70,10 +71,12 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            work = self.prepare(self.read(cfg))
-            if not work.finished():
-                work.check()
-            work.run()
+            composed = self.read(cfg)
+            with told(map(str, composed.values.get("plugins") or ())):
+                work = self.prepare(composed)
+                if not work.finished():
+                    work.check()
+                work.run()
 
     def read(self, cfg: DictConfig) -> Composed:
         """Returns a configuration as plain values. Raises UserError."""

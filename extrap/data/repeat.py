@@ -17,6 +17,7 @@ from extrap.data.context import Context
 from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Count, at_most
+from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
