@@ -2,8 +2,7 @@
 
 extrap longrope scheme=rope seed=0 extension=longrope extension.factor=8
 
-It prints the command that evaluates what it found, with the factors written out: no configuration
-is ever read from a run folder. They are kept there as data, and printed again by the same command.
+It prints the command that evaluates the factors.
 """
 
 import shlex
@@ -30,8 +29,8 @@ class Search:
 
     def check(self) -> None:
         from extrap.extensions.longrope import LongRoPE
+        from extrap.extensions.longrope_search import texts
         from extrap.runs import validate
-        from extrap.runs.longrope_search import texts
         from extrap.runs.near import untrained
 
         job = self.job
@@ -45,22 +44,25 @@ class Search:
         if not job.run.trained:
             remedy = "train it with `extrap stage=train` and the same options"
             raise untrained(job.run, "extension", job.choices["extension"], remedy)
-        texts(job, int(job.extension.factor * job.source.length))
+        self.texts = texts(
+            job.source.corpus,
+            job.source.vocabulary.bos,
+            int(job.extension.factor * job.source.length),
+        )
 
     def run(self) -> None:
         """Prints the command that evaluates the factors."""
         import torch
 
+        from extrap.extensions.longrope_search import find_factors
         from extrap.runs.evaluate import trained_model
-        from extrap.runs.longrope_search import find_factors, texts
         from extrap.utils.progress import Progress
 
         job = self.job
         torch.set_num_threads(job.config["threads"])
         s = job.extension.factor
-        held_out = texts(job, int(s * job.source.length))
         with job.run.alone(), Progress("search") as progress:
-            print(command(find_factors(trained_model(job), held_out, s, progress)))
+            print(command(find_factors(trained_model(job), self.texts, s, progress)))
 
 
 def command(factors: list[float]) -> str:

@@ -11,10 +11,10 @@ import torch
 
 from extrap.cli import longrope
 from extrap.cli.sweep import names
+from extrap.extensions import longrope_search as search
 from extrap.extensions.longrope import LongRoPE
 from extrap.model.spectrum import frequencies_used, pairs
 from extrap.results import rows
-from extrap.runs import longrope_search as search
 from extrap.runs.evaluate import evaluate, trained_model
 from extrap.runs.train import train
 from extrap.utils.errors import UserError
@@ -69,7 +69,7 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
     j = job("scheme=rope", "extension=longrope", "extension.factor=2.0")
     train(j)
     monkeypatch.setattr(search, "DOCUMENTS", 4)
-    model, held_out = trained_model(j), search.texts(j, 128)
+    model, held_out = trained_model(j), search.texts(j.source.corpus, j.source.vocabulary.bos, 128)
     assert held_out.shape == (4, 129) and (held_out[:, 0] == j.source.vocabulary.bos).all()
     factors = search.find_factors(model, held_out, 2.0, lambda done, total: None)
     plain = [
@@ -79,7 +79,9 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
     assert search.text_loss(LongRoPE(2.0, factors)(model), held_out) <= min(plain)
     monkeypatch.setattr(search, "find_factors", lambda *_: factors)
     monkeypatch.setattr(names, "TYPED", ["extrap longrope", "label=a b", "extension.factor=2.0"])
-    longrope.Search(j).run()
+    work = longrope.Search(j)
+    work.check()
+    work.run()
     said = shlex.split(capsys.readouterr().out)
     assert said[:4] == ["extrap", "label=a b", "extension.factor=2.0", "stage=evaluate"]
     again = job("scheme=rope", "extension=longrope", "extension.factor=2.0", said[4])
@@ -111,4 +113,4 @@ def test_the_command_has_the_words_as_they_were_typed(monkeypatch):
 
 def test_too_little_text():
     with pytest.raises(UserError, match="training documents have 100000000 tokens"):
-        search.texts(job("scheme=rope"), 10**8)
+        search.texts(job("scheme=rope").source.corpus, 0, 10**8)
