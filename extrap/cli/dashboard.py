@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extrap.cli import findings, report
+from extrap.cli import report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
+from extrap.results.findings import page as findings
 from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
 from extrap.runs.dashboard import report as dashboard_report

@@ -2,81 +2,56 @@
 
 extrap longrope scheme=rope seed=0 extension=longrope extension.factor=8
 
-It prints the command that evaluates the factors.
+It prints the command that evaluates these factors, with the factors written out.
 """
 
 import shlex
+from typing import Any
 
-from extrap.cli import app as cli
-from extrap.cli import help, program
-from extrap.cli import schema as config
-from extrap.cli.composed import Composed
-from extrap.cli.sweep.names import words
+from extrap.cli.shared import one_job, parser, reported
 from extrap.utils.errors import UserError
 
 
-class Search:
-    """The work of `extrap longrope` for one trained run."""
+def main(argv: list[str] | None = None) -> None:
+    """Prints how to evaluate the factors. A mistake is one line on stderr and exit code 2."""
+    command = parser("extrap longrope", "Search LongRoPE's factors for a trained run.", words=True)
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        folder = ["--config-dir", str(args.config_dir)] if args.config_dir else []
+        print(evaluation([*folder, *args.words], factors(one_job(args))))
 
-    def __init__(self, job):
-        self.job = job
 
-    def finished(self) -> bool:
-        return False
+def factors(job: Any) -> list[float]:
+    """Searches the factors of a trained run. Raises UserError."""
+    import torch
 
-    def entry(self, command: str) -> None:
-        return None
+    from extrap.extensions.longrope import LongRoPE
+    from extrap.extensions.longrope_search import find_factors, texts
+    from extrap.runs import validate
+    from extrap.runs.evaluate import trained_model
+    from extrap.runs.near import untrained
+    from extrap.utils.progress import Progress
 
-    def check(self) -> None:
-        from extrap.extensions.longrope import LongRoPE
-        from extrap.extensions.longrope_search import texts
-        from extrap.runs import validate
-        from extrap.runs.near import untrained
-
-        job = self.job
-        validate.check(job)
-        if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
-            raise UserError(
-                "extension",
-                job.choices["extension"],
-                "give extension=longrope and an extension.factor above 1 to search for",
-            )
-        if not job.run.trained:
-            remedy = "train it with `extrap stage=train` and the same options"
-            raise untrained(job.run, "extension", job.choices["extension"], remedy)
-        self.texts = texts(
-            job.source.corpus,
-            job.source.vocabulary.bos,
-            int(job.extension.factor * job.source.length),
+    validate.check(job)
+    if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
+        raise UserError(
+            "extension",
+            job.choices["extension"],
+            "give extension=longrope and an extension.factor above 1 to search for",
         )
-
-    def run(self) -> None:
-        """Prints the command that evaluates the factors."""
-        import torch
-
-        from extrap.extensions.longrope_search import find_factors
-        from extrap.runs.evaluate import trained_model
-        from extrap.utils.progress import Progress
-
-        job = self.job
-        torch.set_num_threads(job.config["threads"])
-        s = job.extension.factor
-        with job.run.alone(), Progress("search") as progress:
-            print(command(find_factors(trained_model(job), self.texts, s, progress)))
+    if not job.run.trained:
+        remedy = "train it with `extrap stage=train` and the same options"
+        raise untrained(job.run, "extension", job.choices["extension"], remedy)
+    s = job.extension.factor
+    held_out = texts(job.source.corpus, job.source.vocabulary.bos, int(s * job.source.length))
+    torch.set_num_threads(job.config["threads"])
+    with job.run.alone(), Progress("search") as progress:
+        return find_factors(trained_model(job), held_out, s, progress)
 
 
-def command(factors: list[float]) -> str:
-    """What was typed, as the command that evaluates these factors."""
+def evaluation(words: list[str], factors: list[float]) -> str:
+    """Returns the command that evaluates these factors with the options in `words`."""
     mine = ("stage=", "extension.long=")
-    typed = [word for word in words() if not word.lstrip("+").startswith(mine)]
+    typed = [word for word in words if not word.lstrip("+").startswith(mine)]
     long = f"extension.long=[{','.join(f'{f:g}' for f in factors)}]"
     return shlex.join(["extrap", *typed, "stage=evaluate", long])
-
-
-def prepare(composed: Composed) -> Search:
-    return Search(program.job(composed))
-
-
-def main() -> None:
-    config.register()
-    cli.main(cli.Program(prepare, command=("extrap", "longrope"), head=help.LONGROPE))

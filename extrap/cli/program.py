@@ -19,6 +19,7 @@ from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, choose, disk_fault
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import blamed
 
 OWN = ("scheme", "data.vocabulary")
 """Options in whose place a published checkpoint has its own positions and tokens."""
@@ -240,7 +241,8 @@ def work(this, wait: bool = True) -> None:
         code = 0
     except (BrokenPipeError, lock.Held):
         raise  # no fault of the run: a reader has gone, as in `| head`, or another trains it
-    except Exception as error:
+    except Exception as found:
+        error = blamed(found, this.config["plugins"]) or found
         this.run.fail(
             str(error)
             if isinstance(error, UserError)

@@ -163,7 +163,7 @@ def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
         plugin = figure.__name__.partition(".")[0]
         if plugin == __name__.partition(".")[0]:
             raise
-        raise fault(error, f"plugins={plugin}") from error
+        raise fault(error, f"plugins={plugin}", [plugin]) from error
 
 
 def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -> dict[str, bytes]:

@@ -178,7 +178,12 @@ class Fresh(Source):
         """Returns a new scheme, with its parameters drawn from the run's seed."""
         torch.manual_seed(self.seed + 1_000_003)
         config = self.config
-        return build(config["scheme"], "scheme", config["plugins"], Scheme, shape=self.shape)
+        scheme = build(config["scheme"], "scheme", config["plugins"], Scheme, shape=self.shape)
+        if "shape" not in vars(scheme):
+            problem = f"the constructor of {type(scheme).__name__} does not call the one of Scheme"
+            remedy = "begin it with super().__init__(shape)"
+            raise UserError("scheme", self.choices["scheme"], problem, remedy)
+        return scheme
 
     def model(self, device: str = "cpu") -> GPT:
         """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""

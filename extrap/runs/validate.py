@@ -13,7 +13,8 @@ from torch import Tensor
 
 from extrap.model.attention import kernel
 from extrap.model.gpt import GPT
-from extrap.model.parts import has
+from extrap.model.parts import has, parts
+from extrap.model.watched import watch
 from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
@@ -49,7 +50,7 @@ def check(job: Job) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final build of the model gives the advice
             model = source.model()
-        check_scheme(model, job.choices["scheme"])
+        check_scheme(model, job.choices["scheme"], job.config["plugins"])
         _PROBED.add(scheme)
     if job.unasked:
         left = f"options of {', '.join(job.unasked)} are left aside"
@@ -140,12 +141,14 @@ def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
 
 
 @torch.no_grad()
-def check_scheme(model: GPT, name: str) -> None:
-    """Raises UserError for a scheme that looks ahead, gives other logits for the same text, or has
-    a kernel that does not compute its `attend`. Tests check the schemes of extrap, this the schemes
-    of plug-ins, in milliseconds.
+def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
+    """Raises UserError for a scheme with a hook that fails or returns a wrong shape, that looks
+    ahead, gives other logits for the same text, or has a kernel that does not compute its `attend`.
+    Warns of a part that changes nothing. Tests check the schemes of extrap, this the schemes of
+    plug-ins, in milliseconds.
 
-    model: has its parameters changed: initial values could hide a fault; name: of the scheme
+    model: has its parameters changed: initial values could hide a fault; name: of the scheme;
+    plugins: the packages whose lines a message names
     """
     draws = torch.Generator().manual_seed(0)
     model = model.double().eval()
@@ -157,7 +160,12 @@ def check_scheme(model: GPT, name: str) -> None:
     half = n // 2
     other = text.clone()
     other[:, half:] = (other[:, half:] + 1) % shape.vocab
+    acted = watch(model.scheme, name, plugins)
     logits = model(text)
+    nope = all("Kind: none" in (type(part).__doc__ or "") for part in parts(model.scheme))
+    if plugins and not acted and not nope:
+        line = f"scheme={name}: no hook of it changes anything, as in scheme=nope"
+        warnings.warn(line, UserWarning, stacklevel=1)
     if _apart(logits, model(text)):
         problem = "gives other logits when it reads the same text again"
         remedy = "outside training nothing of a scheme may be random"

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
-from extrap.cli import app as cli
 from extrap.cli import table
 from extrap.cli.composed import plain
 from extrap.cli.program import job
+from extrap.cli.shared import reported
 from extrap.runs import checkpoint
 from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
@@ -300,7 +300,7 @@ def test_curves(content: bytes, run: Job, check: Check) -> None:
 
 def framed(call: Callable[[], object]) -> Callable[[], None]:
     def called() -> None:
-        with cli.reported():
+        with reported():
             call()
 
     return called

@@ -30,7 +30,7 @@ from extrap.cli import (
     status,
     table,
 )
-from extrap.cli.app import reported
+from extrap.cli.shared import reported
 from extrap.results import rows
 from extrap.runs import train
 from extrap.runs.folder import write_json
@@ -349,7 +349,7 @@ def test_an_interruption_is_one_line(here: Path, monkeypatch, capsys) -> None:
 
     monkeypatch.setattr(table, "text", stopped)
     assert outcome(table.main, ["s"]) == 130
-    assert capsys.readouterr().err == "extrap table: interrupted\n"
+    assert capsys.readouterr().err == "extrap table: interrupted; the same command continues\n"
 
 
 @pytest.mark.parametrize("call", [plot.main, table.main, status.main, report.main])
