@@ -5,6 +5,7 @@ from typing import Any
 from extrap.figures.report.text import number
 from extrap.runs.dashboard.lines import DRAWN, Lines
 from extrap.runs.dashboard.workspace import modules, panels
+from extrap.utils import markdown
 
 
 def build(study: str, project: str, entity: str, lines: Lines, question: str, findings: str) -> Any:
@@ -35,8 +36,7 @@ def table(lines: Lines) -> str:
     first = names[0]
     order = sorted(lines.best, key=lambda label: -lines.best[label].get(first, 0.0))
     rows = [[label, *(_cell(lines.best[label].get(name)) for name in names)] for label in order]
-    cells = [["series", *names], ["---"] * (len(names) + 1), *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in cells)
+    return markdown.table([["series", *names], *rows])
 
 
 def _cell(value: float | None) -> str:

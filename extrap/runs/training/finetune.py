@@ -9,8 +9,8 @@ from annotated_types import Ge
 from torch import Tensor
 
 from extrap.model.gpt import GPT
-from extrap.runs.training.optim import AtLeastZero, Optim, Positive
-from extrap.utils.bounds import Count
+from extrap.runs.training.optim import Optim
+from extrap.utils.bounds import Count, NotNegative, Positive
 
 OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
 """Options of training for which tuning has its own values."""
@@ -28,8 +28,8 @@ class Tuning(ABC):
     steps: Count = 100
     lr: Positive = 1e-3
     warmup: Annotated[int, Ge(0)] = 10
-    final: AtLeastZero = 0.1
-    weight_decay: AtLeastZero = 0.0
+    final: NotNegative = 0.1
+    weight_decay: NotNegative = 0.0
     factor: Annotated[float, Ge(1)] | None = None
     batch: Positive | None = None
     log_every: Count = 5

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Interval
 
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, NotNegative, Positive, Share
 
-Positive = Annotated[float, Gt(0)]
-AtLeastZero = Annotated[float, Ge(0)]
 Momentum = Annotated[float, Interval(ge=0, lt=1)]
 
 
@@ -35,9 +33,9 @@ class Optim:
     steps: Count = 1500
     lr: Positive = 3e-3
     warmup: Annotated[int, Ge(0)] = 100
-    decay: Annotated[float, Interval(ge=0, le=1)] = 0.3
-    final: AtLeastZero = 0.05
-    weight_decay: AtLeastZero = 0.1
+    decay: Share = 0.3
+    final: NotNegative = 0.05
+    weight_decay: NotNegative = 0.1
     beta1: Momentum = 0.9
     beta2: Momentum = 0.95
     clip: Positive = 1.0
