@@ -13,9 +13,8 @@ from torch.nn import functional as F
 from extrap.cli import layers, program
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
-from extrap.runs import evaluate as evaluation
 from extrap.runs import source, train, validate
-from extrap.runs.evaluate import evaluate, planned
+from extrap.runs.evaluate import entry, evaluate, planned
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
@@ -43,7 +42,7 @@ def test_losses_are_those_of_transformers(place):
     of L / 2).
     """
     this = measured()
-    assert evaluation.measured(this)
+    assert not entry(this).missing()
     frame = rows.read(this.results)
     assert set(frame.task) == {"nll", "used"} and set(frame.train_length) == {L}
     assert set(frame.scheme) == {"checkpoint"} and set(frame.status) == {"ok"}
