@@ -20,7 +20,7 @@ from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
 from extrap.runs.dashboard import report as dashboard_report
 from extrap.runs.dashboard.library import reason
-from extrap.runs.dashboard.lines import COLUMNS, Lines, lines
+from extrap.runs.dashboard.lines import COLUMNS, DRAWN, Lines, lines
 from extrap.runs.dashboard.page import Page
 from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.folder import read_json
@@ -28,11 +28,6 @@ from extrap.runs.layout import CURVE, DIRECT, RESULTS
 from extrap.runs.study import Entry, entries
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
-
-DRAWN = 120
-"""Series up to which the page of a study has figures. Nobody tells more lines or panels apart, and
-drawing them takes minutes; the charts of the workspace draw all.
-"""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -169,6 +164,8 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
         board.table(vega.TABLE, COLUMNS, study.lines.data)
         if len(study.lines.series) <= DRAWN:
             extra(board.draw, study.files, plugins)
+        else:
+            print(f"no figures of more than {DRAWN} series; `extrap plot {study.name}` draws them")
         extra(board.page, text)
         board.finish()
     return page

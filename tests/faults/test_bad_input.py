@@ -295,7 +295,7 @@ def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: 
 def test_curves(content: bytes, run: Job, check: Check) -> None:
     run.run.curve.write_bytes(content)
     run.run.mark("trained", 8)
-    check(framed(lambda: checkpoint.trained_curve(run.run)), "curve: changed", str(run.run.curve))
+    check(framed(lambda: checkpoint.curve_rows(run.run)), "curve: changed", str(run.run.curve))
 
 
 def framed(call: Callable[[], object]) -> Callable[[], None]:

@@ -7,24 +7,19 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
-from extrap.results import rows
 from extrap.runs.dashboard import view
 from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job
-from tests.support.plausible import run_rows
+from tests.support.plausible import written
 
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> command.Study:
     """A study of one run that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
-    for scheme in ("rope", "learned"):
-        found = run_rows(scheme)
-        for task in ("train", "nll", "kv"):
-            file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
-            rows.write(file, [row for row in found if row["task"] == task])
+    written("rope", "learned")
     return command.read("demo")
 
 
@@ -57,14 +52,10 @@ def test_trackio_has_the_pages_of_a_study(
             if data := view.table(some):
                 lines = logged[f"table/{task}"]["_value"]
                 assert [[line[column] for column in view.COLUMNS] for line in lines] == data
-    (lines,) = (item["curves"]["_value"] for item in storage.get_logs("extrap", study_id(study))
-                if "curves" in item)  # fmt: skip
+    history = storage.get_logs("extrap", command.whole(study).id)
+    (lines,) = (item["curves"]["_value"] for item in history if "curves" in item)
     said = [[line[column] for column in COLUMNS] for line in lines]
     assert said == [list(line) for line in study.lines.data]
-
-
-def study_id(study: command.Study) -> str:
-    return command.whole(study).id
 
 
 def test_trackio_that_is_not_installed_is_one_line(

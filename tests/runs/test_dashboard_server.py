@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
-from extrap.results import rows
 from extrap.runs.dashboard import vega, view
-from tests.support.plausible import run_rows
+from tests.support.plausible import written
 from tests.support.wandb_server import ENTITY, Kept, Server, serving, started
 
 EXTRAP = [sys.executable, "-m", "extrap", "dashboard", "demo"]
@@ -23,11 +22,7 @@ QUESTION = "**Asked:** how far do they read?"
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> command.Study:
     """A study of a scheme that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
-    for scheme in ("rope", "learned"):
-        found = run_rows(scheme)
-        for task in ("train", "nll", "kv"):
-            file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
-            rows.write(file, [row for row in found if row["task"] == task])
+    written("rope", "learned")
     Path("results/demo/README.md").write_text(f"# Demo\n\n{QUESTION}\n")
     return command.read("demo")
 

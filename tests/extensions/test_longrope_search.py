@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from extrap.cli import longrope
+from extrap.extensions import longrope_search as search
 from extrap.extensions.longrope import LongRoPE
 from extrap.model.spectrum import frequencies_used, pairs
 from extrap.results import rows
-from extrap.runs import longrope_search as search
 from extrap.runs.evaluate import evaluate, trained_model
 from extrap.runs.train import train
 from extrap.utils.errors import UserError
@@ -67,7 +67,7 @@ def test_from_a_run_to_its_rows(monkeypatch):
     j = job("scheme=rope", "extension=longrope", "extension.factor=2.0")
     train(j)
     monkeypatch.setattr(search, "DOCUMENTS", 4)
-    model, held_out = trained_model(j), search.texts(j, 128)
+    model, held_out = trained_model(j), search.texts(j.source.corpus, j.source.vocabulary.bos, 128)
     assert held_out.shape == (4, 129) and (held_out[:, 0] == j.source.vocabulary.bos).all()
     factors = search.find_factors(model, held_out, 2.0, lambda done, total: None)
     plain = [
@@ -104,4 +104,4 @@ def test_only_a_trained_run_is_searched(elsewhere, capsys):
 
 def test_too_little_text():
     with pytest.raises(UserError, match="training documents have 100000000 tokens"):
-        search.texts(job("scheme=rope"), 10**8)
+        search.texts(job("scheme=rope").source.corpus, 0, 10**8)

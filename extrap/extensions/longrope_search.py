@@ -15,13 +15,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from extrap.data.corpora.base import Corpus
 from extrap.extensions.by_parts import YaRN
 from extrap.extensions.longrope import LongRoPE
 from extrap.extensions.ntk import bloc97
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.spectrum import Pairs, pairs, turns_pairs
-from extrap.runs.job import Job
 from extrap.utils.errors import UserError
 
 DOCUMENTS = 32
@@ -84,18 +84,17 @@ def text_loss(model: Callable[..., Tensor], texts: Tensor) -> float:
     return total / texts[:, 1:].numel()
 
 
-def texts(job: Job, n: int) -> Tensor:
+def texts(corpus: Corpus, bos: int, n: int) -> Tensor:
     """Returns (DOCUMENTS, 1 + n): BOS and the first n tokens of documents of the training split.
     Raises UserError if there are fewer documents.
     """
-    corpus = job.source.corpus
     found = corpus.documents("train", at_least=n)
     if len(found) < DOCUMENTS:
         problem = f"{len(found)} training documents have {n} tokens, the search needs {DOCUMENTS}"
         remedy = "give more text or a smaller extension.factor"
         raise UserError(corpus.option, problem=problem, remedy=remedy)
     chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)])
-    return F.pad(torch.from_numpy(chosen.astype(np.int64)), (1, 0), value=job.source.vocabulary.bos)
+    return F.pad(torch.from_numpy(chosen.astype(np.int64)), (1, 0), value=bos)
 
 
 def find_factors(
