@@ -19,6 +19,7 @@ from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, choose, disk_fault
 from extrap.utils.interrupts import held_back
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import blamed
 
 OWN = ("scheme", "data.vocabulary")
 """Options in whose place a published checkpoint has its own positions and tokens."""
@@ -146,7 +147,9 @@ class Experiment:
         train.check(self.job, self.in_sweep)
 
     def entry(self, command: str) -> Entry:
-        return noted(self.job, command)
+        from extrap.runs.evaluate import entry
+
+        return entry(self.job, command)
 
     def run(self) -> None:
         import torch
@@ -160,7 +163,7 @@ class Experiment:
 
             return train(self.job)
         command = typed() if self.command is None else self.command
-        entry, in_sweep = noted(self.job, command), progress.FILE in os.environ
+        entry, in_sweep = self.entry(command), progress.FILE in os.environ
         try:
             with ExitStack() as held:
                 held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
@@ -168,13 +171,15 @@ class Experiment:
                     entry.write()
                     held.enter_context(progress.kept(entry.report))
                 if done(self.job):
-                    progress.skipped(f"{self.job.run.name}: nothing left to do")
+                    progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
+                    if not in_sweep:
+                        print(note, file=sys.stderr)
                 else:
                     work(self.job, wait=not in_sweep)
         except lock.Held as holder:  # another sweep began it since this one looked
-            progress.held(str(holder))
+            progress.end("held", str(holder))
         if not in_sweep and self.command is None:
-            print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
+            print("\n".join(closing(entry)), file=sys.stderr)
 
 
 def prepare(composed: Composed) -> Experiment:
@@ -186,30 +191,21 @@ def done(this) -> bool:
     """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
     though the run is not on this disk.
     """
-    from extrap.runs.evaluate import evaluated, measured
+    from extrap.runs.evaluate import entry, measured
 
     if this.run.trained:
-        return this.stage == "train" or evaluated(this)
+        return this.stage == "train" or not entry(this).missing()
     return this.config["accept_rows"] and this.stage != "train" and measured(this)
 
 
-def noted(this, command: str) -> Entry:
-    from extrap.runs.evaluate import planned
-
-    tasks = {} if this.stage == "train" else planned(this)
-    return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
-
-
-def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
-    """Returns where the rows are, and commands that show and compare them. another: an option
-    worth comparing with.
-    """
+def closing(entry: Entry) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them."""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap plot {entry.study}",
-        f"next: extrap table {entry.study}; the same with {another}, say, to compare",
+        f"next: extrap table {entry.study}; the same with another extension=, to compare",
     ]
 
 
@@ -245,7 +241,8 @@ def work(this, wait: bool = True) -> None:
         code = 0
     except (BrokenPipeError, lock.Held):
         raise  # no fault of the run: a reader has gone, as in `| head`, or another trains it
-    except Exception as error:
+    except Exception as found:
+        error = blamed(found, this.config["plugins"]) or found
         this.run.fail(
             str(error)
             if isinstance(error, UserError)

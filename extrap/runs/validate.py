@@ -14,7 +14,8 @@ from torch import Tensor
 
 from extrap.model.attention import kernel
 from extrap.model.gpt import GPT
-from extrap.model.parts import has
+from extrap.model.parts import has, parts
+from extrap.model.watched import watch
 from extrap.runs.build import build
 from extrap.runs.choices import node
 from extrap.runs.folder import fingerprint
@@ -74,7 +75,7 @@ def _probe(job: Job, once: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the final build of the model gives the advice
             model = job.source.model()
-        check_scheme(model, job.choices["scheme"])
+        check_scheme(model, job.choices["scheme"], job.config["plugins"])
         _PROBED.add(once)
 
 
@@ -159,9 +160,10 @@ def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
 
 
 @torch.no_grad()
-def check_scheme(model: GPT, name: str) -> None:
-    """Raises UserError for a scheme that looks ahead, gives other logits for the same text, or has
-    a kernel that does not compute its `attend`. Takes milliseconds, in float64.
+def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
+    """Raises UserError for a scheme with a hook that fails or returns a wrong shape, that looks
+    ahead, gives other logits for the same text, or has a kernel that does not compute its `attend`.
+    Takes milliseconds, in float64. Warns of a part that changes nothing.
 
     The tests hold every scheme of extrap to this; the probe holds the schemes of plug-ins to it.
 
@@ -169,6 +171,7 @@ def check_scheme(model: GPT, name: str) -> None:
         model: a model to change: the probe moves the parameters of the scheme off their initial
             values, which could hide a fault
         name: the choice of the scheme
+        plugins: the packages whose lines a message names
     """
     draws = torch.Generator().manual_seed(0)
     model = model.double().eval()
@@ -180,7 +183,12 @@ def check_scheme(model: GPT, name: str) -> None:
     half = n // 2
     other = text.clone()
     other[:, half:] = (other[:, half:] + 1) % shape.vocab
+    acted = watch(model.scheme, name, plugins)
     logits = model(text)
+    nope = all("Kind: none" in (type(part).__doc__ or "") for part in parts(model.scheme))
+    if plugins and not acted and not nope:
+        line = f"scheme={name}: no hook of it changes anything, as in scheme=nope"
+        warnings.warn(line, UserWarning, stacklevel=1)
     if _apart(logits, model(text)):
         problem = "gives other logits when it reads the same text again"
         remedy = "outside training nothing of a scheme may be random"

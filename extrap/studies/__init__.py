@@ -12,7 +12,17 @@ from types import ModuleType
 
 from extrap.utils.paths import repository
 
-WITH_CODE = ("analytic", "audit", "extension", "grid", "pretrained", "reference", "tasks", "zoo")
+WITH_CODE = (
+    "analytic",
+    "audit",
+    "disputes",
+    "extension",
+    "grid",
+    "pretrained",
+    "reference",
+    "tasks",
+    "zoo",
+)
 """Studies that git tracks code of. A new one is added by name."""
 
 __path__: list[str] = []  # the import system finds nothing here by itself

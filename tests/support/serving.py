@@ -8,6 +8,7 @@ from tests.support.plausible import run_rows, sized_rows
 from tests.support.plausible_costs import chain_rows, speed_rows
 from tests.support.plausible_extension import extension_rows, jumps
 from tests.support.plausible_inside import inside_rows
+from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
 from tests.support.plausible_suite import suite_study
 
 
@@ -30,6 +31,9 @@ def serving(frame, small):
         frame(inside_rows(("rope", "kerple-log"), ("mixture",))),
         frame(sized_rows()),
         frame([row | {"study": "extension"} for row in extension_rows()] + jumps()),
+        frame(dispute_rows()),
+        frame(grid_rows()),
+        frame(band_rows()),
         frame([*speed_rows(), *chain_rows()]),
     )
     return lambda name: next(rows for rows in studies if figures.served(known[name], rows))
