@@ -13,12 +13,12 @@ from extrap.figures.drawing import (
     DOTS,
     QUIET,
     End,
-    decades,
     entitle,
     label_ends,
     log2_axis,
     note,
     panels,
+    perplexity_axis,
     scheme_style,
 )
 from extrap.results.findings.statistics import recipes
@@ -44,8 +44,7 @@ def draw(rows):
     figure, ((panel,),) = panels((1, 1), (2.6, 2.3), **margins)
     ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]
     panel.plot(widths, 1 / widths, color=QUIET, linestyle=DOTS, linewidth=0.9, label="1 / W")
-    panel.set_yscale("log")
-    decades(panel.yaxis)
+    perplexity_axis(panel)
     log2_axis(panel, widths)
     panel.set(xlabel="width W of dependencies (tokens)", ylabel="band (radians per token)")
     label_ends(panel, ends)
