@@ -44,7 +44,7 @@ def test_who_compares_runs_finds_the_items_of_their_rows(tmp_path):
     run |= {"extension": "direct", "task": "recall", "train_length": L, "config": "c"}
     rows.write(tmp_path / "rows" / "a.csv", [run | {"corpus": "c"} | row for row in result.rows])
     rows.write_items(tmp_path / "items" / "a.csv", result.items)
-    (found,) = cells.opened(tmp_path, cells.scanned(tmp_path))
+    (found,) = cells.opened(tmp_path)
     scores, lacking = cells.items(cells.on_disk(tmp_path), found)
     assert len(scores) > 2 and not lacking
 

@@ -87,13 +87,14 @@ def note(rows: pd.DataFrame) -> str:
     parents = rows["parent"].unique() if "parent" in rows else []
     of = "".join(f" · {name}" for name in sorted(parents) if name.endswith("]"))
     study = ", ".join(sorted(rows["study"].unique()))
+    sizes = f" · {others}" if (others := larger(rows)) else ""
     return (
         f"study {study}{of} · trained at L = {lengths} tokens · "
-        f"{several} seed{'s' * bool(seeds > 1)}{_larger(rows)}"
+        f"{several} seed{'s' * bool(seeds > 1)}{sizes}"
     )
 
 
-def _larger(rows: pd.DataFrame) -> str:
+def larger(rows: pd.DataFrame) -> str:
     """Returns the schemes whose models have at least LARGER times the parameters of the smallest: a
     layer more is about a quarter more parameters, and rows hold no number of layers.
     """
@@ -103,7 +104,7 @@ def _larger(rows: pd.DataFrame) -> str:
         return ""
     names = ", ".join(large.index) if len(large) <= 3 else f"{len(large)} of {len(least)} schemes"
     rest = least.drop(large.index)
-    return f" · {names}: {_span(large)} parameters, others {_span(rest)}"
+    return f"{names}: {_span(large)} parameters, others {_span(rest)}"
 
 
 def _span(numbers: pd.Series) -> str:

@@ -8,12 +8,16 @@ where some seed does not come there.
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import log2_axis, note
-from extrap.figures.drawing.ends import label_ends, label_room
-from extrap.figures.drawing.layout import wrapped
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.style import scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    entitle,
+    label_ends,
+    label_room,
+    line,
+    log2_axis,
+    note,
+    scheme_style,
+    wrapped,
+)
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
 from extrap.results.series import select

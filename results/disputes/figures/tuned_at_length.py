@@ -8,13 +8,20 @@ gate counts like the others.
 import math
 from dataclasses import replace
 
-from extrap.figures.drawing.axes import log2_axis, note
-from extrap.figures.drawing.ends import End, label_ends, label_room
-from extrap.figures.drawing.layout import leftmost, wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.style import CONDITIONS, scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    CONDITIONS,
+    SHARE,
+    End,
+    entitle,
+    label_ends,
+    label_room,
+    leftmost,
+    line,
+    log2_axis,
+    note,
+    scheme_style,
+    wrapped,
+)
 from extrap.figures.kv_length import means
 from extrap.results.methods import methods
 from extrap.results.series import select

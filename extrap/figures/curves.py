@@ -1,11 +1,11 @@
-"""Figures of retrieval that differ in their task alone, as a table: accuracy by depth, over depth
-and length, and by length.
+"""Figures that differ in their data alone, as a table: accuracy by depth, over depth and length;
+losses and accuracies by length.
 
-Every protocol is a row of panels and has a gate of its own: a run that misses it at the training
-length is grey, hollow and named "below the gate" there, for a circuit that never formed is no sign
-of a lost middle. Depth 0 is the start of the context; the record at depth d of n tokens lies
-(1 - d) n before the query. Conventions of Lost in the Middle (arXiv 2307.03172, figures 5, 7, 9
-and 10) and of needle-in-a-haystack heat-maps.
+Every protocol has a gate of its own: a run that misses it at the training length is grey, hollow
+and named "below the gate" there, for a circuit that never formed is no sign of a lost middle. Depth
+0 is the start of the context; the record at depth d of n tokens lies (1 - d) n before the query.
+Conventions of Lost in the Middle (arXiv 2307.03172, figures 5, 7, 9 and 10), of heat-maps of a
+needle in a haystack, and of ALiBi (arXiv 2108.12409, figure 1).
 """
 
 from collections.abc import Callable
@@ -25,11 +25,12 @@ FIGURES: dict[str, SimpleNamespace] = {}
 HOPS = {n: f"{n} hop" + "s" * (n != 1) for n in range(9)}
 READINGS = {"": "", "-first": "\nwithout first", "-other": "\nwithout other"}
 FORMS = {"records": "records", "padded": "in text", "alias": "by alias"}
+DOCUMENTS = "bands: 95 % bootstrap over documents"
 
 
-def _add(name: str, caption: str, needs: dict, draw: Callable[..., Figure], make: str = "") -> None:
-    own = {"__name__": f"{__name__}.{name}", "CAPTION": caption, "NEEDS": needs, "MAKE": make}
-    FIGURES[name] = SimpleNamespace(**own, draw=draw)
+def _add(name: str, caption: str, needs: dict, draw: Callable[..., Figure], **own) -> None:
+    own |= {"__name__": f"{__name__}.{name}", "CAPTION": caption, "NEEDS": needs, "draw": draw}
+    FIGURES[name] = SimpleNamespace(**own)
 
 
 def by_depth(
@@ -40,13 +41,33 @@ def by_depth(
     def draw(rows):
         return depth_figure(rows, needs, protocols, title, marks)
 
-    _add(name, caption, needs, draw, make)
+    _add(name, caption, needs, draw, MAKE=make)
 
 
 def over_lengths(name: str, caption: str, task: str, protocols: tuple, title: str) -> None:
     """Adds a heat map over depth and length, a panel per scheme, of means over seeds."""
     needs = {"task": task, "metric": "accuracy", "seen": "retrieval"}
     _add(name, caption, needs, partial(heat_maps, needs=needs, protocols=protocols, title=title))
+
+
+def by_length(
+    name: str, caption: str, needs: dict, protocols: dict, what: str, title: str, interval: str,
+    make="", **form,
+) -> None:  # fmt: skip
+    """Adds a figure of numbers against length, a panel per protocol.
+
+    protocols: {name: title of its panel}; what: name of the y axis; interval: of one seed; form:
+    of `length_figure`.
+    """
+
+    def draw(rows):
+        chance = select(rows, **needs | {"metric": "chance"})
+        rows = comparable(select(rows, **{k: v for k, v in needs.items() if k != "protocol"}))
+        note = spread_note(rows, interval) + " · dotted: chance" * (len(chance) > 0)
+        also = chance_lines(chance) if len(chance) else None
+        return length_figure(rows, protocols, what, title, note, also=also, **form)
+
+    _add(name, caption, needs, draw, MAKE=make)
 
 
 by_depth(
@@ -168,42 +189,62 @@ over_lengths(
     ("single", "multikey"),
     "Needles in a haystack",
 )
-
-
-def _aggregate(rows):
-    needs = FIGURES["aggregate_length"].NEEDS
-    protocols = {
-        "majority": "most frequent label",
-        "first-half": "of the first half",
-        "count": "count of a label",
-    }
-    title, chance = "Questions about all of a context", select(rows, **needs | {"metric": "chance"})
-    rows = comparable(select(rows, **needs))
-    note = spread_note(rows, "Wilson, 95 %") + " · dotted: chance" * (len(chance) > 0)
-    return length_figure(rows, protocols, "accuracy", title, note, also=chance_lines(chance))
-
-
-def _repeat(rows):
-    protocols = {"nonrepeated": "running text", "later": "later copies of a text of L tokens"}
-    title = "Repeated and non-repeated text by length"
-    rows = select(rows, task="repeat", metric="accuracy")
-    note = spread_note(rows, "bands: 95 % bootstrap over documents")
-    return length_figure(rows, protocols, "token accuracy", title, note)
-
-
-_add(
+by_length(
     "aggregate_length",  # RULER (arXiv 2404.06654) and OOLONG (arXiv 2511.02817) in miniature
     "Accuracy of questions about all of a context, by its length: which label stands most often, "
     "and how often.",
     {"task": "aggregate", "metric": "accuracy"},
-    _aggregate,
+    {
+        "majority": "most frequent label",
+        "first-half": "of the first half",
+        "count": "count of a label",
+    },
+    "accuracy",
+    "Questions about all of a context",
+    "Wilson, 95 %",
     " data=aggregate task=[aggregate]",
 )
-_add(
+by_length(
     "repeat_length",  # a copy is of L tokens: all that is asked for lies L back (kexue.fm 9708)
     "Token accuracy on running text and on later copies of a text, against length: is what was "
     "read once still there?",
     {"task": "repeat", "metric": "accuracy", "protocol": "later"},
-    _repeat,
+    {"nonrepeated": "running text", "later": "later copies of a text of L tokens"},
+    "token accuracy",
+    "Repeated and non-repeated text by length",
+    DOCUMENTS,
     " data=repeat",
+)
+by_length(
+    "loss_length",  # ALiBi (arXiv 2108.12409, figure 1), with both axes in logarithms
+    "Perplexity against evaluation length, by protocol: which schemes read on beyond the length "
+    "they were trained on.",
+    {"task": "nll", "metric": "nll", "seen": "text"},
+    {
+        "nonoverlap": "non-overlapping windows",
+        "sliding": "sliding window",
+        "last_segment": "same last segment, growing context",
+    },
+    "perplexity per token",
+    "Perplexity beyond the training length",
+    DOCUMENTS,
+    size=(2.35, 2.7),
+    gap=0.12,
+    each=True,
+    perplexity=True,
+    names=lambda found: [*(s.label for s in found), "learned (to 64)"],
+)
+by_length(
+    "long_loss",  # LongPPL (arXiv 2410.23771); tokens of the third panel are a run's own
+    "Loss on the tokens that a long context helps, and on all tokens, against visible context.",
+    {"task": "long-loss", "metric": "nll", "seen": "text"},
+    {"all": "all tokens", "match": "told from far away", "own": "helped within L"},
+    "nats per token",
+    "Loss where a long context helps",
+    DOCUMENTS,
+    size=(2.3, 2.5),
+    gap=0.45,
+    each=True,
+    limits=None,
+    across="visible context (tokens)",
 )
