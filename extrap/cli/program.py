@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
@@ -175,7 +176,8 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.held(str(holder))
         if not in_sweep and self.command is None:
-            print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
+            lines = closing(entry, self.job.another, self.job.config["plugins"])
+            print("\n".join(lines), file=sys.stderr)
 
 
 def prepare(composed: Composed) -> Experiment:
@@ -201,15 +203,16 @@ def noted(this, command: str) -> Entry:
     return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
 
 
-def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
+def closing(entry: Entry, another: str = "scheme=alibi", plugins: Sequence[str] = ()) -> list[str]:
     """Returns where the rows are, and commands that show and compare them. another: an option
-    worth comparing with.
+    worth comparing with; plugins: the packages that hold figures of the user's own.
     """
+    more = f" --plugins {','.join(plugins)}" if plugins else ""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
-        f"figures: extrap plot {entry.study}",
+        f"figures: extrap plot {entry.study}{more}",
         f"next: extrap table {entry.study}; the same with {another}, say, to compare",
     ]
 

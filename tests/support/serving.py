@@ -33,4 +33,12 @@ def serving(frame, small):
         frame([row | {"study": "extension"} for row in extension_rows()] + jumps()),
         frame([*speed_rows(), *passkey_rows(), *query_rows(), *chain_rows()]),
     )
-    return lambda name: next(rows for rows in studies if figures.served(known[name], rows))
+
+    def of(name: str):
+        served = (rows for rows in studies if figures.served(known[name], rows))
+        rows = next(served, None)
+        if rows is None and known[name].__name__.split(".")[0] in PLUGINS:
+            pytest.skip(f"no invented rows with {figures.needed(known[name])}")
+        return rows
+
+    return of
