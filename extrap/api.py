@@ -128,7 +128,7 @@ def compare(rows: pd.DataFrame, first: str, *others: str) -> pd.DataFrame:
     them: a row for each other series and cell. Names: a series (`rope+yarn`), or its scheme or
     extension alone where one series has it. Raises UserError for an unknown name.
     """
-    from extrap.cli.compare import in_memory
+    from extrap.results.comparison.pairs import in_memory
 
     return in_memory(rows, [first, *others], _ITEMS)
 
@@ -143,13 +143,14 @@ a study on disk as a file.
 def _job(words: Sequence[str], source: Any = None) -> Iterator["Job"]:
     import torch
 
-    from extrap.cli import composing, program
+    from extrap.cli import program
+    from extrap.cli.composed import composed
 
     threads = torch.get_num_threads()
     try:
-        composed = composing.composed(words)
-        torch.set_num_threads(composed.values["threads"])
-        yield program.job(composed, source)
+        this = composed(words)
+        torch.set_num_threads(this.values["threads"])
+        yield program.job(this, source)
     finally:
         torch.set_num_threads(threads)
 

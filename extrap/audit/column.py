@@ -1,6 +1,4 @@
-"""A column of the audit: what is measured, how its value is written, and whether it speaks for the
-scheme.
-"""
+"""A column of the audit: the measurement, the form of its value, and the verdict."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,11 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Column:
-    """name in the CSV; head in the terminal and the figure; says: the measurement in one line.
+    """A measurement of a scheme; a value of nan stands for nothing to measure.
 
-    written: value -> cell of at most nine characters. holds: value -> whether the scheme has the
-    property, None where that is no question of yes and no. A value of nan means that there is
-    nothing to measure.
+    name      in the CSV
+    head      in the terminal and the figure
+    says      the measurement in one line
+    written   value -> cell of at most nine characters
+    holds     value -> True if the scheme has the property; None without a yes or no
     """
 
     name: str
@@ -41,22 +41,6 @@ def error(value: float) -> str:
     if value == 0 or not 1e-3 <= value < 1e4:
         return f"{value:.0e}" if value else "0"
     return f"{value:.2g}".lstrip("0") if value < 1 else f"{value:.3g}"
-
-
-def yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def signed(value: float) -> str:
-    return f"{value:+.2f}"
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:+.1f} %"
-
-
-def whole(value: int) -> str:
-    return f"{value:,}"
 
 
 def below(bound: float) -> Callable[[float], bool]:

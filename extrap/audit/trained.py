@@ -1,6 +1,4 @@
-"""A trained model from the name of its run folder alone: what its config.json says, filled with its
-weights. Both are data.
-"""
+"""A trained model from the name of its run folder: its configuration and its weights are data."""
 
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
@@ -15,7 +13,7 @@ from extrap.utils.errors import UserError
 
 
 def trained(name: str, option: str = "--run") -> GPT:
-    """The model of a finished run, float64, in evaluation mode. option: where it was named. Raises
+    """Returns the model of a finished run, in float64. option: names the run in messages. Raises
     UserError if no run has this name, or if its folder is damaged.
     """
     run = Named(name)

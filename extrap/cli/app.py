@@ -1,37 +1,29 @@
 """The frame around a Hydra program: configuration files found from anywhere, mistakes told in one
 line, sweeps as processes.
-
-Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake in what was
-asked for, or a disk that takes nothing; 130 interrupted; 141 the reader of a pipe stopped.
 """
 
 import os
 import sys
-import traceback
-import warnings
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Protocol
 
 import hydra
 from hydra._internal.utils import get_args_parser
 from omegaconf import DictConfig
-from omegaconf.errors import OmegaConfBaseException
 
 from extrap.cli import config_guard, help
-from extrap.cli.composed import Composed, plain
-from extrap.cli.hydra_errors import explain, misplaced
-from extrap.cli.shared import end, gone
+from extrap.cli.composed import Composed, find_plugins, plain
+from extrap.cli.config_files import limited
+from extrap.cli.hydra_errors import explain
+from extrap.cli.shared import advise, reported
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
 from extrap.cli.sweep.join import join
 from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
-from extrap.utils import progress, streams
-from extrap.utils.errors import UserError, disk_fault
+from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import told
 
@@ -67,13 +59,11 @@ class Program:
               need not
     command   words behind `python -m` that start the program, as they start each job of a sweep
     conf      folder of the configuration files; `config.yaml` in it is the primary one
-    head      what `--help` begins with
     """
 
     prepare: Callable[[Composed], Work]
     command: tuple[str, ...] = ("extrap",)
     conf: str = field(default_factory=conf_dir)
-    head: str = help.HEAD
 
     def __call__(self, cfg: DictConfig) -> None:
         # Read by torch and numpy when they are first imported, which is after this. `threads` is an
@@ -89,101 +79,52 @@ class Program:
                 work.run()
 
     def read(self, cfg: DictConfig) -> Composed:
-        """Returns a configuration as plain values, as `whole` does."""
-        return whole(cfg, self.conf)
+        """Returns a configuration as plain values. Raises UserError."""
+        return plain(cfg, self.conf)
 
 
-def find_plugins() -> None:
-    """Puts the launchers of extrap where Hydra looks for plug-ins."""
-    if (folder := str(Path(__file__).parent / "_plugins")) not in sys.path:
-        sys.path.append(folder)
-
-
-def whole(cfg: DictConfig, conf: str) -> Composed:
-    """Returns a configuration as plain values. Raises UserError for a value that is missing, cannot
-    be resolved or is put where a group's choice belongs. conf: the folder of configuration files.
-    """
-    try:
-        composed = plain(cfg)
-    except OmegaConfBaseException as error:
-        raise UserError(explain(error, [], conf)) from None
-    if line := misplaced(composed.overrides, composed.choices):
-        raise UserError(line)
-    return composed
+REFUSED = {
+    "config_path": "extrap starts from its own config.yaml; put choices and experiments in a "
+    "folder and give --config-dir",
+    "experimental_rerun": "would run code out of a file; `extrap status` prints the commands of a "
+    "study",
+}
+REFUSED["config_name"] = REFUSED["config_path"]
+"""Flags of Hydra that extrap does not take, and why."""
 
 
 def main(program: Program) -> None:
     """Parses the command line and runs `program`, once or as a sweep; ends the process only if
     something went wrong.
     """
-    os.environ["HYDRA_FULL_ERROR"] = (
-        "1"  # Hydra then hands its errors on instead of printing them over many lines
-    )
+    # Hydra then hands its errors on instead of printing them over many lines
+    os.environ["HYDRA_FULL_ERROR"] = "1"
     find_plugins()
     join()
-    warnings.formatwarning = lambda message, *place, **more: (
-        f"extrap: {message}\n"
-    )  # advice for people, not for programmers
-    warnings.filterwarnings("once", category=UserWarning, module="extrap")
+    advise()
     overrides: list[str] = []
-    with reported(lambda error: explain(error, overrides, program.conf)):
+    with reported(explain=lambda error: explain(error, overrides, program.conf)), limited():
         names.TYPED[:] = sys.argv
         sys.argv = [sys.argv[0], *readable(sys.argv[1:])]
         args = _parsed()
-        if args.experimental_rerun is not None:
-            raise UserError(
-                f"--experimental-rerun={args.experimental_rerun}: would run code out of a file; "
-                "`extrap status` prints the commands of a study"
-            )
+        for flag, why in REFUSED.items():
+            if (given := getattr(args, flag)) is not None:
+                raise UserError(f"--{flag.replace('_', '-')}={given}: {why}")
         overrides += args.overrides
         if args.help:
-            print(help.text(program.head, [program.conf, *_own(args)]))
+            own = [args.config_dir] if args.config_dir else []
+            print(help.text([program.conf, *own]))
             return
-        if _sweeps(config_guard.checked(program.conf, args), args):
-            sys.argv.insert(1, SWEEPING[0])
+        if not args.hydra_help:
+            cfg = config_guard.checked(program.conf, overrides, args.config_dir)
+            if _sweeps(cfg, args):
+                sys.argv.insert(1, SWEEPING[0])
         hydra.main(version_base="1.3", config_path=program.conf, config_name="config")(program)()
 
 
-@contextmanager
-def reported(line: Callable[[Exception], str | None] = lambda error: None) -> Iterator[None]:
-    """Turns exceptions into words on stderr and an exit code; `line` may say that one is a user's
-    mistake and how to put it.
-    """
-    streams.settle()
-    try:
-        yield
-        sys.stdout.flush()
-    except UserError as error:
-        _end(2, str(error))
-    except KeyboardInterrupt:
-        _interrupted()
-    except SystemExit as end:
-        # Lightning answers Ctrl-C by ending with exit code 1 from inside its handler.
-        if end.code == 1 and isinstance(end.__context__, KeyboardInterrupt):
-            _interrupted()
-        raise
-    except Exception as error:
-        if isinstance(error, OSError):
-            gone(error)
-        if (known := disk_fault(error) or line(error)) is not None:
-            _end(2, known)
-        traceback.print_exc()
-        progress.failed(traceback.format_exception_only(error)[-1].strip())
-        raise SystemExit(1) from None
-
-
-def _end(code: int, text: str) -> None:
-    progress.failed(text)
-    end("extrap", text, code)
-
-
-def _interrupted() -> None:
-    _end(130, "interrupted; the same command continues")
-
-
 def _parsed() -> Namespace:
-    """The command line as Hydra reads it, `option=value` words as `overrides`. Raises UserError for
-    a flag that does not exist.
+    """Parses the command line as Hydra does, `option=value` words as `overrides`. Raises UserError
+    for an unknown flag.
     """
 
     def error(message: str) -> None:
@@ -194,12 +135,8 @@ def _parsed() -> Namespace:
     return parser.parse_args()
 
 
-def _sweeps(cfg: DictConfig | None, args: Namespace) -> bool:
+def _sweeps(cfg: DictConfig, args: Namespace) -> bool:
     """True if the configuration holds a grid and the command line asks for nothing else."""
-    asked = args.run or args.multirun or args.cfg or args.info or args.shell_completion
+    other = args.run or args.multirun or args.cfg or args.info or args.shell_completion
     typed = any(word.lstrip("+").startswith("hydra.mode=") for word in args.overrides)
-    return bool(cfg and not asked and not typed and selected(cfg, "grid"))
-
-
-def _own(args: Namespace) -> list[str]:
-    return [args.config_dir] if args.config_dir else []
+    return not other and not typed and bool(selected(cfg, "grid"))

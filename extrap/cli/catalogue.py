@@ -1,5 +1,6 @@
 """The tables of schemes, extensions and tasks, made from the configuration files themselves."""
 
+import inspect
 import re
 import sys
 import warnings
@@ -17,7 +18,7 @@ from extrap.results import rows
 from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build, find
 from extrap.utils import files as atomic
-from extrap.utils.docs import docstring
+from extrap.utils import markdown
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_text, read_yaml
@@ -57,27 +58,19 @@ def write(folder: Path, plugins: Sequence[str] = ()) -> list[Path]:
             text = path.read_text(encoding="utf-8") if path.exists() else ""
             if f"<!-- {group} -->" not in text:
                 text += f"<!-- {group} -->\n<!-- /{group} -->\n"
-            made = markdown(table(group, folder, plugins))
-            atomic.replace(path, inserted(text, group, made).encode())
+            made = page(table(group, folder, plugins))
+            atomic.replace(path, markdown.between(text, group, made).encode())
             written.append(path)
     if not written:
         raise UserError("--config-dir", folder, f"no YAML in its folders {', '.join(ROWS)}")
     return written
 
 
-def markdown(frame: pd.DataFrame) -> str:
-    """A table whose names lead to their files."""
-    frame = frame.map(lambda text: text.replace("|", "\\|"))
-    frame.iloc[:, 0] = [f"[{name}]({name}.yaml)" for name in frame.iloc[:, 0]]
-    head = ["| " + " | ".join(frame.columns) + " |", "|" + " --- |" * len(frame.columns)]
-    rows = ["| " + " | ".join(values) + " |" for values in frame.itertuples(index=False)]
-    return "\n".join([*head, *rows]) + "\n"
-
-
-def inserted(text: str, group: str, table: str) -> str:
-    """A text with a table between the marks of its group."""
-    begin, end = f"<!-- {group} -->", f"<!-- /{group} -->"
-    return text[: text.index(begin) + len(begin)] + f"\n{table}" + text[text.index(end) :]
+def page(frame: pd.DataFrame) -> str:
+    """Returns the table in Markdown; names lead to their files."""
+    names = [f"[{name}]({name}.yaml)" for name in frame.iloc[:, 0]]
+    linked = frame.assign(**{frame.columns[0]: names})
+    return markdown.table([[*frame.columns], *linked.to_numpy().tolist()])
 
 
 def _measured(study: Path) -> pd.DataFrame:
@@ -148,7 +141,8 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     """Of the module that the class of a configuration stands in, and of the class."""
     target = node["_target_"]
     named = find(target, "configuration", plugins)
-    return docstring(sys.modules[target.rpartition(".")[0]]), docstring(named)
+    module = sys.modules[target.rpartition(".")[0]]
+    return module.__doc__ or "", inspect.cleandoc(named.__doc__ or "")
 
 
 def _options(node: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ def main() -> None:
     if WORD.fullmatch(first) is None:
         found = "program"
     else:
-        with reported("extrap"):
+        with reported():
             if first not in COMMANDS:
                 raise UserError(first, problem="no such command", remedy=choose(first, COMMANDS))
         sys.argv[:2] = [f"extrap {first}"]

@@ -1,11 +1,25 @@
-"""The configuration of a job as plain values, which is all that the work of a job reads."""
+"""The configuration of a job as plain values, which are all that the work of a job reads."""
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from extrap.cli import config_guard, schema
+from extrap.cli.config_files import limited
+from extrap.cli.hydra_errors import explain, misplaced
+from extrap.cli.sweep.grid import selected
+from extrap.cli.words import readable
+from extrap.utils.errors import UserError
+from extrap.utils.paths import conf_dir
 
 
 @dataclass(frozen=True)
@@ -25,14 +39,58 @@ class Composed:
     sweep: bool
 
 
-def plain(cfg: DictConfig) -> Composed:
-    """Returns a configuration of Hydra as plain values. Raises OmegaConfBaseException for a missing
-    value and a reference that leads nowhere.
+def plain(cfg: DictConfig, conf: str | None = None) -> Composed:
+    """Returns a configuration of Hydra as plain values. Raises UserError for a value that is
+    missing, cannot be resolved or is put where a group's choice belongs. conf: the folder of
+    configuration files; extrap's own by default.
     """
     hydra = HydraConfig.get() if "hydra" not in cfg else cfg.hydra
     options = OmegaConf.masked_copy(cfg, [str(name) for name in cfg if name != "hydra"])
-    values: Any = OmegaConf.to_container(
-        options, resolve=True, throw_on_missing=True, enum_to_str=True
-    )
+    try:
+        with limited():
+            values: Any = OmegaConf.to_container(
+                options, resolve=True, throw_on_missing=True, enum_to_str=True
+            )
+    except OmegaConfBaseException as error:
+        raise UserError(explain(error, [], conf or conf_dir())) from None
     words: Any = OmegaConf.to_container(hydra.overrides.task, resolve=False)
-    return Composed(values, dict(hydra.runtime.choices), words, hydra.mode is RunMode.MULTIRUN)
+    choices = dict(hydra.runtime.choices)
+    if line := misplaced(words, choices):
+        raise UserError(line)
+    return Composed(values, choices, words, hydra.mode is RunMode.MULTIRUN)
+
+
+def composed(words: Sequence[str], config_dir: Path | None = None) -> Composed:
+    """Returns what `extrap WORDS` composes, inside any Python process: whatever Hydra holds there
+    of another program stays as it was. Raises UserError as the command line does, and for words
+    that make a sweep.
+    """
+    schema.register()
+    find_plugins()
+    words, hydra = readable(list(words)), GlobalHydra.instance().hydra
+    before, GlobalHydra.instance().hydra = HydraConfig.instance().cfg, None
+    try:
+        with limited():
+            cfg = config_guard.checked(conf_dir(), words, config_dir)
+        parsed = OverridesParser.create().parse_overrides(words)
+        swept = [one.input_line for one in parsed if one.is_sweep_override()]
+        if swept or selected(cfg, "grid"):
+            several = [*swept, "sweep.grid"][0]
+            raise UserError(f"{several}: makes a sweep of several jobs; give one value")
+        HydraConfig.instance().set_config(cfg)
+        return plain(cfg)
+    except UserError:
+        raise
+    except Exception as error:
+        if (line := explain(error, words, conf_dir())) is None:
+            raise
+        raise UserError(line) from None
+    finally:
+        HydraConfig.instance().cfg = before
+        GlobalHydra.instance().hydra = hydra
+
+
+def find_plugins() -> None:
+    """Puts the launchers of extrap where Hydra looks for plug-ins."""
+    if (folder := str(Path(__file__).parent / "_plugins")) not in sys.path:
+        sys.path.append(folder)

@@ -1,62 +1,56 @@
-"""Files of configuration as Hydra reads them, each checked as it is read.
+"""Files of configuration as Hydra reads them, and the limits of what they reach.
 
-No file outside the program's own folder sets an option of the command line alone
-(`COMMAND_LINE_ONLY`), wherever its package puts it. The check looks at a file's options where
-Hydra merges them, so that no header, group or default leads around it. References in files are
-checked in extrap/cli/references.py, the size of files in extrap/utils/untrusted.py.
-
-Not in the plug-in that registers the source: a job that submitit starts unpickles the sources
-before plug-ins are found.
+The command line is the user's word, a file is data. Importing this module makes Hydra check each
+file twice: its size and nesting where Hydra reads it (extrap/utils/untrusted.py), and its options
+where Hydra merges them, so that no header, group or default leads around the check. `limited`
+leaves files no reference beyond the configuration.
 """
 
-import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra._internal.config_repository import ConfigRepository
 from hydra.core.default_element import ResultDefault
+from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.basecontainer import BaseContainer
 
-from extrap.cli import references
 from extrap.cli.sweep.grid import COMMAND_LINE_ONLY
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import check_yaml
 
 OWN = "main"
-"""What Hydra calls the program's folder; no option of the command line chooses another one."""
+"""Hydra's name for the program's folder; no option of the command line chooses another one."""
 
 HYDRA = ("pkg://hydra.conf", "structured://")
 """Sources of Hydra, of its plug-ins and of the program's schema."""
 
+RESOLVERS = {"hydra", "now"}
+"""References that reach beyond options: to the program's name and to the time."""
 
-class CheckedFiles(FileConfigSource):
-    @staticmethod
-    def scheme() -> str:
-        return "checked"
-
-    def load_config(self, config_path: str) -> ConfigResult:
-        """Raises UserError for a file that holds too much, and for a reference of a foreign file
-        beyond its own configuration.
-        """
-        path = Path(os.path.join(self.path, self._normalize_file_name(config_path)))
-        if path.is_file():
-            check_yaml(path)
-        found = super().load_config(config_path)
-        if self.provider != OWN:
-            references.check(found.config, path)
-        return found
+_read, _merge = ConfigRepository.load_config, ConfigLoaderImpl._load_single_config
 
 
-def _load_single_config(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) -> Any:
-    """Loads a file and puts its options at its package, as Hydra does. Raises UserError where a
-    file holds an option of the command line alone.
+def _checked_read(repository: ConfigRepository, config_path: str) -> ConfigResult | None:
+    """Reads a file. Raises UserError for a file that holds too much."""
+    source = repository._find_object_source(config_path, ObjectType.CONFIG)
+    if source is not None and source.scheme() == "file":
+        check_yaml(Path(source.path, source._normalize_file_name(config_path)))
+    return _read(repository, config_path)
+
+
+def _checked_merge(loader: ConfigLoaderImpl, default: ResultDefault, repo: Any) -> ConfigResult:
+    """Loads a file and puts its options at its package, as Hydra does. Raises UserError if a file
+    holds an option that only the command line may set (`COMMAND_LINE_ONLY`).
 
     Exempt are the program's and Hydra's files, each at the package that its folder names: a foreign
     file may choose them, but put none elsewhere.
     """
-    found = _hydras(loader, default, repo)
+    found = _merge(loader, default, repo)
     path = str(default.config_path)
     natural = ".".join(PurePosixPath(path).parent.parts)
     ours = found.path in HYDRA or found.provider == OWN
@@ -70,8 +64,8 @@ def _load_single_config(loader: ConfigLoaderImpl, default: ResultDefault, repo: 
     return found
 
 
-_hydras = ConfigLoaderImpl._load_single_config
-ConfigLoaderImpl._load_single_config = _load_single_config  # type: ignore[method-assign]
+ConfigRepository.load_config = _checked_read  # type: ignore[method-assign]
+ConfigLoaderImpl._load_single_config = _checked_merge  # type: ignore[method-assign]
 
 
 def _sets(node: Any, option: str) -> bool:
@@ -83,3 +77,17 @@ def _sets(node: Any, option: str) -> bool:
             return True
         node = node._get_node(name)
     return node is not None
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Inside, no reference reads the environment or makes nodes: OmegaConf knows no resolver but
+    `RESOLVERS`.
+    """
+    before = dict(BaseContainer._resolvers)
+    for name in before.keys() - RESOLVERS:
+        OmegaConf.clear_resolver(name)
+    try:
+        yield
+    finally:
+        BaseContainer._resolvers.update(before)

@@ -1,12 +1,10 @@
-"""What the command line may say of Hydra, looked at before Hydra runs.
+"""The check of a command line before Hydra runs, and of the configuration that it composes.
 
-The command line is the user's word, a file is data: extrap/cli/config_files.py checks the files as
-Hydra reads them. The configuration is composed once by Hydra's public API, which runs nothing that
-it holds.
+Hydra's public API composes the configuration, which runs nothing in it; extrap/cli/config_files.py
+checks the files as Hydra reads them.
 """
 
-import os
-from argparse import Namespace
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,43 +13,43 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import ChoiceSweep, Override
 from omegaconf import DictConfig
 
-from extrap.cli import references
+from extrap.cli import config_files  # noqa: F401  checks files from here on
+from extrap.cli.words import quoted
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 
 LISTS = ("task", "experiment")
 """Groups of which a configuration takes several choices."""
 
-folders: list[str] = []
-"""Folders of configuration files besides the program's, as the command line names them."""
+OUTSIDE = re.compile(r"\$\{(?!hydra[.:]|now:)")
+"""A reference of an option of Hydra to a node that a file may have made."""
 
 
-def checked(conf: str, args: Namespace) -> DictConfig | None:
-    """Returns what `hydra.main` will compose of this command line, None where Hydra reads no file
-    of ours. Raises UserError for what only extrap itself may say, and what Hydra raises for a
-    configuration that cannot be composed.
+def checked(conf: str, words: Sequence[str], config_dir: str | Path | None = None) -> DictConfig:
+    """Returns the configuration that `hydra.main` will compose of these words. Raises UserError,
+    and what Hydra raises for a configuration that cannot be composed.
 
-    Values to be swept are left out, as Hydra does for the sweep as a whole.
+    Leaves out values to be swept, as Hydra does for the sweep as a whole. conf, config_dir: the
+    folder of the program's configuration files and the user's own.
     """
-    for flag, given in (("path", args.config_path), ("name", args.config_name)):
-        if given is not None:
-            raise UserError(
-                f"--config-{flag}={given}: extrap starts from its own config.yaml; put choices "
-                "and experiments in a folder and give --config-dir"
-            )
-    if args.hydra_help or (args.config_dir and not Path(args.config_dir).is_dir()):
-        return None  # Hydra says so
-    parsed = OverridesParser.create().parse_overrides(args.overrides)
+    if config_dir is not None and not Path(config_dir).is_dir():
+        raise UserError("--config-dir", config_dir, "no such folder")
+    parsed = OverridesParser.create().parse_overrides(list(words))
+    folders = [str(Path(config_dir).absolute())] if config_dir is not None else []
     for one in parsed:
         _check_names(one, conf)
-        if one.key_or_group.startswith("hydra"):
-            references.check_typed(one.key_or_group, one.value())
-    more = [one.value() for one in parsed if one.key_or_group == "hydra.searchpath"]
-    folders[:] = [os.path.abspath(args.config_dir)] if args.config_dir else []
-    folders.extend(path for paths in more if isinstance(paths, list) for path in paths)
+        if one.key_or_group.startswith("hydra") and OUTSIDE.search(str(one.input_line)):
+            raise UserError(
+                f"{one.input_line}: an option of Hydra takes no reference to options outside "
+                "hydra; give the value itself"
+            )
+        if one.key_or_group == "hydra.searchpath" and isinstance(paths := one.value(), list):
+            folders += map(str, paths)
     for folder in folders:
-        _check_own(Path(folder))
+        _check_own(Path(folder.removeprefix("file://")))
     single = [str(one.input_line) for one in parsed if not one.is_sweep_override()]
+    if folders:
+        single.append(f"hydra.searchpath=[{','.join(map(quoted, folders))}]")
     with initialize_config_dir(conf, version_base="1.3"):
         cfg = compose("config", single, return_hydra_config=True)
     _check_hydra(cfg, conf, parsed)
@@ -59,7 +57,7 @@ def checked(conf: str, args: Namespace) -> DictConfig | None:
 
 
 def _check_own(folder: Path) -> None:
-    """Raises UserError for a choice that has the name of one of ours, which Hydra would take."""
+    """Raises UserError for a file with the name of one of extrap's own, which Hydra would read."""
     for ours in sorted(Path(conf_dir()).glob("*/**/*.yaml")):
         name = ours.relative_to(conf_dir())
         if (folder / name).is_file() and not ours.samefile(folder / name):
@@ -70,8 +68,8 @@ def _check_own(folder: Path) -> None:
 
 
 def _check_names(override: Override, conf: str) -> None:
-    """Raises UserError for a word without an option, and for a group given something other than
-    names of files: one, or a list where the configuration takes several.
+    """Raises UserError for a word without an option, and for a value of a group other than names of
+    files: one, or a list if the configuration takes several.
     """
     group, word, values = override.key_or_group, override.input_line, override.value()
     if not group:
@@ -87,9 +85,7 @@ def _check_names(override: Override, conf: str) -> None:
 
 
 def _check_hydra(cfg: DictConfig, conf: str, typed: Sequence[Override]) -> None:
-    """Raises UserError for a choice of a group of Hydra that no one typed and that is not among the
-    program's own: some of Hydra's write files.
-    """
+    """Raises UserError if a file chooses one of Hydra's own files, some of which write files."""
     named = {one.key_or_group for one in typed}
     for group, choice in cfg.hydra.runtime.choices.items():
         folder = Path(conf, group)

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extrap.cli import findings, report
+from extrap.cli import report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
 from extrap.results import rows
+from extrap.results.findings import page as findings
 from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
 from extrap.runs.dashboard import report as dashboard_report
+from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.lines import COLUMNS, Lines, lines
 from extrap.runs.dashboard.page import Page
-from extrap.runs.dashboard.reason import reason
 from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.folder import read_json
 from extrap.runs.layout import CURVE, DIRECT, RESULTS
@@ -107,6 +108,10 @@ class Study:
     pages: list[tuple[Page, dict[str, list[dict]], list[Path]]]
 
     @property
+    def files(self) -> list[Path]:
+        return list(dict.fromkeys(file for *_, files in self.pages for file in files))
+
+    @property
     def jobs(self) -> list[Page]:
         return [page for page, *_ in self.pages]
 
@@ -163,7 +168,7 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
         board.start(page, resume=None)
         board.table(vega.TABLE, COLUMNS, study.lines.data)
         if len(study.lines.series) <= DRAWN:
-            extra(board.draw_rows, rows.frame(study.records), plugins)
+            extra(board.draw, study.files, plugins)
         extra(board.page, text)
         board.finish()
     return page

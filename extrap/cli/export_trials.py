@@ -118,6 +118,7 @@ def cells(args: Namespace) -> Iterator[Cell]:
     """
     from extrap.data.corpora.base import Encoded, Source
     from extrap.data.tokenizer import encoder
+    from extrap.data.trials.base import Trials
     from extrap.runs.build import build
     from extrap.runs.choices import node
     from extrap.tasks.scoring.retrieval import SEED
@@ -136,7 +137,7 @@ def cells(args: Namespace) -> Iterator[Cell]:
         task.check_forms(words, lengths)
         forms = {p: form for p, form in task.written(words).items() if only in ("", p)}
         for (protocol, form), length, depth in product(forms.items(), lengths, task.depths):
-            made = form.questions(words, stream, SEED, length, depth, range(args.trials))
+            made = form.questions(Trials(words, stream, length, range(args.trials), SEED), depth)
             cell = f"{name}-{protocol}-{length}-d{round(100 * depth)}"
             trials = []
             for i, (ids, answer) in enumerate(zip(made.tokens, made.answers, strict=True)):

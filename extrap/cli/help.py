@@ -21,18 +21,6 @@ Trains one configuration, then evaluates it. What is finished is skipped, what w
 Runs are kept in runs/, rows of results in results/<study>/rows/.
 """  # noqa: E501
 
-LONGROPE = """\
-extrap longrope: a factor per pair for the extension longrope, searched for a trained run.
-
-Takes the choices and options of `extrap`: extrap longrope scheme=rope extension=longrope extension.factor=8
-"""  # noqa: E501
-
-LAYERS = """\
-extrap layers: which positions are on in which layers of a model, a row a layer.
-
-Takes the choices and options of `extrap`: extrap layers model=checkpoint model.checkpoint=folder
-"""
-
 OPTIONS = {
     "study": "rows and figures go to results/<study>",
     "stage": "train, evaluate or all",
@@ -65,13 +53,13 @@ EXAMPLES = {
 }
 
 
-def text(head: str, folders: Iterable[str]) -> str:
+def text(folders: Iterable[str]) -> str:
     """Returns the text of --help; folders: of configuration files, which hold the choices."""
     plain = {f"{one.name}={_shown(one)}": OPTIONS[one.name] for one in options()}
     train = " ".join(f"{one.name}={one.default}" for one in fields(Optim))
     recipe = textwrap.fill(train, 96, initial_indent="  train.: ", subsequent_indent="          ")
     parts = [
-        head,
+        HEAD,
         "Choices (group=option):\n",
         *(f"{group}: {', '.join(names)}" for group, names in choices(folders).items()),
         "\nOptions (option=value):\n",

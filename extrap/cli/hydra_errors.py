@@ -32,6 +32,7 @@ COMPOSING = {
     ),
     r"^Could not delete '(.*?)'": "~{}: cannot be left out; give it another value",
     r"^Multiple values for (.*?)\.": "{}: chosen twice; choose it once, without +",
+    r"^Error resolving interpolation '(.*?)'": "{}: no reference to an option; give the choice",
     r"^Could not append to config.*\nEither remove \+ prefix: '(.*)'": (
         "+{0}: this option exists; write {0}"
     ),
@@ -49,6 +50,8 @@ VALUES = {
     "is not Optional": "must not be empty",
     "is not a ListConfig, list or tuple": "must be a list, such as [a,b]",
     "^Invalid type assigned": "holds options of its own; give one of them, as in name.option=value",
+    r"Unsupported interpolation type (\S+)": "a reference to {}; refer to options, `hydra:` or "
+    "`now:`, or give the value itself",
     r"expected one of \[(.*)\]": "choose one of {}",
 }
 """Messages of OmegaConf about a value, and the messages of extrap in their place."""

@@ -1,38 +1,25 @@
-"""`extrap layers`: which positions are on in which layers of a model.
+"""`extrap layers`: which positions are on in which layers of a model, a row a layer.
 
 extrap layers model=checkpoint model.checkpoint=FOLDER
 """
 
 from typing import Any
 
-from extrap.cli import app as cli
-from extrap.cli import help, program
-from extrap.cli import schema as config
-from extrap.cli.composed import Composed
+from extrap.cli.shared import one_job, parser, reported
 
 
-class Layers:
-    """The work of `extrap layers` for one model."""
-
-    def __init__(self, job):
-        self.job = job
-
-    def finished(self) -> bool:
-        return False
-
-    def entry(self, command: str) -> None:
-        return None
-
-    def check(self) -> None:
-        """Nothing to check: the model is read without its weights."""
-
-    def run(self) -> None:
-        """Prints the table."""
+def main(argv: list[str] | None = None) -> None:
+    """Prints the table. A mistake is one line on stderr and exit code 2."""
+    command = parser(
+        "extrap layers", "Tell which positions are on in which layers of a model.", words=True
+    )
+    args = command.parse_args(argv)
+    with reported(command.prog):
         import pandas as pd
 
         from extrap.pretrained.table import layer_table
 
-        rows = layer_table(self.job.source.model("meta"))
+        rows = layer_table(one_job(args).source.model("meta"))
         shown = [{name: _shown(value) for name, value in row.items()} for row in rows]
         print(pd.DataFrame(shown).to_string(index=False))
 
@@ -41,12 +28,3 @@ def _shown(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return {None: "-", True: "yes", False: "no"}[value]
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def prepare(composed: Composed) -> Layers:
-    return Layers(program.job(composed))
-
-
-def main() -> None:
-    config.register()
-    cli.main(cli.Program(prepare, command=("extrap", "layers"), head=help.LAYERS))

@@ -2,83 +2,58 @@
 
 extrap longrope scheme=rope seed=0 extension=longrope extension.factor=8
 
-It prints the command that evaluates what it found, with the factors written out: no configuration
-is ever read from a run folder. They are kept there as data, and printed again by the same command.
+The command prints the command that evaluates these factors, with the factors written out: extrap
+never reads a configuration from a run folder. The run folder keeps the factors as data; the same
+command prints them again.
 """
 
 import shlex
+from typing import Any
 
-from extrap.cli import app as cli
-from extrap.cli import help, program
-from extrap.cli import schema as config
-from extrap.cli.composed import Composed
-from extrap.cli.sweep.names import words
+from extrap.cli.shared import one_job, parser, reported
 from extrap.utils.errors import UserError
 
 
-class Search:
-    """The work of `extrap longrope` for one trained run."""
-
-    def __init__(self, job):
-        self.job = job
-
-    def finished(self) -> bool:
-        return False
-
-    def entry(self, command: str) -> None:
-        return None
-
-    def check(self) -> None:
-        from extrap.extensions.longrope import LongRoPE
-        from extrap.runs import validate
-        from extrap.runs.longrope_search import texts
-        from extrap.runs.near import untrained
-
-        job = self.job
-        validate.check(job)
-        if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
-            raise UserError(
-                "extension",
-                job.choices["extension"],
-                "give extension=longrope and an extension.factor above 1 to search for",
-            )
-        if not job.run.trained:
-            remedy = "train it with `extrap stage=train` and the same options"
-            raise untrained(job.run, "extension", job.choices["extension"], remedy)
-        texts(job, int(job.extension.factor * job.source.length))
-
-    def run(self) -> None:
-        """Prints how to evaluate the factors that it finds, or found before."""
-        import torch
-
-        from extrap.runs.evaluate import trained_model
-        from extrap.runs.longrope_search import find_factors, kept, read, texts, write
-        from extrap.utils.progress import Progress
-
-        job = self.job
-        torch.set_num_threads(job.config["threads"])
-        s = job.extension.factor
-        with job.run.alone():
-            if (factors := read(path := kept(job.run, s), s)) is None:
-                held_out = texts(job, int(s * job.source.length))
-                with Progress("search") as progress:
-                    factors = find_factors(trained_model(job), held_out, s, progress)
-                write(path, s, factors)
-        print(command(factors))
+def main(argv: list[str] | None = None) -> None:
+    """Prints how to evaluate the factors. A mistake is one line on stderr and exit code 2."""
+    command = parser("extrap longrope", "Search LongRoPE's factors for a trained run.", words=True)
+    args = command.parse_args(argv)
+    with reported(command.prog):
+        folder = ["--config-dir", str(args.config_dir)] if args.config_dir else []
+        print(evaluation([*folder, *args.words], factors(one_job(args))))
 
 
-def command(factors: list[float]) -> str:
-    """What was typed, as the command that evaluates these factors."""
+def factors(job: Any) -> list[float]:
+    """Searches the factors of a trained run. Raises UserError."""
+    import torch
+
+    from extrap.extensions.longrope import LongRoPE
+    from extrap.runs import validate
+    from extrap.runs.evaluate import trained_model
+    from extrap.runs.longrope_search import find_factors, texts
+    from extrap.runs.near import untrained
+    from extrap.utils.progress import Progress
+
+    validate.check(job)
+    if not isinstance(job.extension, LongRoPE) or job.extension.factor <= 1:
+        raise UserError(
+            "extension",
+            job.choices["extension"],
+            "give extension=longrope and an extension.factor above 1 to search for",
+        )
+    if not job.run.trained:
+        remedy = "train it with `extrap stage=train` and the same options"
+        raise untrained(job.run, "extension", job.choices["extension"], remedy)
+    s = job.extension.factor
+    held_out = texts(job, int(s * job.source.length))
+    torch.set_num_threads(job.config["threads"])
+    with job.run.alone(), Progress("search") as progress:
+        return find_factors(trained_model(job), held_out, s, progress)
+
+
+def evaluation(words: list[str], factors: list[float]) -> str:
+    """Returns the command that evaluates these factors with the options in `words`."""
     mine = ("stage=", "extension.long=")
-    typed = [word for word in words() if not word.lstrip("+").startswith(mine)]
+    typed = [word for word in words if not word.lstrip("+").startswith(mine)]
     long = f"extension.long=[{','.join(f'{f:g}' for f in factors)}]"
     return shlex.join(["extrap", *typed, "stage=evaluate", long])
-
-
-def prepare(composed: Composed) -> Search:
-    return Search(program.job(composed))
-
-
-def main() -> None:
-    config.register()
-    cli.main(cli.Program(prepare, command=("extrap", "longrope"), head=help.LONGROPE))

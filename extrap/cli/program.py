@@ -148,7 +148,9 @@ class Experiment:
         train.check(self.job, self.in_sweep)
 
     def entry(self, command: str) -> Entry:
-        return noted(self.job, command)
+        from extrap.runs.evaluate import entry
+
+        return entry(self.job, command)
 
     def run(self) -> None:
         import torch
@@ -162,7 +164,7 @@ class Experiment:
 
             return train(self.job)
         command = typed() if self.command is None else self.command
-        entry, in_sweep = noted(self.job, command), progress.FILE in os.environ
+        entry, in_sweep = self.entry(command), progress.FILE in os.environ
         try:
             with ExitStack() as held:
                 held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
@@ -170,13 +172,15 @@ class Experiment:
                     entry.write()
                     held.enter_context(progress.kept(entry.report))
                 if done(self.job):
-                    progress.skipped(f"{self.job.run.name}: nothing left to do")
+                    progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
+                    if not in_sweep:
+                        print(note, file=sys.stderr)
                 else:
                     work(self.job, wait=not in_sweep)
         except lock.Held as holder:  # another sweep began it since this one looked
-            progress.held(str(holder))
+            progress.end("held", str(holder))
         if not in_sweep and self.command is None:
-            lines = closing(entry, self.job.another, self.job.config["plugins"])
+            lines = closing(entry, self.job.config["plugins"])
             print("\n".join(lines), file=sys.stderr)
 
 
@@ -189,23 +193,16 @@ def done(this) -> bool:
     """Whether nothing is left to do. With accept_rows=true rows that another machine left count,
     though the run is not on this disk.
     """
-    from extrap.runs.evaluate import evaluated, measured
+    from extrap.runs.evaluate import entry, measured
 
     if this.run.trained:
-        return this.stage == "train" or evaluated(this)
+        return this.stage == "train" or not entry(this).missing()
     return this.config["accept_rows"] and this.stage != "train" and measured(this)
 
 
-def noted(this, command: str) -> Entry:
-    from extrap.runs.evaluate import planned
-
-    tasks = {} if this.stage == "train" else planned(this)
-    return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
-
-
-def closing(entry: Entry, another: str = "scheme=alibi", plugins: Sequence[str] = ()) -> list[str]:
-    """Returns where the rows are, and commands that show and compare them. another: an option
-    worth comparing with; plugins: the packages that hold figures of the user's own.
+def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them. plugins: packages with
+    figures of the user's own.
     """
     more = f" --plugins {','.join(plugins)}" if plugins else ""
     if not entry.tasks:
@@ -213,7 +210,7 @@ def closing(entry: Entry, another: str = "scheme=alibi", plugins: Sequence[str] 
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap plot {entry.study}{more}",
-        f"next: extrap table {entry.study}; the same with {another}, say, to compare",
+        f"next: extrap table {entry.study}; the same with another extension=, to compare",
     ]
 
 

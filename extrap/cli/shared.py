@@ -1,5 +1,7 @@
-"""What the commands share: the parser, in which the study, `--results` and `--json` stand once; the
-end, exit code 0, or 2 and a line for each mistake; and values as JSON.
+"""What all commands share: arguments, errors as lines with an exit code, values as JSON.
+
+Exit codes: 0 done; 1 a bug (with its traceback) or a failed job of a sweep; 2 a mistake of the
+user, or a disk that takes nothing; 130 interrupted; 141 the reader of a pipe stopped.
 """
 
 import argparse
@@ -7,12 +9,14 @@ import errno
 import json
 import math
 import sys
-from collections.abc import Iterator
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NoReturn
 
-from extrap.utils import streams
+from extrap.utils import progress, streams
 from extrap.utils.errors import UserError, disk_fault, printable
 from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
@@ -31,22 +35,30 @@ def parser(
     json: bool = False,
     plugins: bool = False,
     conf: bool = False,
+    words: bool = False,
 ) -> argparse.ArgumentParser:
     """Returns a parser with the arguments that commands share; a command adds its own.
 
     study: whether it takes STUDY; results: whether `--results DIR`, the folder of the studies;
     json: whether `--json`; plugins: whether `--plugins NAMES`; conf: whether
-    `--config-dir DIR`.
+    `--config-dir DIR`; words: whether the choices and options of one configuration.
     """
     made = argparse.ArgumentParser(program, description=description, epilog=EXITS)
     made.parse_args = made.parse_intermixed_args  # type: ignore[method-assign]  # options anywhere
-    made.error = lambda message: end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
+    made.error = lambda message: _end(program, f"{message}; see {program} --help", 2)  # type: ignore[method-assign,assignment]
     if study is not None:
         made.add_argument(
             "study",
             metavar="STUDY",
             nargs=None if study == "required" else "?",
             help="name of a study, a folder in results; `extrap status` lists those with runs",
+        )
+    if words:
+        made.add_argument(
+            "words",
+            metavar="OPTION=VALUE",
+            nargs="*",
+            help="choices and options of one configuration, as `extrap --help` lists them",
         )
     if results:
         made.add_argument(
@@ -65,12 +77,12 @@ def parser(
             default="",
             help="packages of your own that count as well, as in plugins=[...]; commas between",
         )
-    if conf:
+    if conf or words:
         made.add_argument(
             "--config-dir",
             type=Path,
             metavar="DIR",
-            help="a folder of your own with groups such as scheme, in place of conf",
+            help="a folder of your own with groups such as scheme",
         )
     return made
 
@@ -101,43 +113,61 @@ def need_study(args: argparse.Namespace) -> str:
     return args.study
 
 
-@contextmanager
-def reported(program: str) -> Iterator[None]:
-    """Turns mistakes, and disks that take or give nothing, into lines on stderr that open with the
-    name of the program.
+def one_job(args: argparse.Namespace) -> Any:
+    """Returns the Job of the words of a command line. Raises UserError."""
+    from extrap.cli import program
+    from extrap.cli.composed import composed
 
-    Whoever reads what it prints may stop reading: the program then ends without a word, as `head`
+    advise()
+    return program.job(composed(args.words, args.config_dir))
+
+
+def advise() -> None:
+    """Shows warnings as advice for people, not for programmers: a line each, once."""
+    warnings.formatwarning = lambda message, *place, **more: f"extrap: {message}\n"
+    warnings.filterwarnings("once", category=UserWarning, module="extrap")
+
+
+INTERRUPTED = "interrupted; the same command continues"
+
+
+@contextmanager
+def reported(
+    program: str = "extrap", explain: Callable[[Exception], str | None] = lambda error: None
+) -> Iterator[None]:
+    """Turns an exception into lines on stderr that begin with the name of the program, and into an
+    exit code. explain: returns the line about a user's mistake, None for a bug.
+
+    If the reader of what the program prints has gone, the program ends without a word, as `head`
     expects. What was printed has been taken when this ends.
     """
     streams.settle()
     try:
         yield
         sys.stdout.flush()
-        return
     except UserError as error:
-        text = str(error)
+        _end(program, str(error), 2)
     except KeyboardInterrupt:
-        end(program, "interrupted", 130)
-    except OSError as error:
-        gone(error)
-        if (line := disk_fault(error)) is None:
-            raise
-        text = line
-    end(program, text, 2)
+        _end(program, INTERRUPTED, 130)
+    except SystemExit as stop:
+        # Lightning answers Ctrl-C by ending with exit code 1 from inside its handler.
+        if stop.code == 1 and isinstance(stop.__context__, KeyboardInterrupt):
+            _end(program, INTERRUPTED, 130)
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and (error.errno == errno.EPIPE or error.filename is None):
+            streams.silence()  # Python must not meet the fault once more when it ends
+            if error.errno == errno.EPIPE:
+                raise SystemExit(141) from None
+        if (line := disk_fault(error) or explain(error)) is not None:
+            _end(program, line, 2)
+        traceback.print_exc()
+        progress.end("failed", traceback.format_exception_only(error)[-1].strip())
+        raise SystemExit(1) from None
 
 
-def gone(error: OSError) -> None:
-    """Ends the process where the reader of its output has gone. A full disk under the output must
-    not be met once more when Python ends.
-    """
-    if error.errno == errno.EPIPE:
-        streams.silence()
-        raise SystemExit(141) from None
-    if error.filename is None:
-        streams.silence()
-
-
-def end(program: str, text: str, code: int) -> None:
+def _end(program: str, text: str, code: int) -> NoReturn:
+    progress.end("failed", text)
     with suppress(OSError):  # stderr may lie on the disk that is full
         for line in text.split("\n"):  # other ends of lines are shown as they are written
             print(f"{program}: {printable(line)}", file=sys.stderr)

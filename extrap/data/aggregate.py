@@ -26,7 +26,7 @@ from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.trials.base import Questions
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import at_most
 
 Kind = Literal["majority", "first-half", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -55,16 +55,9 @@ class AggregateForm(SceneForm):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.labels + self.modulus > vocabulary.values:
-            raise UserError(
-                f"{option}.labels",
-                self.labels,
-                (
-                    f"each label and each of {option}.modulus={self.modulus} counts needs a "
-                    f"value id, but data.vocabulary.values={vocabulary.values}"
-                ),
-                "give fewer labels",
-            )
+        most = max(0, vocabulary.values - self.modulus)
+        why = f"as {option}.modulus={self.modulus} leaves of {vocabulary.values} value ids"
+        at_most(f"{option}.labels", self.labels, most, why)
 
     def scene(self, context: Context, records: int) -> Scene:
         labels = self._draw(context.rng, records, (MAJORITY, HALF))
@@ -139,11 +132,7 @@ class AggregateForm(SceneForm):
 class Aggregate(ScenePart):
     """Training sequences in which all kinds of questions follow the same labels.
 
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        labels: different ones
-        modulus: of counts
+    labels: number of different ones; modulus: of counts; size, weight: as of every part.
     """
 
     labels: Few = 4

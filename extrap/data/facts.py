@@ -91,14 +91,8 @@ class Template:
         encoded = [ids(word) for word in wording.relations]
         width = min(map(len, encoded))
         if wording is ENGLISH and any(len(word) != width for word in encoded):
-            raise UserError(
-                "task.multidoc",
-                problem=(
-                    "the tokenizer writes the relations, such as 'The color of', in "
-                    "different numbers of tokens"
-                ),
-                remedy="leave the task out",
-            )
+            problem = "the tokenizer writes 'The color of' and 'The owner of' in different widths"
+            raise UserError("task.multidoc", problem=problem, remedy="leave the task out")
         words = np.stack([word[:width] for word in encoded])
         stop, ask = (int(ids(mark)[0]) for mark in (wording.stop, wording.ask))
         return cls(words, ids(wording.after), stop, ask, facts)

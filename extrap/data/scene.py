@@ -15,10 +15,10 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.part import Drawn, stacked
+from extrap.data.trials.base import Form, OneQuestion, check_records
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import at_least
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,9 @@ class SceneForm(Form):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         n = self.records(length)
-        if n < self.fewest:
-            least = self.fewest * self.width + self.asking + self.saying
-            raise UserError(
-                option,
-                problem=(
-                    f"{length} tokens hold {n} records and a question, but {self.fewest} "
-                    "records are needed"
-                ),
-                remedy=f"give lengths of {least} tokens or more",
-            )
-        if self.keys(n) > vocabulary.keys:
-            raise UserError(
-                "data.vocabulary.keys",
-                vocabulary.keys,
-                (f"{option} needs {self.keys(n)} key ids for {n} records in {length} tokens"),
-                "raise it, or use shorter lengths",
-            )
+        check_records(option, length, n, self.fewest)
+        why = f"for {n} records of {option} in {length} tokens"
+        at_least("data.vocabulary.keys", vocabulary.keys, self.keys(n), why)
 
     def question(self, context: Context, depth: float) -> OneQuestion:
         length, n = context.length, self.records(context.length)
@@ -106,14 +92,7 @@ class ScenePart(Graded):
 
     Easy sequences hold a log-uniform number of records, hard ones a uniform number, and half of
     these a random amount of text in front, which puts records on every slot.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
     """
-
-    size: Size = 64
-    weight: Weight = 2.0
 
     @property
     @abstractmethod

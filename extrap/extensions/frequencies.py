@@ -8,10 +8,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
+from extrap.extensions.base import SchemeExtension, replace_parts, with_parts
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.spectrum import Pairs, pairs, respectrum, still, turning_layers, turns_pairs
+from extrap.utils.bounds import Factor
 
 
 class Heat(Scheme):
@@ -27,14 +28,13 @@ class Heat(Scheme):
 
 class Frequencies(SchemeExtension):
     """A method on frequencies. factor: s; null is adaptive, s = max(1, T / L) in each forward of T
-    tokens. Raises ValueError for a factor below 1.
+    tokens.
 
     Works with all parts that turn pairs of channels, each by its own spectrum. Inside L it changes
     the model unless adaptive.
     """
 
-    def __init__(self, factor: float | None = 8.0):
-        check_factor(factor)
+    def __init__(self, factor: Factor | None = 8.0):
         self.factor = factor
 
     @abstractmethod

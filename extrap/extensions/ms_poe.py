@@ -20,6 +20,7 @@ from extrap.extensions.dynamic_ntk import ByRow
 from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, phase, turn
 from extrap.model.scheme import Scheme, Where
+from extrap.utils.bounds import Factor, Positive
 
 Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 """(queries, keys before rotation, place) -> r (B, H)."""
@@ -31,14 +32,12 @@ class MsPoE(SchemeExtension):
 
     Works with members of the RoPE family whose pairs turn by theta_p per token. Changes the model
     inside L.
-    Raises ValueError unless 1 <= least < most and times is positive. Source: arXiv 2403.04797
+    Raises ValueError unless least < most. Source: arXiv 2403.04797
     """
 
-    def __init__(self, least: float = 1.2, most: float = 1.8, times: float = 4.0):
-        if not 1 <= least < most:
-            raise ValueError(f"least={least}, most={most}: 1 <= least < most")
-        if times <= 0:
-            raise ValueError(f"times={times}: above 0")
+    def __init__(self, least: Factor = 1.2, most: float = 1.8, times: Positive = 4.0):
+        if least >= most:
+            raise ValueError(f"least={least}, most={most}: least must be below most")
         self.least, self.most, self.times = least, most, times
 
     def extend(self, scheme: Scheme) -> Scheme:

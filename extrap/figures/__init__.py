@@ -10,6 +10,7 @@ The file system is the registry: this folder, `figures` of a study of the reposi
 whatever matplotlibrc says.
 """
 
+import inspect
 import io
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -30,7 +31,6 @@ from extrap.figures.drawing.style import RC
 from extrap.figures.drawing.svg import slim
 from extrap.results.rows import SCHEMA
 from extrap.results.series import select
-from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.files import replace
 from extrap.utils.plugins import fault, imported
@@ -102,7 +102,7 @@ def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]
 
 def caption(figure: Any) -> str:
     """Returns the caption of a figure, in one line."""
-    text = getattr(figure, "CAPTION", "") or docstring(figure)
+    text = getattr(figure, "CAPTION", "") or inspect.getdoc(figure) or ""
     return " ".join(text.split("\n\n")[0].split())
 
 

@@ -5,7 +5,7 @@ that its curves show who keeps what a context of L gave, and not who is better. 
 2410.23771.
 """
 
-from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing import spread_note
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.series import select
 

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
+from extrap.figures.drawing import entitle
 from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.drawing.titles import entitle
 
 ROW, FIRST, CELL, HEAD = 0.155, 1.5, 0.66, 1.0
 HOLDS, FAILS = to_rgba(COLOURS["azure"], 0.35), to_rgba(COLOURS["amber"], 0.45)

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 from matplotlib.figure import Figure
 
-from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing import spread_note
 from extrap.figures.drawing.depth_panels import MARKS, depth_figure
 from extrap.figures.drawing.heatmap import heat_maps
 from extrap.figures.drawing.length_panels import chance_lines, length_figure

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from extrap.data.encoder import BYTES
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
+from extrap.pretrained.seam import installed
 
 BOS = "<bos>"
 
@@ -18,14 +18,8 @@ def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
     """tokenizer.json and tokenizer_config.json of a vocabulary of bytes. length: L in tokens.
     Raises UserError without the package tokenizers.
     """
-    try:
+    with installed("export"):
         from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
-    except ImportError:
-        raise UserError(
-            "export",
-            problem="needs the package tokenizers",
-            remedy="pip install 'extrap[pretrained]'",
-        ) from None
     assert vocabulary.encoder is BYTES
     made = Tokenizer(models.BPE({character(b): b for b in range(256)}, []))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)

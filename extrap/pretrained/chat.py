@@ -14,6 +14,7 @@ import numpy as np
 
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
+from extrap.pretrained.seam import installed
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json, read_text
 
@@ -86,14 +87,8 @@ def _template(folder: Path, config: dict[str, Any], place: str) -> str:
 
 
 def _rendered(template: str, config: dict[str, Any], place: str) -> str:
-    try:
+    with installed("model.chat=true"):
         from transformers.utils.chat_template_utils import render_jinja_template
-    except ImportError:
-        raise UserError(
-            place,
-            problem="model.chat=true needs the package transformers",
-            remedy="pip install 'extrap[pretrained]'",
-        ) from None
     if CLOCK in template:
         template = _clock() + template
     special = {

@@ -18,12 +18,11 @@ import torch
 
 from extrap.model.gpt import GPT
 from extrap.model.rotary import relayout
-from extrap.pretrained.adapter import adapt, length_of
+from extrap.pretrained.adapter import adapted
 from extrap.pretrained.chat import FILES
 from extrap.pretrained.gguf import unpacked
-from extrap.pretrained.plain import Plain
-from extrap.pretrained.seam import quiet, transformers
-from extrap.pretrained.variable import looks_ahead
+from extrap.pretrained.plain import Plain, length_of, looks_ahead
+from extrap.pretrained.seam import installed, quiet, transformers
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json
 
@@ -31,7 +30,6 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PACKAGE = "package:"
-EXTRA = "pip install 'extrap[pretrained]'"
 INDEX = "model.safetensors.index.json"
 
 
@@ -67,10 +65,8 @@ def files(folder: Path) -> list[Path]:
 
 
 def _tensors(path: Path) -> list[str]:
-    try:
+    with installed(path):
         from safetensors import SafetensorError, safe_open
-    except ImportError:
-        raise UserError(path, problem="needs the package safetensors", remedy=EXTRA) from None
     if not path.is_file():  # a pipe would be read for ever
         raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
     try:
@@ -144,7 +140,7 @@ class Checkpoint:
         gives logits alone.
         """
         files(self.folder)  # says what is wrong with the weights, pickles among it
-        return _adapted(self._net(DTYPES[dtype], empty), self.length(length))
+        return adapted(self._net(DTYPES[dtype], empty), self.length(length))
 
     def untrained(self, length: int | None = None, layers: int | None = None) -> GPT | Plain:
         """Returns the architecture with weights as drawn, of its own depth or another."""
@@ -156,7 +152,7 @@ class Checkpoint:
         config.num_hidden_layers = deep
         with self._one_line():
             made = self._class(config)._from_config(config, dtype=torch.float32)
-        return _adapted(made.eval(), self.length(length))
+        return adapted(made.eval(), self.length(length))
 
     @cached_property
     def sha256(self) -> str:
@@ -206,11 +202,8 @@ class Checkpoint:
             raise UserError(self.place, problem=problem, remedy="give a causal model")
 
     def _package(self) -> Any:
-        try:
+        with installed(self.place):
             return transformers()
-        except ImportError:
-            problem = "needs the package transformers"
-            raise UserError(self.place, problem=problem, remedy=EXTRA) from None
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
@@ -222,13 +215,6 @@ class Checkpoint:
                 why = " ".join(str(error).split()) or type(error).__name__
                 problem = f"transformers does not read it ({why:.160})"
                 raise UserError(self.place, problem=problem) from None
-
-
-def _adapted(net: Any, length: int) -> GPT | Plain:
-    try:
-        return adapt(net, length)
-    except UserError as error:
-        return Plain(net, length, error)
 
 
 def _to_halves(net: Any, layout: Any, config: Any) -> None:
@@ -269,10 +255,8 @@ def _in_package(place: str) -> Path:
 
 
 def _from_hub(name: str) -> Path:
-    try:
+    with installed(name):
         from huggingface_hub import snapshot_download
-    except ImportError:
-        raise UserError(name, problem="needs the package huggingface_hub", remedy=EXTRA) from None
     try:
         kinds = ["config.json", "*.safetensors", "*.safetensors.index.json", "tokenizer.json"]
         kinds += FILES

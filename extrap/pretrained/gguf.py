@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from extrap.pretrained.gguf_tokenizer import chat_entries, tokenizer
-from extrap.pretrained.seam import quiet, transformers
+from extrap.pretrained.seam import installed, quiet, transformers
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
 
@@ -89,15 +89,9 @@ def _running(process: int) -> bool:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    try:
+    with installed(path):
         from gguf import GGUFReader, dequantize
         from safetensors.torch import save_file
-    except ImportError:
-        raise UserError(
-            path,
-            problem="needs the packages gguf and safetensors",
-            remedy="pip install 'extrap[pretrained]'",
-        ) from None
     try:
         reader = GGUFReader(path)
         fields = {name: field.contents() for name, field in reader.fields.items()}

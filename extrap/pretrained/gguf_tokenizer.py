@@ -8,6 +8,7 @@ and takes GPT-2's merges digits that training never saw together.
 from pathlib import Path
 from typing import Any
 
+from extrap.pretrained.seam import installed
 from extrap.utils.errors import UserError
 
 CONTROL, USER_DEFINED = 3, 4
@@ -20,12 +21,8 @@ LLAMA3 = QWEN2.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
 
 def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
     """A tokenizers.Tokenizer. Raises UserError for a kind or a way of cutting that is not known."""
-    try:
+    with installed(path):
         from tokenizers import AddedToken, Tokenizer, decoders, models
-    except ImportError:
-        raise UserError(
-            path, problem="needs the package tokenizers", remedy="pip install 'extrap[pretrained]'"
-        ) from None
     kind = fields.get("tokenizer.ggml.model")
     if kind != "gpt2":
         raise UserError(

@@ -14,7 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from extrap.utils.errors import UserError
+
 NAME = "extrap"
+EXTRA = "pip install 'extrap[pretrained]'"
 Attend = Callable[[nn.Module, Tensor, Tensor, Tensor, Any, dict[str, Any]], Tensor]
 """(module, q (B, H, T, D), k, v, mask, other arguments) -> (B, T, H, D)."""
 
@@ -22,6 +25,16 @@ _attend: list[Attend] = []
 """The innermost last. No context variable: a backward, which may compute layers again, has threads
 of its own.
 """
+
+
+@contextmanager
+def installed(place: object) -> Iterator[None]:
+    """Raises UserError if an import within finds no package; place: the file or option at fault."""
+    try:
+        yield
+    except ImportError as error:
+        problem = f"needs the package {str(error.name).partition('.')[0]}"
+        raise UserError(place, problem=problem, remedy=EXTRA) from None
 
 
 def transformers() -> Any:

@@ -162,13 +162,14 @@ def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
     table = seeds(rows, by)
     if table.shape[1] == 1:
         return rows.set_index(by)[["value", "low", "high"]].sort_index()
-    out = pd.DataFrame({"value": table.mean(axis=1), "low": np.nan, "high": np.nan})
-    for place, values in table.iterrows():
-        if values.notna().sum() >= 3:
-            out.loc[place, ["low", "high"]] = t_interval(values.dropna())
+    ends = np.full((len(table), 2), np.nan)  # a frame filled by cells takes ten times as long
+    for i, values in enumerate(table.to_numpy()):
+        known = values[~np.isnan(values)]
+        if len(known) >= 3:
+            ends[i] = t_interval(known)
     if set(rows["metric"]) <= {*SHARES}:
-        out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
-    return out
+        ends = ends.clip(0, 1)
+    return pd.DataFrame({"value": table.mean(axis=1), "low": ends[:, 0], "high": ends[:, 1]})
 
 
 def _label(scheme, data, extension, factor, hashed) -> str:

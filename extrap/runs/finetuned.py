@@ -7,12 +7,12 @@ seed. It keeps the weights of the plain model, so that an extension with any fac
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from extrap.data.mixture import Batches
 from extrap.extensions.base import Extension
@@ -22,11 +22,10 @@ from extrap.runs.build import build
 from extrap.runs.choices import changed, describe_data, node
 from extrap.runs.folder import Run
 from extrap.runs.near import untrained
-from extrap.runs.pretraining import Training, optimiser
-from extrap.runs.source import Source, check_memory
+from extrap.runs.pretraining import Training
+from extrap.runs.source import check_memory
 from extrap.runs.training.finetune import Tuning
 from extrap.runs.training.optim import Optim
-from extrap.runs.training.shared_parameters import own_factor, shared, with_factor
 from extrap.utils.errors import NotApplicable, UserError
 
 DATA = "data@finetune.data"
@@ -38,14 +37,12 @@ UNNAMED = ("data", "factor", "log_every", "save_every")
 class FineTuned(Training):
     """The training of a model on longer windows, with an extension in place.
 
-    source, parent: the model, and the training whose weights it begins with; None for a published
-    checkpoint; extension, extension_name: the extension of the job, and its name in rows
+    parent: None for a published checkpoint; extension, extension_name: the extension of the job,
+    and its name in rows
     """
 
-    source: Source
-    parent: Training | None
-    extension: Extension
-    extension_name: str
+    extension: Extension = field(kw_only=True)
+    extension_name: str = field(kw_only=True)
 
     verb = "tune"
 
@@ -64,7 +61,7 @@ class FineTuned(Training):
 
     @cached_property
     def optim(self) -> Optim:
-        return optimiser(self.source.config["train"] | self.tuning.own)
+        return self._optimiser(self.tuning.own)
 
     @cached_property
     def factor(self) -> float:
@@ -178,10 +175,6 @@ class FineTuned(Training):
         self.tuning.adapt(extended)
         return extended
 
-    def outline(self) -> GPT:
-        """The model with its numbers: an extension may read them."""
-        return self.begin()
-
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         source, plain = self.source, self.source.model("meta")
         names, tuned = self._extended(plain)[1], self.tuning.merge(weights)
@@ -238,3 +231,37 @@ def _smaller(parts: Mapping[str, Any], share: float) -> Iterator[tuple[str, Any]
             yield name, dict(part) | {"size": max(1, round(part["size"] * share))}
         else:
             yield name, part
+
+
+def own_factor(extension: Extension, length: int) -> float | None:
+    """What an extension is set for; None where it follows the length of the text."""
+    factor = extension.effective(length, length)
+    return factor if extension.effective(1000 * length, length) == factor else None
+
+
+def with_factor(options: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """The options of an extension with another factor, those of extensions inside it too."""
+    set_for = {"factor": factor} if options.get("factor") is not None else {}
+    return {
+        key: with_factor(value, factor) if isinstance(value, Mapping) else value
+        for key, value in options.items()
+    } | set_for
+
+
+class Shared(nn.Parameter):
+    """A parameter that copies of a model have in common."""
+
+    def __deepcopy__(self, memo: dict) -> "Shared":
+        return self
+
+
+def shared(model: nn.Module) -> dict[int, str]:
+    """Makes the parameters of a model such, in place; their names by id.
+
+    Extensions work on copies, in which parameters of the scheme may have moved into a stack: this
+    is how they are found again.
+    """
+    for module in model.modules():
+        for name, p in list(module.named_parameters(recurse=False)):
+            setattr(module, name, Shared(p.data, p.requires_grad))
+    return {id(p): name for name, p in model.named_parameters()}

@@ -12,16 +12,16 @@ from typing import Any
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
+from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results.places import place
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
-from extrap.runs.dashboard import Dashboard
+from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
-from extrap.runs.dashboard.view_only import ViewOnly
 from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.pretraining import Pretraining, Training
+from extrap.runs.pretraining import Training
 from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
@@ -85,7 +85,8 @@ class Job:
     @property
     def trainings(self) -> list[Training]:
         """The trainings that lead to the run, in their order."""
-        return self.training.chain() if self.training else []
+        parent = self.training and self.training.parent
+        return [training for training in (parent, self.training) if training]
 
     @property
     def trained_on(self) -> str:
@@ -95,12 +96,6 @@ class Job:
     @property
     def results(self) -> Path:
         return place(RESULTS, self.study)
-
-    @property
-    def another(self) -> str:
-        """An option that makes a run to compare this one with: `scheme=alibi`."""
-        group, *others = self.source.others
-        return f"{group}={next(name for name in others if name != self.choices[group])}"
 
     # --- tasks
 
@@ -158,18 +153,20 @@ class Job:
         return self._built[1]
 
     def vocabulary_of(self, task: Task) -> Vocabulary:
-        return self.source.vocabulary_for(task.words)
+        """Returns the vocabulary of a task: words as keys and values if it can use them."""
+        own = self.source.vocabulary
+        return own.words if task.words and isinstance(own, PublishedVocabulary) else own
 
     # --- the machine
 
     def show(self, training: Training | None = None) -> None:
         """Opens the dashboard's page of this job, or the page of a training before its own."""
         own = training in (None, self.training)
-        run, label = (self.run, self.label) if own else (training.run, training.label)
         extension = self.extension_stem if own else DIRECT
-        names = self.study, run.name, extension, label, self.trained_on
-        said = tuple(self.task_names), run.identity
-        page = Page(*names, run.seed, self.source.length, *said, size=self.source.params)
+        of = training or self.training or self.source
+        names = self.study, of.run.name, extension, of.label, self.trained_on
+        said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
+        page = Page(*names, *said, size=self.source.params)
         self.dashboard.start(page)
 
 
@@ -190,10 +187,10 @@ def make(
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)
-    training = Pretraining(source) if isinstance(source, Fresh) else None
+    training = Training(source) if isinstance(source, Fresh) else None
     if config["finetune"]:
         name = written(choice, without_factor(own))
-        training = FineTuned(source, training, extension, name)
+        training = FineTuned(source, training, extension=extension, extension_name=name)
     if training is None and config["stage"] == "train":
         remedy = "stage=evaluate evaluates it, finetune=lora tunes it"
         raise UserError("stage", "train", f"{source.label} is trained already", remedy)

@@ -16,11 +16,10 @@ from extrap.runs.folder import write_json
 from extrap.runs.job import Job
 from extrap.runs.pretraining import Training
 from extrap.runs.training import devices
-from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Report, Schooling
-from extrap.runs.training.checkpoint_io import Checkpoints
+from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
-from extrap.runs.training.trainer import check_limits, rejected, trainer
+from extrap.runs.training.trainer import Checkpoints, check_limits, rejected, trainer
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
@@ -66,7 +65,8 @@ def _train(job: Job, training: Training) -> None:
     except Damaged as damaged:
         _set_aside(job, damaged)
         lit, curve, why = _fit(job, training)
-    weights = devices.weights(lit.trainer.strategy)
+    whole = lit.trainer.strategy.lightning_module_state_dict()  # in shards every process must call
+    weights = {name.removeprefix("model."): tensor for name, tensor in whole.items()}
     if not devices.first():
         return
     if not why and not all(bool(w.isfinite().all()) for w in weights.values()):
@@ -97,18 +97,17 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
     Damaged for a checkpoint that training cannot continue.
     """
     run, optim, options = training.run, training.optim, job.source.trainer
-    sent = options.sharded and not devices.first()
     lit = Lit(
-        (training.outline() if sent else training.begin()).to(job.source.dtype),
+        training.begin().to(job.source.dtype),
         optim,
         training.batches.mixture.weights,
         options.compile,
         options.recompute,
     )
-    curve, switches, why = Curve(optim.log_every), training.batches.switches(), ""
-    with Progress(training.verb, optim.steps) if devices.first() else nullcontext(_silent) as said:
-        report = Report(said, optim.steps, curve)
-        callbacks: list[Callback] = [curve, Schooling(switches), RandomState(), report]
+    switches, why = training.batches.switches(), ""
+    with Progress(training.verb, optim.steps) if devices.first() else nullcontext() as progress:
+        curve = Curve(optim.log_every, progress)
+        callbacks: list[Callback] = [curve, Schooling(switches), RandomState()]
         logger = job.dashboard.lightning() if devices.first() else False
         disk = Checkpoints(lit)
         made = trainer(options, optim, run.folder, callbacks, logger, [disk])
@@ -127,10 +126,6 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
         problem = f"ended at step {made.global_step} of train.steps={optim.steps}"
         raise UserError("trainer", problem=problem, remedy="leave limits out of the trainer")
     return lit, curve, why
-
-
-def _silent(done: int, total: int | None = None, note: str = "") -> None:
-    """The progress of a process that is not the first."""
 
 
 def check(job: Job, sweep: bool) -> None:

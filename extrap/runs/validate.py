@@ -24,7 +24,6 @@ from extrap.runs.folder import fingerprint
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE
 from extrap.tasks.base import Diagnostic
-from extrap.utils.docs import docstring
 from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
 
@@ -195,7 +194,7 @@ def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
     other[:, half:] = (other[:, half:] + 1) % shape.vocab
     acted = watch(model.scheme, name, plugins)
     logits = model(text)
-    nope = all("Kind: none" in docstring(type(part)) for part in parts(model.scheme))
+    nope = all("Kind: none" in (type(part).__doc__ or "") for part in parts(model.scheme))
     if plugins and not acted and not nope:
         line = f"scheme={name}: no hook of it changes anything, as in scheme=nope"
         warnings.warn(line, UserWarning, stacklevel=1)

@@ -14,13 +14,12 @@ Contexts are full of records, as in extrap.tasks.kv, with the asked one at depth
 the questions. Values have 95 % t-intervals over questions. Source: arXiv 2606.21249.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
-from annotated_types import Ge, MinLen
 from torch import Tensor
 
 from extrap.data.keyvalue import Records
@@ -28,9 +27,8 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
 from extrap.tasks.diagnosis.inputs import Inputs, read
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
-Several = Annotated[int, Ge(2)]
 Head = tuple[int, int]
 """Layer and head."""
 
@@ -48,7 +46,7 @@ class RetrievalHeads(AtLengths, Diagnostic):
 
     multiples: Multiples = (1, 2, 4)
     inputs: Several = 100
-    knocked: Annotated[Sequence[Count], MinLen(1), Different()] = (1, 2)
+    knocked: OneOrMore[Count] = (1, 2)
     draws: Count = 4
     batch_tokens: Count = 4096
 

@@ -19,14 +19,14 @@ from typing import Annotated, ClassVar
 import numpy as np
 from annotated_types import Ge, Interval, MinLen
 
-from extrap.data.trials.checksum import checksum
+from extrap.data.trials.base import checksum
 from extrap.data.trials.json_prompt import UUID, Example, Query, generate, most
 from extrap.data.trials.published import read
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
-from extrap.utils.bounds import Count, Different, Share
+from extrap.utils.bounds import Count, OneOrMore, Share
 from extrap.utils.errors import UserError
 
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
@@ -121,11 +121,11 @@ class LostInTheMiddle(Task):
     name: ClassVar[str] = "lost-in-the-middle"
 
     path: str | None = None
-    pairs: Annotated[Sequence[Count], MinLen(1), Different()] = (1, 2, 4)
+    pairs: OneOrMore[Count] = (1, 2, 4)
     characters: Annotated[int, Interval(ge=1, le=UUID)] = 36
     depths: Annotated[Sequence[Share], MinLen(1)] = (0, 0.5, 1)
     indices: Annotated[Sequence[Annotated[int, Ge(0)]], MinLen(1)] | None = None
-    query: Annotated[Sequence[Query], MinLen(1), Different()] = ("last", "both")
+    query: OneOrMore[Query] = ("last", "both")
     trials: Count = 20
     generate: Annotated[int, Ge(0)] = 40
     seed: Annotated[int, Ge(0)] = 0
@@ -135,10 +135,10 @@ class LostInTheMiddle(Task):
         option = "task.lost-in-the-middle"
         if self.path is None:
             if (ids := most(self.characters)) < max(self.pairs):
-                raise UserError(
-                    self.option("pairs"),
-                    problem=f"{self.option('characters')} makes ids for only {ids} records",
-                    remedy="give more characters, or fewer pairs",
+                raise self.error(
+                    "pairs",
+                    f"{self.option('characters')} makes ids for only {ids} records",
+                    "give more characters, or fewer pairs",
                 )
             fewest, longest = min(self.pairs), self.characters
         else:
@@ -146,10 +146,10 @@ class LostInTheMiddle(Task):
             fewest = len(examples[0].values)
             longest = max(len(value.encode()) for e in examples for value in e.values)
         if self.generate and self.generate < (least := len(OPENING) + longest):
-            raise UserError(
-                self.option("generate"),
-                problem=f"the opening and the longest value are {least} bytes",
-                remedy=f"give at least {least}, or 0 to leave substring and format out",
+            raise self.error(
+                "generate",
+                f"the opening and the longest value are {least} bytes",
+                f"give at least {least}, or 0 to leave substring and format out",
             )
         if self.indices is not None and max(self.indices) >= fewest:
             raise UserError(

@@ -1,4 +1,4 @@
-"""Packages of the user's own, whose code comes in because the command line names them: plugins."""
+"""Plug-ins: packages of the user's own that the command line names."""
 
 import os
 import sys
@@ -13,12 +13,12 @@ from types import ModuleType
 from extrap.utils.errors import UserError, disk_fault
 
 OURS = str(Path(__file__).parents[1]) + os.sep
-"""Our own folder: a fault that it finds in a plug-in lies at the plug-in's line."""
+"""Our own folder, left out where messages name the line of a fault."""
 
 
 def check_plugins(names: Iterable[object]) -> list[str]:
-    """The names, found from the working folder too, which comes last, so that nothing there takes
-    the place of a library. Raises UserError for what is not the name of a package that is there.
+    """Returns the names. Raises UserError for a name without a package. The working folder comes
+    last on Python's path, so that nothing there replaces a library.
     """
     found = list(names)
     if not all(isinstance(name, str) and name.isidentifier() for name in found):
@@ -32,8 +32,8 @@ def check_plugins(names: Iterable[object]) -> list[str]:
 
 
 def imported(module: str, option: str) -> ModuleType | None:
-    """A module; None where there is none of that name. Raises UserError, which opens with the
-    option that names it, for whatever is wrong inside it, with the line where that happens.
+    """Returns a module, or None if none has that name. Raises UserError for any fault inside it,
+    with its line. option: names the module in messages.
     """
     try:
         return import_module(module)

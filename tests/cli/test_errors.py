@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from extrap.cli.app import main, reported
+from extrap.cli.app import main
+from extrap.cli.shared import reported
 from extrap.utils.errors import UserError, printable
 from tests.support.program import Program
 

@@ -116,7 +116,7 @@ def test_help_names_every_option_and_every_other_command() -> None:
     groups = {path.name for path in (top / "conf").iterdir() if path.is_dir()}
     groups |= {"train", "sweep"}
     assert {one.name for one in fields(Config)} - groups == set(help.OPTIONS)
-    text = help.text(help.HEAD, [str(top / "conf")])
+    text = help.text([str(top / "conf")])
     for one in fields(Config):
         assert one.name in groups or f"\n  {one.name}=" in text
     assert all(f" {one.name}={one.default}" in " ".join(text.split()) for one in fields(Optim))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import catalogue, schemes
+from extrap.utils import markdown
 from extrap.utils.paths import conf_dir
 from tests.support.discover import names
 
@@ -12,8 +13,8 @@ from tests.support.discover import names
 @pytest.mark.parametrize("group", catalogue.ROWS)
 def test_the_readmes_have_not_drifted(group: str) -> None:
     text = (Path(conf_dir()) / group / "README.md").read_text()
-    table = catalogue.markdown(catalogue.table(group))
-    assert catalogue.inserted(text, group, table) == text, "run `make tables`"
+    table = catalogue.page(catalogue.table(group))
+    assert markdown.between(text, group, table) == text, "run `make tables`"
 
 
 @pytest.mark.parametrize("group", catalogue.ROWS)

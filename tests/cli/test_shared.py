@@ -9,7 +9,7 @@ import pytest
 from extrap.cli.commands import COMMANDS, module
 
 ROOT = Path(__file__).parents[2]
-SMALL = sorted({*COMMANDS} - {"layers", "longrope"})
+SMALL = sorted(COMMANDS)
 SHARED = re.compile(r'add_argument\(\s*"(study|--results|--json)"|argparse.ArgumentParser\(')
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from extrap.data.facts import RELATIONS, Template
-from extrap.data.multidoc import Documents, MultiDocument
+from extrap.data.multidoc import DocumentForm, MultiDocument
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from tests.support.hand import drawn_from
 
@@ -58,11 +59,11 @@ def test_every_answer_is_the_object_of_its_question(facts, length, progress):
 @pytest.mark.parametrize("facts", [1, 2])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
-    made, template = Documents(V, STREAM, facts, 0), Template.of(V, facts)
+    made, template = Trials(V, STREAM, length, range(6)), Template.of(V, facts)
     for ordered in (True, False):
         rest = set()
         for depth in (0.0, 0.1, 0.5, 0.75, 1.0):
-            trials = made.moved(length, depth, ordered, range(6))
+            trials = DocumentForm(facts, ordered).questions(made, depth)
             behind = (template.most(length) - trials.index) * template.width
             start = length - template.question_width - behind
             assert trials.tokens.shape == (6, length)
@@ -83,8 +84,8 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
 
 
 def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
-    made, template = Documents(V, STREAM, 1, 0), Template.of(V, 1)
-    ordered, shuffled = (made.moved(128, 1.0, o, range(20)).tokens for o in (True, False))
+    made, template = Trials(V, STREAM, 128, range(20)), Template.of(V, 1)
+    ordered, shuffled = (DocumentForm(1, o).questions(made, 1.0).tokens for o in (True, False))
     start = 128 - template.question_width - template.most(128) * template.width
     differ = 0
     for a, b in zip(ordered, shuffled, strict=True):
@@ -99,12 +100,9 @@ def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
 
 
 def test_the_lines_ask_the_same_questions():
-    made, template = Documents(V, STREAM, 2, 0), Template.of(V, 2)
-    full, alone, none = (
-        made.moved(64, 0.5, True, range(9)),
-        made.oracle(64, range(9)),
-        made.closed_book(64, range(9)),
-    )
+    made, form, template = Trials(V, STREAM, 64, range(9)), DocumentForm(2, True), Template.of(V, 2)
+    full = form.questions(made, 0.5)
+    alone, none = (form.without_search(made, documents) for documents in (1, 0))
     q = template.question_width
     assert (full.answers == alone.answers).all() and (full.answers == none.answers).all()
     assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all() and (
@@ -116,9 +114,9 @@ def test_the_lines_ask_the_same_questions():
 
 
 def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
-    made, template = Documents(V, STREAM, 2, 0), Template.of(V, 2)
-    few, found_few = made.retrieved(5, 0.2, range(400))
-    many, found_many = made.retrieved(12, 0.2, range(400))
+    made, template = Trials(V, STREAM, 64, range(400)), Template.of(V, 2)
+    few, found_few = DocumentForm(2).retrieved(made, 5, 0.2)
+    many, found_many = DocumentForm(2).retrieved(made, 12, 0.2)
     end = 1 + 5 * template.width
     assert (few.tokens[:, :end] == many.tokens[:, :end]).all() and not (
         found_few & ~found_many

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from extrap.data.multivalue import least, places, several_queries, several_values
+from extrap.data.multivalue import least, needles, places
 from extrap.data.passkey import k_max
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 
 V = Vocabulary()
@@ -20,7 +21,7 @@ def test_the_shortest_context_is_the_shortest():
 
 
 def test_queries_ask_every_key_and_are_answered_but_the_last():
-    made = several_queries(V, STREAM, 0, 64, 4, range(30))
+    made = needles(Trials(V, STREAM, 64, range(30)), 4, 4)
     at = places(64, 4, 4)
     for row, answers, asked in zip(made.tokens, made.answers, made.asked, strict=True):
         assert sorted(asked) == [0, 1, 2, 3]
@@ -32,11 +33,11 @@ def test_queries_ask_every_key_and_are_answered_but_the_last():
 
 
 def test_values_of_a_key_differ():
-    made = several_values(V, STREAM, 0, 64, 4, range(30))
+    made = needles(Trials(V, STREAM, 64, range(30)), 4, 1)
     assert all(len(set(a)) == 4 for a in made.answers)
     assert all(set(row[[1, -1]]) == {row[-1]} for row in made.tokens)
     np.testing.assert_array_equal(
-        several_values(V, STREAM, 0, 64, 4, [7]).tokens[0], made.tokens[7]
+        needles(Trials(V, STREAM, 64, [7]), 4, 1).tokens[0], made.tokens[7]
     )
 
 

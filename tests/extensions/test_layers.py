@@ -22,7 +22,7 @@ from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used, turning_layers
 from extrap.model.stack import Only, Stack
 from extrap.runs.build import build
-from extrap.runs.training.shared_parameters import shared
+from extrap.runs.finetuned import shared
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.delta_rule import GatedDeltaRule
 from extrap.schemes.rope import RoPE

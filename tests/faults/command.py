@@ -17,11 +17,12 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from extrap.cli import app as cli
 from extrap.cli import schema as config
+from extrap.cli.app import Program, main
 from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import Experiment, prepare
+from extrap.cli.shared import reported
 from extrap.cli.sweep.process import Process
 from extrap.utils.paths import conf_dir
 
@@ -43,7 +44,7 @@ def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "1")
     config.register()
     monkeypatch.setattr(Experiment, "run", began)
-    cli.main(cli.Program(prepare))
+    main(Program(prepare))
 
 
 def shared(words: Sequence[str]) -> None:
@@ -56,7 +57,7 @@ def shared(words: Sequence[str]) -> None:
     others = [
         word for word, name in zip(words, names, strict=True) if name not in GROUPS or name in PLAIN
     ]
-    with cli.reported(lambda error: explain(error, list(words), conf_dir())):
+    with reported(explain=lambda error: explain(error, list(words), conf_dir())):
         cfg = set_in(composed(*chosen), others)
         prepare(plain(cfg)).check()
     began(cfg)

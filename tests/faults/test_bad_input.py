@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 from hydra.core.global_hydra import GlobalHydra
 
-from extrap.cli import app as cli
 from extrap.cli import table
 from extrap.cli.composed import plain
 from extrap.cli.program import job
+from extrap.cli.shared import reported
 from extrap.runs import checkpoint
 from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.job import Job
-from extrap.runs.training import checkpoint_io as resume
+from extrap.runs.training import trainer as resume
 from extrap.utils import untrusted
 from extrap.utils.errors import UserError
 from tests.faults import (
@@ -300,7 +300,7 @@ def test_curves(content: bytes, run: Job, check: Check) -> None:
 
 def framed(call: Callable[[], object]) -> Callable[[], None]:
     def called() -> None:
-        with cli.reported():
+        with reported():
             call()
 
     return called

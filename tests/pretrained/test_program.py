@@ -74,12 +74,8 @@ def test_a_finished_run_is_finished_for_the_status(place):
     assert config["identity"]["checkpoint"] == this.source.checkpoint.sha256
 
 
-def test_layers_are_printed_and_kept(place, capsys):
-    """`extrap layers` says what layers.json of the run holds."""
-    this = measured()
-    kept = json.loads((this.run.folder / "layers.json").read_text())
-    assert [row["pairs"] for row in kept] == [4] * 3 and kept[0]["base"] == 500.0
-    layers.Layers(this).run()
+def test_layers_are_printed(place, capsys):
+    layers.main(["model=checkpoint", "model.checkpoint=model.gguf", "logger=none"])
     head, *lines = capsys.readouterr().out.strip().splitlines()
     assert head.split()[:5] == ["layer", "turns", "pairs", "channels", "base"]
     assert lines[1].split() == ["1", "yes", "4", "8", "500", "-", "-", "no", "Rotation"]

@@ -2,8 +2,6 @@
 costs a warning and nothing else.
 """
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +13,8 @@ from extrap.cli import dashboard as command
 from extrap.results import rows
 from extrap.runs.dashboard import WandB
 from tests.support.plausible import run_rows
+from tests.support.wandb_server import started
 
-REPOSITORY = Path(__file__).parents[2]
 END = "; the rows are unchanged; extrap report shows them without W&B\n"
 
 
@@ -37,7 +35,7 @@ def occupied(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_address(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with WANDB_BASE_URL, which wandb reads once in a process."""
     monkeypatch.setattr(wandb, "init", lambda **_: wandb.Settings(base_url="not a url"))
-    monkeypatch.setattr("extrap.runs.dashboard.obstacle", lambda timeout: None)
+    monkeypatch.setattr("extrap.runs.dashboard.library.log_in", lambda: None)
 
 
 def no_mode(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,12 +99,9 @@ class Taken(WandB):
     def table(self, name, columns, data) -> None:
         self.pages[-1].append(name)
 
-    def draw_rows(self, frame, plugins=()) -> None:
+    def draw(self, files, plugins=()) -> None:
         self.pages[-1].append("figures")
         raise MemoryError
-
-    def draw(self, files, plugins=()) -> None:
-        self.draw_rows(None)
 
     def page(self, text: str) -> None:
         self.pages[-1].append("page")
@@ -144,16 +139,7 @@ board.finish()
 
 
 def test_without_a_home_all_is_kept_below_wandb(tmp_path: Path) -> None:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("HOME", "XDG_"))}
-    done = subprocess.run(
-        [sys.executable, "-c", ALONE],
-        cwd=tmp_path,
-        env=kept | {"PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    assert (done.stdout, done.stderr) == ("", "")
+    done = started([sys.executable, "-c", ALONE], {"HOME": None}, tmp_path)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
     assert [path.name for path in tmp_path.iterdir()] == ["wandb"]
     assert len(list(tmp_path.glob("wandb/offline-run-*"))) == 1

@@ -54,9 +54,9 @@ def test_trackio_has_the_pages_of_a_study(
         best = {f"series/{name}": value for name, value in page.best.items()}
         for task, some in own.items():
             assert (view.summary(task, some) | best).items() <= logged.items()
-            for name, (columns, data) in view.tables(task, some).items():
-                lines = logged[name]["_value"]
-                assert [[line[column] for column in columns] for line in lines] == data
+            if data := view.table(some):
+                lines = logged[f"table/{task}"]["_value"]
+                assert [[line[column] for column in view.COLUMNS] for line in lines] == data
     (lines,) = (item["curves"]["_value"] for item in storage.get_logs("extrap", study_id(study))
                 if "curves" in item)  # fmt: skip
     said = [[line[column] for column in COLUMNS] for line in lines]

@@ -3,8 +3,6 @@ report are there, and hold what the rows hold; and with servers that refuse.
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +13,8 @@ from extrap.cli import dashboard as command
 from extrap.results import rows
 from extrap.runs.dashboard import vega, view
 from tests.support.plausible import run_rows
-from tests.support.wandb_server import ENTITY, Kept, Server, serving
+from tests.support.wandb_server import ENTITY, Kept, Server, serving, started
 
-REPOSITORY = Path(__file__).parents[2]
 EXTRAP = [sys.executable, "-m", "extrap", "dashboard", "demo"]
 QUESTION = "**Asked:** how far do they read?"
 
@@ -41,16 +38,6 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def started(words: list[str], server: Server, folder: Path) -> subprocess.CompletedProcess:
-    """A program whose W&B is the server, with a home of its own."""
-    out = ("WANDB_", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(out)}
-    env = kept | server.environment | {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder)}
-    return subprocess.run(
-        words, env=env, cwd=folder, capture_output=True, text=True, timeout=400, check=False
-    )
-
-
 def compare(kept: Kept, study: command.Study) -> None:
     """Compares what a server has of the pages of jobs with the rows."""
     for page, own, _ in study.pages:
@@ -69,8 +56,9 @@ def compare(kept: Kept, study: command.Study) -> None:
         ]
         assert curve == points
         for task, some in own.items():
-            for name, (columns, data) in view.tables(task, some).items():
-                assert kept.table(page.id, name) == {"columns": columns, "data": data}
+            if data := view.table(some):
+                table = {"columns": view.COLUMNS, "data": data}
+                assert kept.table(page.id, f"table/{task}") == table
             assert view.summary(task, some).items() <= there["summary"].items()
         best = {f"series/{name}": value for name, value in page.best.items()}
         assert best.items() <= there["summary"].items()
@@ -82,7 +70,9 @@ def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(
 ) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     files = {path: path.read_bytes() for path in tmp_path.rglob("results/**/*.csv")}
-    done = started([*EXTRAP, "--online", "--workspace", "--report", "--share"], server, tmp_path)
+    done = started(
+        [*EXTRAP, "--online", "--workspace", "--report", "--share"], server.environment, tmp_path
+    )
     assert done.returncode == 0, done.stderr
     *_, space, story, shared = done.stdout.splitlines()
     assert space.startswith(f"{server.url}/{ENTITY}/extrap?nw=")
@@ -119,11 +109,11 @@ def chart_ids(spec: object) -> set[str]:
 def test_what_was_written_offline_is_the_same_after_wandb_sync(
     study: command.Study, server: Server, tmp_path: Path
 ) -> None:
-    assert started(EXTRAP, server, tmp_path).returncode == 0
+    assert started(EXTRAP, server.environment, tmp_path).returncode == 0
     assert server.kept.pages == {}
     folders = sorted(map(str, tmp_path.glob("wandb/offline-run-*")))
     wandb = str(Path(sys.executable).with_name("wandb"))
-    done = started([wandb, "sync", *folders], server, tmp_path)
+    done = started([wandb, "sync", *folders], server.environment, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     compare(server.kept, study)
 
@@ -158,7 +148,7 @@ def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     what: str, status: int, mode: str, said: str, server: Server, tmp_path: Path
 ) -> None:
     server.fails, server.slow = ({what: status}, 0.0) if status else ({}, 3.0)
-    done = started([sys.executable, "-c", PAGE], server, tmp_path)
+    done = started([sys.executable, "-c", PAGE], server.environment, tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
     lines = [line for line in done.stderr.splitlines() if "extrap" in line]
     assert len(lines) == (mode == "offline")
@@ -176,7 +166,7 @@ def test_a_workspace_or_a_report_that_is_refused_is_one_line(
 ) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     server.fails = {refused: 403}
-    done = started([*EXTRAP, "--online", *words], server, tmp_path)
+    done = started([*EXTRAP, "--online", *words], server.environment, tmp_path)
     assert done.returncode == 2
     (line,) = [line for line in done.stderr.splitlines() if "extrap" in line]
     assert line.startswith("extrap dashboard: W&B: ") and "403" in line

@@ -16,7 +16,7 @@ from extrap.runs import study, validate
 from extrap.runs import train as stage
 from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate
-from extrap.runs.training.shared_parameters import shared
+from extrap.runs.finetuned import shared
 from extrap.schemes.t5 import T5
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.discover import gpt, names, node

@@ -3,14 +3,12 @@ training to rows.
 """
 
 import shlex
-import sys
 from math import inf, log, nan
 
 import pytest
 import torch
 
 from extrap.cli import longrope
-from extrap.cli.sweep import names
 from extrap.extensions.longrope import LongRoPE
 from extrap.model.spectrum import frequencies_used, pairs
 from extrap.results import rows
@@ -19,7 +17,7 @@ from extrap.runs.evaluate import evaluate, trained_model
 from extrap.runs.train import train
 from extrap.utils.errors import UserError
 from tests.support.extension_case import close, rope, row
-from tests.support.jobs import job
+from tests.support.jobs import TINY, job
 
 
 def valley(*target: float):
@@ -65,7 +63,7 @@ def test_loss_of_texts():
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_from_a_run_to_its_rows(monkeypatch, capsys):
+def test_from_a_run_to_its_rows(monkeypatch):
     j = job("scheme=rope", "extension=longrope", "extension.factor=2.0")
     train(j)
     monkeypatch.setattr(search, "DOCUMENTS", 4)
@@ -77,11 +75,9 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
         for start in search.beginnings(pairs(model.scheme), 2.0)
     ]
     assert search.text_loss(LongRoPE(2.0, factors)(model), held_out) <= min(plain)
-    search.write(search.kept(j.run, 2.0), 2.0, factors)
-    monkeypatch.setattr(search, "find_factors", None)  # what was found is not searched again
-    monkeypatch.setattr(names, "TYPED", ["extrap longrope", "label=a b", "extension.factor=2.0"])
-    longrope.Search(j).run()
-    said = shlex.split(capsys.readouterr().out)
+    monkeypatch.setattr(search, "find_factors", lambda *_: factors)
+    words = ["label=a b", "extension.factor=2.0", "stage=train"]
+    said = shlex.split(longrope.evaluation(words, longrope.factors(j)))
     assert said[:4] == ["extrap", "label=a b", "extension.factor=2.0", "stage=evaluate"]
     again = job("scheme=rope", "extension=longrope", "extension.factor=2.0", said[4])
     close(
@@ -96,35 +92,14 @@ def test_from_a_run_to_its_rows(monkeypatch, capsys):
     assert name.startswith("longrope,long=") and set(frame[frame.task == "nll"].factor) == {2.0}
 
 
-KEPT = [
-    b"",
-    b"[1.0, 2.0]",
-    b'{"factor": 4.0, "long": [1.0, 2.0]}',
-    b'{"factor": 2.0, "long": [1.0, -2.0]}',
-    b'{"factor": 2.0, "long": [1.0, NaN]}',
-    b'{"factor": 2.0, "long": {"_target_": "os.mkdir", "path": "canary"}}',
-    b'{"factor": 2.0, "long": ["${oc.env:HOME}"]}',
-]
-
-
-@pytest.mark.parametrize("content", KEPT)
-def test_what_is_kept_is_data(content, tmp_path):
-    (tmp_path / "longrope-x2.json").write_bytes(content)
-    assert search.read(tmp_path / "longrope-x2.json", 2.0) is None
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_the_command_has_the_words_as_they_were_typed(monkeypatch):
-    """Not as they are quoted for Hydra, which a shell would quote once more."""
-    typed = ["extrap longrope", "data/corpus=files", "data.corpus.path=my texts/a.txt"]
-    monkeypatch.setattr(names, "TYPED", typed)
-    monkeypatch.setattr(sys, "argv", [*typed[:2], "data.corpus.path='my texts/a.txt'"])
-    assert shlex.split(longrope.command([1.0, 2.5])) == [
-        "extrap",
-        *typed[1:],
-        "stage=evaluate",
-        "extension.long=[1,2.5]",
-    ]
+def test_only_a_trained_run_is_searched(elsewhere, capsys):
+    for words, line in (
+        (["scheme=rope"], "extension=direct: give extension=longrope"),
+        (["extension=longrope", "extension.factor=2"], "train it with `extrap stage=train`"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            longrope.main([*words, *TINY])
+        assert line in capsys.readouterr().err
 
 
 def test_too_little_text():

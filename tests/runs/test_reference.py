@@ -142,13 +142,13 @@ def test_rows_that_are_not_whole_or_not_of_the_job_are_no_rows(elsewhere):
 
 
 def test_status_counts_rows_of_another_machine_as_done(elsewhere):
-    from extrap.cli.program import noted
+    from extrap.runs.evaluate import entry
 
     this = job(*KV, "accept_rows=true", tiny=TASKLESS)
     train(this)
     evaluate(this)
     (elsewhere / "runs" / this.run.name).rename(elsewhere / "gone")
-    noted(this, "extrap").write()
+    entry(this, "extrap").write()
     this.run.folder.mkdir()
     (standing,) = map(study.standing, study.entries(this.study))
     assert standing.state in study.ENDED and "without" in standing.note

@@ -88,7 +88,6 @@ def test_a_run_goes_on_where_it_stopped_in_shards_or_without(
 def test_two_processes_go_on_from_the_checkpoint_of_one(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first reads it; the second begins without numbers and is sent its shards."""
     expected = uninterrupted(elsewhere)
     this = stopped(monkeypatch)
     done = started("study=two", "threads=1", *LONGER, *SHARDS)
@@ -114,11 +113,3 @@ def test_a_parameter_in_two_places_is_refused() -> None:
     module[1].weight = module[0].weight
     with pytest.raises(UserError, match="two layers have a parameter in common"):
         shards.shard(module, nn.ModuleList(), None)  # type: ignore[arg-type]
-
-
-def test_an_outline_has_no_numbers_and_is_otherwise_the_model() -> None:
-    course = job("scheme=learned").training
-    outline, model = course.outline(), course.begin()
-    assert outline.embedding.weight.is_meta and not model.embedding.weight.is_meta
-    shapes = [{n: p.shape for n, p in m.named_parameters()} for m in (outline, model)]
-    assert shapes[0] == shapes[1]

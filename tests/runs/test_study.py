@@ -303,8 +303,9 @@ def test_commands_are_quoted_for_a_shell_or_not_shown(command: str) -> None:
 def test_a_running_job_says_how_far_it_is(capsys) -> None:
     entry = asked("rope-1-s0", extension="pi,factor=8")
     other = asked("rope-1-s0", extension="pi,factor=8.5")
+    state = {"phase": "kv", "done": 45, "total": 180, "note": "length 256", "left": 190.4}
     with entry.folder.alone_at(entry.work), progress.kept(entry.report):
-        progress.write("kv", 45, 180, "length 256", 190.4)
+        progress.write(state)
         standing_now = standing(entry)
         status.main(["s"])
         status.main(["s", "--json"])

@@ -128,7 +128,7 @@ def test_weights_that_the_last_step_spoils_mark_the_run_also_after_a_kill(monkey
     options += ("train.lr=1e39", "train.final=1", "train.decay=0")
     j = job(*options)
     with monkeypatch.context() as patched:
-        patched.setattr(stage.devices, "weights", _interrupt)
+        patched.setattr(stage, "write_json", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             stage.train(job(*options))
     assert j.run.checkpoint.exists() and not j.run.trained

@@ -11,10 +11,10 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from extrap.cli.catalogue import inserted
 from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
 from extrap.pretrained.adapter import Adapted, adapt
+from extrap.utils import markdown
 from extrap.utils.errors import UserError
 
 README = Path(__file__).parents[2] / "extrap" / "pretrained" / "README.md"
@@ -173,8 +173,8 @@ def table(outcomes: dict[str, str]) -> str:
     for kind in sorted(outcomes):
         found.setdefault(outcomes[kind], []).append(kind)
     order = sorted(found, key=lambda o: (o.startswith(("logits", "not")), -len(found[o]), o))
-    rows = [f"| {outcome} | {', '.join(found[outcome])} |" for outcome in order]
-    return "\n".join(["| a probe finds | families |", "| --- | --- |", *rows, ""])
+    rows = [(outcome, ", ".join(found[outcome])) for outcome in order]
+    return markdown.table([("a probe finds", "families"), *rows])
 
 
 def listed() -> dict[str, str]:
@@ -189,4 +189,6 @@ if __name__ == "__main__":
     for kind in sys.argv[1:] or families():
         outcomes[kind] = outcome(kind)
         print(f"{kind}: {outcomes[kind]}", flush=True)
-    README.write_text(inserted(README.read_text(), "families", table(outcomes)), encoding="utf-8")
+    README.write_text(
+        markdown.between(README.read_text(), "families", table(outcomes)), encoding="utf-8"
+    )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.alias import AliasRetrieval
 from tests.support.hand import Texts, drawn_from, measure, solving, values
@@ -87,7 +88,7 @@ def test_a_record_at_random_is_the_guess():
 def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
     form, rest = AliasForm(kind), set()
     for depth in (0, 0.25, 0.5, 1):
-        made = form.questions(V, STREAM, 0, length, depth, range(6))
+        made = form.questions(Trials(V, STREAM, length, range(6)), depth)
         gold = length - 1 - made.distance
         rest.add(np.delete(made.tokens, [gold, gold + 1], axis=1).tobytes())
         assert (made.tokens[:, gold + 1] == made.answers[:, 0]).all()

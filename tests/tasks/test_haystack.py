@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.data.multivalue import places, several_queries
+from extrap.data.multivalue import needles, places
+from extrap.data.trials.base import Trials
 from extrap.tasks.haystack import Haystack
 from tests.support import hand
 from tests.support.hand import VOCABULARY, Texts, measure, oracle, values, window
@@ -72,7 +73,7 @@ def test_a_window_is_a_step_at_its_distance(width):
         if protocol != "multiquery":
             assert value == (distance < width), (protocol, length, distance)
         else:
-            made = several_queries(VOCABULARY, TEXT.stream("validation"), 0, length, 4, range(12))
+            made = needles(Trials(VOCABULARY, TEXT.stream("validation"), length, range(12)), 4, 4)
             each = (
                 length - 1 - places(length, 4, 4) - 2 * (3 - made.asked.argsort(1))
             )  # tokens from each needle to its own query

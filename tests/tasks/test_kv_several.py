@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from extrap.data.trials.base import Trials
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.kv_several import KVSeveral, contexts
 from tests.support.hand import VOCABULARY as V
@@ -90,7 +91,7 @@ def test_the_curve_over_queries_shows_which_are_missed():
 
 @pytest.mark.parametrize("length", [24, 25])
 def test_queries_ask_different_records(length):
-    tokens, answers = contexts(V, TEXT.stream("validation"), length, Q, range(20))
+    tokens, answers = contexts(Trials(V, TEXT.stream("validation"), length, range(20)), Q)
     assert tokens.shape == (20, length)
     for row, answer in zip(tokens.tolist(), answers.tolist(), strict=True):
         body = row[1 + length % 2 :]

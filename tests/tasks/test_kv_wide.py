@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from extrap.data.trials.base import Trials
 from extrap.data.wide import Wide, WideForm
 from extrap.tasks.kv_wide import KVWide
 from tests.support.hand import VOCABULARY as V
@@ -84,7 +85,7 @@ def test_a_window_is_a_step_at_its_width():
 def test_other_records_and_text_are_the_same_at_every_depth():
     rest = set()
     for depth in (0, 0.3, 1):
-        made = WideForm(2, 6).questions(V, TEXT.stream("validation"), 0, 31, depth, range(4))
+        made = WideForm(2, 6).questions(Trials(V, TEXT.stream("validation"), 31, range(4)), depth)
         slot = 31 - 3 - made.distance
         for row, answer in zip(made.tokens, made.answers, strict=True):
             assert (

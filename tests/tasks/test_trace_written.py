@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from extrap.data.trace_written import TraceWritten, TraceWrittenForm
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.trace_written import WrittenTracking
 from tests.support.hand import (
@@ -64,7 +65,7 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
     rng, asked = np.random.default_rng(0), TraceWrittenForm(hops)
     stream, n, rates = TEXT.stream("validation"), 4000, []
     for length in (24, 40):
-        made = asked.questions(VOCABULARY, stream, 0, length, 0.5, range(n))
+        made = asked.questions(Trials(VOCABULARY, stream, length, range(n)), 0.5)
         drawn = made.values[np.arange(n), rng.integers(made.values.shape[1], size=n)]
         rates.append((drawn == made.answers).all(1).mean())
         assert rates[-1] == pytest.approx(asked.guess(VOCABULARY, length), abs=0.02)
@@ -77,7 +78,7 @@ def test_an_answer_is_the_chain_of_the_key(length, hops):
     form, rest = TraceWrittenForm(hops), set()
     n = form.records(length)
     for depth in (0.0, 0.25, 0.5, 1.0):
-        made = form.questions(V, STREAM, 0, length, depth, range(5))
+        made = form.questions(Trials(V, STREAM, length, range(5)), depth)
         assert made.tokens.shape == (5, length) and made.answers.shape == (5, hops + 1)
         assert made.values.shape[1:] == (n // (hops + 1), hops + 1)
         start = length - hops - 1 - 3 * n

@@ -15,14 +15,9 @@ TYPED: list[str] = []
 """The command line as it was typed, before it was made readable for Hydra."""
 
 
-def words() -> list[str]:
-    """What was typed behind the name of the program."""
-    return (TYPED or sys.argv)[1:]
-
-
 def typed() -> str:
-    """What was typed to start this program."""
-    return shlex.join(["extrap", *words()])
+    """Returns the command that started this program."""
+    return shlex.join(["extrap", *(TYPED or sys.argv)[1:]])
 
 
 def file_name(number: int, label: str) -> str:

@@ -108,16 +108,6 @@ class Files(Source):
         by name.
         """
         path = Path(os.path.expanduser(self.path))
-        if (
-            any(len(os.fsencode(part)) > 255 for part in path.parts)
-            or len(os.fsencode(path)) > 4095
-        ):
-            raise UserError(
-                "data.corpus.path",
-                f"{self.path:.60}...",
-                "the name is longer than a file system allows",
-                "give a shorter name, or a pattern",
-            )
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():

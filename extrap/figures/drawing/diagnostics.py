@@ -82,7 +82,7 @@ def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: flo
         name, part = shown[j]
         ends = lines(panel, part[part["length"] == lengths[i]], by, **stroke)
         panel.set_xscale("log", base=2)
-        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        panel.xaxis.set_major_formatter("{x:g}")
         panel.set(ylim=(-0.02, 1.04), title=name if i == 0 else "")
         panel.set_xlabel(across if i == len(lengths) - 1 else "")
         panel.set_ylabel(f"{lengths[i]} tokens\n\n{what}" if j == 0 else "")

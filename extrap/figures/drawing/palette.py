@@ -12,6 +12,9 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
+from matplotlib.colors import to_rgb
+
 import extrap
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
@@ -33,6 +36,8 @@ BELOW_GATE = "#9a9a9a"
 MARKERS = "osD^vPX*<>phd8H"
 LINE = re.compile(r"^\s*Colour: (\w+)$", re.MULTILINE)
 DRAWN = re.compile(r"^# Drawn: (\w+) (\S)$", re.MULTILINE)
+EVEN = 0.179
+"""Luminance at which black and white letters have the same contrast."""
 
 
 def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
@@ -102,3 +107,12 @@ def _colour(target: str) -> str | None:
 
 def _hashed(name: str, choices):
     return choices[crc32(name.encode()) % len(choices)]
+
+
+def ink_on(colour) -> str:
+    """Returns black or white, which stands out more on a colour.
+
+    Source: WCAG 2.2, w3.org/TR/WCAG22/#dfn-relative-luminance.
+    """
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return "black" if np.dot(linear, (0.2126, 0.7152, 0.0722)) > EVEN else "white"

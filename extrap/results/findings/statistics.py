@@ -64,10 +64,19 @@ def prepared(rows: pd.DataFrame) -> pd.DataFrame:
     out["size"] = out["params"]
     numbers, bounds = out["params"].fillna(0).astype(float), [*SIZES.values(), np.inf]
     out["params"] = pd.cut(numbers, bounds, labels=[*SIZES], right=False).astype(str)
-    for name in RECIPE:
-        out[name] = out["scheme"].str.extract(rf"_{name}([\d.]+)", expand=False).astype(float)
-    out["scheme"] = out["scheme"].str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
-    return out
+    return recipes(out)
+
+
+def recipes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns rows with the options that labels name as columns, nan if a label names none, and
+    with the scheme alone as `scheme`: `rope_steps375` becomes rope and 375.
+    """
+    label = rows["scheme"]
+    found = {
+        name: label.str.extract(rf"_{name}([\d.]+)", expand=False).astype(float) for name in RECIPE
+    }
+    scheme = label.str.replace(r"(_[a-z]+[\d.]+)+$", "", regex=True)
+    return rows.assign(**found, scheme=scheme)
 
 
 def selected(rows: pd.DataFrame, selection: Selection) -> pd.DataFrame:

@@ -31,10 +31,11 @@ def concordance(table: np.ndarray) -> float:
     from their mean, T = sum of t^3 - t over groups of t tied values of a row: 0 for no agreement, 1
     for one order. https://en.wikipedia.org/wiki/Kendall%27s_W
     """
-    ranks = pd.DataFrame(table).rank(axis=1)
-    units, items = ranks.shape
-    ties = sum(int((n**3 - n).sum()) for n in (row.value_counts() for _, row in ranks.iterrows()))
-    spread = ((ranks.sum() - units * (items + 1) / 2) ** 2).sum()
+    units, items = table.shape
+    tied = (table[:, :, None] == table[:, None, :]).sum(2)  # how many are alike, itself included
+    ranks = (table[:, :, None] > table[:, None, :]).sum(2) + (tied + 1) / 2
+    ties = (tied**2 - 1).sum()  # each of t tied values adds t^2 - 1
+    spread = ((ranks.sum(0) - units * (items + 1) / 2) ** 2).sum()
     return float(12 * spread / (units**2 * (items**3 - items) - units * ties))
 
 

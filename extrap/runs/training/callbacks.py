@@ -1,5 +1,5 @@
-"""What is watched while a model trains: the curve, the state of the random numbers, the progress,
-the loss staying finite.
+"""Callbacks of a training: the curve and the progress, a loss that is not finite, the curriculum,
+the state of the random numbers.
 """
 
 import math
@@ -24,12 +24,12 @@ class Curve(L.Callback):
     `step` and `part/metric`.
 
     Points travel in the checkpoint, so the curve of a resumed run is that of an uninterrupted one.
-    Raises Diverged. seconds: time that went into the model, without what was lost with a process
-    that was killed.
+    Raises Diverged. seconds: time that went into the model, without the time that a killed process
+    lost. progress: takes (done, total, note) after every step.
     """
 
-    def __init__(self, every: int):
-        self.every = every
+    def __init__(self, every: int, progress: Callable[..., None] | None = None):
+        self.every, self.progress = every, progress
         self.points: list[dict[str, float]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._steps = 0  # in the sums; a resumed run may be logged more or less often
@@ -55,8 +55,15 @@ class Curve(L.Callback):
         for name, value in lit.measured.items():
             self._sums[name] = self._sums.get(name, 0) + value
         self._steps += 1
-        if trainer.global_step % self.every:
-            return
+        if trainer.global_step % self.every == 0:
+            self._add_point(trainer)
+        if self.progress is not None:
+            last = self.points[-1] if self.points else {}
+            shown = [name for name in ("text/nll", "retrieval/accuracy") if name in last]
+            note = " ".join(f"{name} {last[name]:.3f}" for name in shown)
+            self.progress(trainer.global_step, trainer.max_steps, note)
+
+    def _add_point(self, trainer: L.Trainer) -> None:
         point = {
             name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self._steps
             for name, total in self._sums.items()
@@ -146,21 +153,3 @@ class RandomState(L.Callback):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._saved = [s.cpu() for s in state["rng"]]
-
-
-class Report(L.Callback):
-    """Tells `progress(done, total, note)` after every step."""
-
-    def __init__(self, progress: Callable[..., None], steps: int, curve: Curve):
-        self.progress, self.steps, self.curve = progress, steps, curve
-
-    def on_train_batch_end(
-        self, trainer: L.Trainer, lit: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        last = self.curve.points[-1] if self.curve.points else {}
-        note = " ".join(
-            f"{name} {value:.3f}"
-            for name, value in last.items()
-            if name in ("text/nll", "retrieval/accuracy")
-        )
-        self.progress(trainer.global_step, self.steps, note)

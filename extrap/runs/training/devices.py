@@ -5,15 +5,9 @@ Random numbers are the same in every process, so that a resumed run equals an un
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from torch import Tensor
 
 from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
-
-if TYPE_CHECKING:  # evaluation does without the seconds that the import takes
-    from lightning.pytorch.strategies import Strategy
 
 RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID")
 """Variables of launchers (Lightning, torchrun, SLURM) with the index of a process; 0 or none is the
@@ -55,11 +49,3 @@ def check(options: TrainerOptions, sizes: Mapping[str, int], sweep: bool) -> Non
             among = f"{n} processes" if times == 1 else f"{n} x {times} shares"
             problem, remedy = f"does not divide among {among}", f"give a multiple of {n * times}"
             raise UserError(f"data.{part}.size", size, problem, remedy)
-
-
-def weights(strategy: "Strategy") -> dict[str, Tensor]:
-    """Returns the whole weights of the model after training. Every process must call it."""
-    return {
-        name.removeprefix("model."): tensor
-        for name, tensor in strategy.lightning_module_state_dict().items()
-    }

@@ -9,7 +9,8 @@ from annotated_types import Ge
 from torch import Tensor
 
 from extrap.model.gpt import GPT
-from extrap.runs.training.optim import AtLeastZero, Count, Optim, Positive
+from extrap.runs.training.optim import AtLeastZero, Optim, Positive
+from extrap.utils.bounds import Count
 
 OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
 """Options of training that tuning has values of its own for."""

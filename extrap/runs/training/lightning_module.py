@@ -81,15 +81,11 @@ class Lit(L.LightningModule):
         nn.utils.clip_grad_norm_(parameters, self.optim.clip)
 
     def configure_model(self) -> None:
-        """Where Lightning hands over a mesh of devices, parameters are split among them. Random
-        numbers go on alike in all processes, of which the first alone has drawn a model.
-        """
+        """Splits the parameters among the devices of a mesh, if Lightning hands over one."""
         if self.device_mesh is not None:
             from extrap.runs.training.shards import shard
 
             shard(self, self.model.blocks, self.device_mesh["data_parallel"])
-            state = self.trainer.strategy.broadcast(torch.get_rng_state())
-            torch.set_rng_state(state)
 
     def transfer_batch_to_device(
         self, batch: Share | Exception, device: torch.device, dataloader_idx: int

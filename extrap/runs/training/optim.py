@@ -5,7 +5,8 @@ from typing import Annotated
 
 from annotated_types import Ge, Gt, Interval
 
-Count = Annotated[int, Ge(1)]
+from extrap.utils.bounds import Count
+
 Positive = Annotated[float, Gt(0)]
 AtLeastZero = Annotated[float, Ge(0)]
 Momentum = Annotated[float, Interval(ge=0, lt=1)]

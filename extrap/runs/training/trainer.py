@@ -8,8 +8,11 @@ from typing import Any
 
 import lightning as L
 from lightning.fabric.plugins.environments.lightning import LightningEnvironment
+from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
 from lightning.fabric.utilities.exceptions import MisconfigurationException
+from torch import nn
 
+from extrap.runs.checkpoint import Damaged, check_weights, load, save
 from extrap.runs.training.callbacks import BetweenUpdates
 from extrap.runs.training.optim import Optim
 from extrap.runs.training.options import TrainerOptions
@@ -46,9 +49,14 @@ def trainer(
     )
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
+    given = dict(options.lightning)
+    if options.sharded:
+        from extrap.runs.training.shards import Shards
+
+        given["strategy"] = Shards(options.processes)
     try:
         return L.Trainer(
-            **dict(options.lightning) | _shards(options),
+            **given,
             max_steps=optim.steps,
             gradient_clip_val=None,  # Lit clips, by train.clip
             callbacks=[*callbacks, keep],
@@ -63,14 +71,6 @@ def trainer(
         raise rejected(options, error) from None
 
 
-def _shards(options: TrainerOptions) -> dict[str, Any]:
-    if not options.sharded:
-        return {}
-    from extrap.runs.training.shards import Shards
-
-    return {"strategy": Shards(options.processes)}
-
-
 def rejected(options: TrainerOptions, error: Exception) -> UserError:
     """Returns the error about options that Lightning rejects: those that it names, else all."""
     problem, given = " ".join(str(error).split()), options.lightning
@@ -81,6 +81,34 @@ def rejected(options: TrainerOptions, error: Exception) -> UserError:
         problem = "extrap sets it"
     remedy = "leave it out" if isinstance(error, TypeError) else "trainer=cpu works everywhere"
     return UserError(f"{before}trainer.{name}", value, problem, remedy)
+
+
+class Checkpoints(TorchCheckpointIO):
+    """How Lightning writes and reads the checkpoints of `module`.
+
+    Lightning's own way neither waits for the disk nor writes beside the file that it replaces.
+    """
+
+    def __init__(self, module: nn.Module):
+        self.module = module
+
+    def save_checkpoint(
+        self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None
+    ) -> None:
+        save(checkpoint, Path(path))
+
+    def load_checkpoint(
+        self, path: str | Path, map_location: Any = "cpu", weights_only: bool | None = True
+    ) -> dict[str, Any]:
+        """Reads a checkpoint, as data whatever `weights_only` says. Raises Damaged if it is none of
+        this model.
+        """
+        path = Path(path)
+        checkpoint = load(path, map_location)
+        if not isinstance(checkpoint, dict) or "state_dict" not in checkpoint:
+            raise Damaged(path, "not a checkpoint of a training")
+        check_weights(checkpoint["state_dict"], self.module, path)
+        return checkpoint
 
 
 def check_limits(options: TrainerOptions) -> None:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from extrap.data.context import windows
 from extrap.data.keyvalue import Records
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 
 CONTENTS = ("records", "text")
@@ -51,7 +52,7 @@ def records(
     """Returns contexts full of records with a question about the record at `depth`; keys and values
     are random, so that contents are permuted over slots.
     """
-    made = Records().questions(vocabulary, stream, SEED, length, depth, items)
+    made = Records().questions(Trials(vocabulary, stream, length, items, SEED), depth)
     return Inputs(torch.from_numpy(made.tokens), torch.from_numpy(made.answers[:, 0]))
 
 

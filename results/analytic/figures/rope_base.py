@@ -8,9 +8,8 @@ not monotone in the base: scan.
 import numpy as np
 import torch
 
-from extrap.figures.drawing.axes import decades
 from extrap.model.functional import frequencies
-from extrap.studies.analytic.figures.panel import INKS, framed, named
+from extrap.studies.analytic.figures.panel import INKS, decades, framed, named
 
 NEEDS: dict = {}
 

@@ -8,9 +8,8 @@ figure bias_curves of a study.
 import numpy as np
 import torch
 
-from extrap.figures.drawing.axes import decades
 from extrap.model.functional import bucket
-from extrap.studies.analytic.figures.panel import INKS, framed
+from extrap.studies.analytic.figures.panel import INKS, decades, framed
 
 NEEDS: dict = {}
 

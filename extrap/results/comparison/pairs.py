@@ -1,0 +1,148 @@
+"""Pairs of series that are compared, by name, from rows on disk and in memory."""
+
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+
+import pandas as pd
+
+from extrap.results.comparison.cells import Cell, Scores, items, measured
+from extrap.results.comparison.contrasts import Contrast, adjusted, contrasts
+from extrap.results.rows import read_items
+from extrap.results.series import Series, judged, series
+from extrap.utils.errors import UserError
+
+FACTOR = re.compile(r"(?<=\w)x[\d.]+$")
+"""The factor at the end of the name of a series."""
+
+
+def choose(known: list[Series], names: list[str]) -> list[Series]:
+    """Returns the series of these names: labels of tables without spaces. A name may leave out a
+    factor if there is only one, and the scheme before an extension.
+
+    Raises UserError, listing the known names, for fewer than two names, for a name given twice, and
+    for unknown and ambiguous names.
+    """
+    spelled = [(s.label.replace(" ", ""), s) for s in known]
+    listed = f"series of this study: {', '.join(dict.fromkeys(label for label, _ in spelled))}"
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise UserError("SERIES", ",".join(names), "expected two or more different series", listed)
+    found = []
+    for name in names:
+        short = name.replace(" ", "")
+        fitting = [(at, one) for at, one in spelled if short in (at, FACTOR.sub("", at))]
+        fitting = fitting or [(at, one) for at, one in spelled if short == one.extension]
+        if len({label for label, _ in fitting}) != 1:
+            raise UserError(
+                "SERIES",
+                name,
+                "several factors fit this name" if fitting else "no such series",
+                listed,
+            )
+        if len(fitting) != 1:
+            raise UserError(
+                "SERIES",
+                name,
+                f"{len(fitting)} series have this name",
+                "give each a study of its own, or label=... to the runs of one",
+            )
+        found.append(fitting[0][1])
+    return found
+
+
+def paired(
+    chosen: list[Series], scores: Scores, declared: list[str]
+) -> tuple[list[list[Contrast]], list[str], list[str]]:
+    """Returns (a list of contrasts for each series after the first, tasks without items, tasks with
+    items of different questions).
+    """
+    _check_declared(chosen, declared)
+    of_items, lacking = zip(*(items(scores, s) for s in chosen), strict=True)
+    pairs = [
+        contrasts(chosen[0], other, of_items[0], theirs)
+        for other, theirs in zip(chosen[1:], of_items[1:], strict=True)
+    ]
+    unlike = sorted({c.cell.task for c in chain(*pairs) if c.unlike})
+    pairs = adjusted(_declared(pairs, declared), together=bool(declared))
+    return pairs, sorted(set(chain(*lacking))), unlike
+
+
+def _check_declared(chosen: list[Series], declared: list[str]) -> None:
+    """Raises UserError for a declared cell that the first series shares with no other: it would be
+    missing from the family over which p is adjusted. Before the intervals, which take seconds.
+    """
+    if not declared:
+        return
+    first, *others = map(measured, chosen)
+    cells = sorted(first.keys() & {*chain(*others)})
+    for words in declared:
+        if not words.split() or not any(_fits(words, cell) for cell in cells):
+            known = f"cells are {', '.join(map(str, cells))}"
+            raise UserError("--cell", words, "no such cell", known)
+
+
+def _declared(pairs: list[list[Contrast]], declared: list[str]) -> list[list[Contrast]]:
+    """Returns the contrasts of the declared cells; all of them if no cell is declared."""
+    return [
+        [c for c in pair if not declared or any(_fits(words, c.cell) for words in declared)]
+        for pair in pairs
+    ]
+
+
+def _fits(words: str, cell: Cell) -> bool:
+    return set(words.split()) <= {str(part) for part in cell}
+
+
+def in_memory(
+    rows: pd.DataFrame, names: list[str], kept: Mapping[tuple[str, str], pd.DataFrame | Path]
+) -> pd.DataFrame:
+    """Compares rows in memory: a row for each pair and cell, unrounded, in the columns of
+    `cell_values`. kept: items, or their file, by run and hash of the evaluation.
+    """
+
+    def scores(key: str) -> tuple[Path, pd.DataFrame | None]:
+        run, config = key.split(" ")
+        found = kept.get((run, config))
+        if isinstance(found, Path):
+            return found, read_items(found) if found.exists() else None
+        return Path(run), found
+
+    keyed = rows.assign(file=rows["run"] + " " + rows["config"], mark=judged(rows), status="ok")
+    chosen = choose(series(keyed), names)
+    pairs, lacking, unlike = paired(chosen, scores, [])
+    if lacking:
+        tasks = ", ".join(lacking)
+        warnings.warn(
+            f"no scores of single items ({tasks}): one seed has no interval", stacklevel=3
+        )
+    if unlike:
+        warnings.warn(unlike_words(unlike), stacklevel=3)
+    return pd.DataFrame(
+        {"first": chosen[0].label, "second": other.label} | cell_values(contrast)
+        for other, pair in zip(chosen[1:], pairs, strict=True)
+        for contrast in pair
+    )
+
+
+def cell_values(contrast: Contrast) -> dict:
+    """Returns a contrast as plain values by name."""
+    difference = asdict(contrast.difference)
+    means = {"a": contrast.a, "b": contrast.b, "difference": difference.pop("value")}
+    return contrast.cell._asdict() | means | difference | {"adjusted": contrast.p}
+
+
+def none_differs(pair: list[Contrast]) -> bool:
+    """True if every cell has an interval, and all intervals include 0."""
+    found = [c.difference for c in pair]
+    return bool(found) and all(d.low is not None and d.low <= 0 <= d.high for d in found)
+
+
+def unlike_words(tasks: list[str]) -> str:
+    """Returns the line about tasks whose items differ."""
+    return (
+        f"not paired by item: {', '.join(tasks)}; the runs were asked different questions (other "
+        "task options, vocabulary or text), so differences there rest on seeds alone"
+    )

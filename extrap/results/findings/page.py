@@ -1,0 +1,155 @@
+"""The pages of findings in Markdown: results/FINDINGS.md and the generated parts of READMEs."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from extrap.results import rows as table
+from extrap.results.findings import numbers
+from extrap.results.findings.statement import FILE, parsed
+from extrap.results.findings.verdict import VERDICTS, Finding, findings
+from extrap.results.findings.verdict import table as prepared
+from extrap.results.leaderboard import leaderboard
+from extrap.results.places import having, place
+from extrap.utils import markdown
+from extrap.utils.errors import UserError
+
+TABLE = ("statement", "source", "verdict", "effect", "bound", "seeds (runs below the gate)")
+ORDER = ("fails", *(verdict for verdict in VERDICTS if verdict != "fails"))
+README, ALL = "README.md", "FINDINGS.md"
+INTRODUCTION = """# Findings
+
+Every statement that was declared of a study before its rows existed, unless its note says
+otherwise, with the verdict of the rows. Sorted by study, what fails first; `make tables` writes
+this page.
+
+A statement **holds** where all of the 95 % interval lies on the declared side of the bound,
+**fails** where all of it lies on the other side, and is **undecided** otherwise. MDE, the minimum
+detectable effect, is the distance from the bound that a study with this spread detects in four
+cases of five. **Premise not met**: half or more of the runs had not learned the task; this premise
+was added after the rows. Intervals are over seeds, and over documents or trials as well where
+nothing is subtracted. Of one seed they are over documents or trials, and two readings count as
+independent, because the scores of single documents are not committed. Intervals are not adjusted
+for the number of statements. PROTOCOLS, AUDIT-results and issue 17, which some sources name, are
+notes older than this repository.
+"""
+
+
+def declared(results: Path) -> list[str]:
+    """Returns the names of the studies that have statements."""
+    return [folder.name for folder in having(results, FILE)]
+
+
+def judged(results: Path, study: str) -> list[Finding]:
+    """Judges a study by name; without rows nothing is measured. Raises UserError if unknown."""
+    if study not in declared(results):
+        listed = ", ".join(declared(results)) or "none yet"
+        raise UserError(
+            "STUDY", study, f"no {FILE} of it in {results}", f"studies with one: {listed}"
+        )
+    folder = place(results, study)
+    return findings(folder, table.read(folder) if study in table.studies(results) else None)
+
+
+def summary(found: list[Finding]) -> str:
+    """Counts statements by verdict, a statement and its twin once."""
+    once = [one.verdict for one in found if not one.statement.twin]
+    many = {"holds": "hold", "fails": "fail"}
+    counts = ", ".join(
+        f"{n} {many.get(verdict, verdict) if n > 1 else verdict}"
+        for verdict in VERDICTS
+        if (n := once.count(verdict))
+    )
+    twins = len(found) - len(once)
+    said = f", {twins} of them counted with {'its twin' if twins == 1 else 'their twins'}"
+    return f"{len(found)} statements{said * bool(twins)}: {counts}."
+
+
+def written(results: Path) -> dict[Path, str]:
+    """Returns FINDINGS.md and every page with generated parts, as rows have them today.
+
+    Raises UserError for sentences that do not fit, and where results/README.md is missing.
+    """
+    if not (results / README).is_file():
+        raise UserError(results / README, problem="missing", remedy="write it")
+    found = {study: judged(results, study) for study in declared(results)}
+
+    @cache
+    def rows(study: str) -> pd.DataFrame:
+        return prepared(table.open_study(results, study))
+
+    def finding(study: str, name: str) -> Finding:
+        known = {one.statement.id: one for one in found.get(study, [])}
+        if name not in known:
+            raise UserError(
+                place(results, study) / FILE, problem=f"no statement {name}, which a sentence reads"
+            )
+        return known[name]
+
+    every = [one for study in found.values() for one in study]
+    parts = {"verdicts": summary(every), "leaderboard": _board(results, rows)}
+    out = {results / ALL: "\n".join([INTRODUCTION, *(part(*one) for one in found.items())])}
+    for folder in [results.parent, results, *having(results, README)]:
+        path = folder / README
+        old = path.read_text(encoding="utf-8") if path.is_file() else ""
+        new = numbers.filled(old, results if folder == results.parent else folder, rows, finding)
+        own = parts if folder == results else {}
+        if folder not in (results, results.parent):
+            own = {"declared": _declared(results, folder, found)}
+        for name in own:
+            if f"<!-- /{name} -->" in new:
+                new = markdown.between(new, name, own[name])
+        if new != old or "<!-- /" in old:
+            out[path] = new
+    return out
+
+
+def part(study: str, found: list[Finding]) -> str:
+    """Returns the statements of a study with their verdicts, in Markdown."""
+    out = [f"## {study}\n\n{summary(found)}\n"]
+    if any(one.verdict != "not measured" for one in found):
+        lines = []
+        for one in sorted(found, key=lambda one: ORDER.index(one.verdict)):
+            interval = "" if np.isnan(one.low) else f" [{number(one.low)}, {number(one.high)}]"
+            extra = "; ".join(filter(None, (reason(one), one.statement.note)))
+            lines.append((
+                one.statement.says, one.statement.source,
+                f"**{one.verdict}**" + (f" ({extra})" if extra else ""),
+                number(one.effect) + interval, one.statement.claim,
+                f"{one.seeds} ({one.below} of {one.runs})" if one.runs else "-",
+            ))  # fmt: skip
+        out.append(markdown.table([TABLE, *lines]) + "\n")
+    return "\n".join(out)
+
+
+def _declared(results: Path, folder: Path, found: dict[str, list[Finding]]) -> str:
+    """What a page says of the declared statements of its study, and of parts without a page."""
+    up = "/".join([".."] * len(folder.relative_to(results).parts))
+    own = [folder, *(one for one in having(results, FILE) if one.parent == folder)]
+    return "**Declared.** " + " ".join(
+        f"[{one.name}]({up}/{ALL}#{one.name}): {summary(found[one.name])}"
+        for one in own
+        if one.name in found and (one == folder or not (one / README).is_file())
+    )
+
+
+def _board(results: Path, rows: Callable[[str], pd.DataFrame]) -> str:
+    """The leaderboard of the models that results/numbers.yaml names; empty without any."""
+    path, parts = results / numbers.FILE, []
+    for one in (parsed(path) if path.is_file() else {}).get("models", []):
+        part = rows(one["study"])
+        parts.append((part[part["scheme"].isin(one["scheme"])], one["layers"]))
+    return markdown.table(leaderboard(parts)) if parts else ""
+
+
+def number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"
+
+
+def reason(one: Finding) -> str:
+    badly = f"badly put: {one.statement.badly_put}" * bool(one.statement.badly_put)
+    twin = f"counted with its twin {one.statement.twin}" * bool(one.statement.twin)
+    return "; ".join(filter(None, (one.reason, badly, twin)))
