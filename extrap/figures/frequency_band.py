@@ -8,8 +8,9 @@ t-interval over seeds from three on.
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import NullFormatter
 
-from extrap.figures.drawing.axes import DOTS, QUIET, decades, log2_axis, note
+from extrap.figures.drawing.axes import DOTS, QUIET, log2_axis, note
 from extrap.figures.drawing.ends import End, label_ends, label_room
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.style import scheme_style
@@ -38,7 +39,8 @@ def draw(rows):
     ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]
     panel.plot(widths, 1 / widths, color=QUIET, linestyle=DOTS, linewidth=0.9, label="1 / W")
     panel.set_yscale("log")
-    decades(panel.yaxis)
+    panel.yaxis.set_major_formatter("{x:g}")
+    panel.yaxis.set_minor_formatter(NullFormatter())
     log2_axis(panel, widths)
     panel.set(xlabel="width W of dependencies (tokens)", ylabel="band (radians per token)")
     label_ends(panel, ends)

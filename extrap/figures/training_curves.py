@@ -79,7 +79,7 @@ def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     passed = set(gates.loc[gates["status"] == "ok", "run"])
     failed = gates[~gates["run"].isin(passed)].drop_duplicates("run", keep="last")
     verdict = part["run"].map(failed.set_index("run")["status"])
-    return part.assign(status=verdict.fillna(part["status"]))
+    return part.assign(status=verdict.astype(part["status"].dtype).fillna(part["status"]))
 
 
 def _curve(panel, s) -> End:

@@ -10,13 +10,14 @@ import pytest
 import torch
 
 from extrap import figures
-from extrap.cli.program import done, noted, work
+from extrap.cli.program import done, work
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.pool import run as pool
 from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.process import State as Ended
 from extrap.results import rows
 from extrap.results.summary import summary
+from extrap.runs import evaluate
 from extrap.runs.study import State, standing
 from extrap.runs.training.lightning_module import Lit
 from tests.support.jobs import job
@@ -44,7 +45,7 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(
 ) -> None:
     spoiled(monkeypatch, step, value)
     this = job("scheme=rope")
-    entry = noted(this, "extrap")
+    entry = evaluate.entry(this, "extrap")
     entry.write()
     work(this)  # an exception would fail the job, and with it the sweep
     assert this.run.state["state"] == "diverged"
