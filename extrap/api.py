@@ -203,10 +203,11 @@ def _rows(job: "Job") -> pd.DataFrame:
     _ITEMS.update({(job.run.name, config): scores for config, scores in items.items()})
     for name, task in job.tasks.items():
         wanted = set(task.lengths(job.source.length)) if isinstance(task, AtLengths) else set()
-        if lost := sorted(wanted - set(found.loc[found["task"] == name, "length"].dropna())):
-            warnings.warn(
-                f"task.{name}.multiples: no rows at {', '.join(map(str, lost))} tokens, which lie "
-                f"past what {job.label} can read",
-                stacklevel=3,
-            )
+        read = set(found.loc[found["task"] == name, "length"].dropna())
+        if lost := sorted(wanted - read):
+            option = f"task.{name}.multiples"
+            which = f"{', '.join(map(str, lost))} tokens, which lie past what {job.label} can read"
+            if not read:
+                raise UserError(option, problem=f"no rows at {which}", remedy="give shorter ones")
+            warnings.warn(f"{option}: no rows at {which}", stacklevel=3)
     return found
