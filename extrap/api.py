@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from extrap.utils.errors import UserError, choose
+from extrap.utils.plugins import check_plugins
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,13 +109,16 @@ def rows(study: str, results: Path | str = "results") -> pd.DataFrame:
     return pd.concat(found, ignore_index=True)
 
 
-def plot(rows: pd.DataFrame, figure: str, width: float | None = None) -> "Figure":
-    """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most. Raises
-    UserError for an unknown figure, and for rows that lack those of the figure.
+def plot(
+    rows: pd.DataFrame, figure: str, width: float | None = None, plugins: Sequence[str] = ()
+) -> "Figure":
+    """Returns a figure of `extrap plot` by name, drawn from rows; width: inches at most; plugins:
+    packages with figures of your own. Raises UserError for an unknown figure, and for rows that
+    lack those of the figure.
     """
     from extrap import figures
 
-    known = figures.available()
+    known = figures.available(check_plugins(plugins))
     if figure not in known:
         raise UserError("FIGURE", figure, "no such figure", choose(figure, known))
     if not figures.served(known[figure], rows):

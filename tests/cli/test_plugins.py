@@ -12,6 +12,7 @@ from shutil import copytree
 
 import pytest
 
+import extrap
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
 from extrap.cli.program import closing
@@ -276,6 +277,13 @@ def test_what_is_wrong_with_a_figure_is_one_line(mine: Path, case: str) -> None:
     with pytest.raises(UserError, match=rf"^plugins=my_package: .*{line}") as error:
         figures.available(plugins=["my_package"])
     assert name in str(error.value)
+
+
+def test_in_python(mine: Path) -> None:
+    words = ["hydra.searchpath=[file://my_conf]", "plugins=[my_package]", "scheme=tilt"]
+    run = extrap.train(*words, *[word for word in TINY if not word.startswith("task.")])
+    rows = extrap.evaluate(run, "task.nll.documents=4", tasks="nll", multiples=[1, 2])
+    assert extrap.plot(rows, "plain_loss", plugins=["my_package"]).axes
 
 
 NOT_DRAWN = {
