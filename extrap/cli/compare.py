@@ -132,7 +132,11 @@ def _adjusting(pairs: list[list[Contrast]], declared: bool) -> str:
 
 def _missing(study: str, tasks: list[str]) -> str:
     steps = " and ".join(f"`extrap experiment={name}`" for name in experiments(study))
-    made = f"{steps} in a fresh clone makes them" if steps else "whoever made the study has them"
+    made = (
+        f"{steps} in a fresh clone makes them"
+        if steps
+        else "the machine that made the study has them"
+    )
     return (
         f"scores of single items ({', '.join(tasks)}) are not committed and not here, so one seed "
         f"alone has no interval; {made}"

@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from functools import cache
@@ -179,7 +180,8 @@ class Experiment:
         except lock.Held as holder:  # another sweep began it since this one looked
             progress.end("held", str(holder))
         if not in_sweep and self.command is None:
-            print("\n".join(closing(entry)), file=sys.stderr)
+            lines = closing(entry, self.job.config["plugins"])
+            print("\n".join(lines), file=sys.stderr)
 
 
 def prepare(composed: Composed) -> Experiment:
@@ -198,13 +200,16 @@ def done(this) -> bool:
     return this.config["accept_rows"] and this.stage != "train" and measured(this)
 
 
-def closing(entry: Entry) -> list[str]:
-    """Returns where the rows are, and commands that show and compare them."""
+def closing(entry: Entry, plugins: Sequence[str] = ()) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them. plugins: packages with
+    figures of the user's own.
+    """
+    more = f" --plugins {','.join(plugins)}" if plugins else ""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
-        f"figures: extrap plot {entry.study}",
+        f"figures: extrap plot {entry.study}{more}",
         f"next: extrap table {entry.study}; the same with another extension=, to compare",
     ]
 
