@@ -20,6 +20,7 @@ from extrap.cli import dashboard as command
 from extrap.cli import report
 from extrap.cli.program import work
 from extrap.results import rows
+from extrap.runs import shown_study
 from extrap.runs.dashboard import WandB, online, vega, view
 from extrap.runs.dashboard import page as pages_of
 from extrap.runs.dashboard.lines import COLUMNS
@@ -178,7 +179,7 @@ def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
     (table,) = Path("wandb").glob("offline-run-*study-demo*/files/media/table/curves*.json")
     lines = json.loads(table.read_text())
     assert lines["columns"] == list(COLUMNS)
-    assert lines["data"] == [list(line) for line in command.read("demo").lines.data] != []
+    assert lines["data"] == [list(line) for line in shown_study.read("demo").lines.data] != []
     assert f"{vega.TABLE}._type" in {key for item in histories(whole) for key in item}
     (panel,) = (item for item in histories(whole) if "report._type" in item)
     assert panel["report._type"] == "html-file"

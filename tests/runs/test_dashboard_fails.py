@@ -13,6 +13,7 @@ import wandb
 
 from extrap.cli import dashboard as command
 from extrap.results import rows
+from extrap.runs import shown_study
 from extrap.runs.dashboard import WandB
 from tests.support.plausible import run_rows
 
@@ -117,7 +118,7 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     figures: bool, study: Path, capsys
 ) -> None:
     board = Taken()
-    shown = command.read("demo")
+    shown = shown_study.read("demo")
     command.show(board, shown, figures)
     files = Path("results").rglob("*.csv")
     assert len(shown.records) == sum(len(rows.records([path])) for path in files)
@@ -130,7 +131,7 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
 def test_a_study_of_many_series_has_no_figures(study: Path, monkeypatch) -> None:
     monkeypatch.setattr(command, "DRAWN", 1)
     board = Taken()
-    command.show(board, command.read("demo"))
+    command.show(board, shown_study.read("demo"))
     assert board.pages[-1][1:] == ["curves", "page"]
 
 
