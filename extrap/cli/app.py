@@ -20,7 +20,7 @@ from extrap.cli.hydra_errors import explain
 from extrap.cli.shared import advise, reported
 from extrap.cli.sweep import names
 from extrap.cli.sweep.grid import selected
-from extrap.cli.sweep.join import join
+from extrap.cli.sweep.process import join
 from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
@@ -70,14 +70,10 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # anything else is refused, in words of ours
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            work = self.prepare(self.read(cfg))
+            work = self.prepare(plain(cfg, self.conf))
             if not work.finished():
                 work.check()
             work.run()
-
-    def read(self, cfg: DictConfig) -> Composed:
-        """Returns a configuration as plain values. Raises UserError."""
-        return plain(cfg, self.conf)
 
 
 REFUSED = {

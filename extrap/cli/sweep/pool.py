@@ -71,15 +71,14 @@ def _next(waiting: deque[Process], status: Status) -> Process | None:
 
 
 def _asked(job: Process) -> State:
-    """What is true of the job now. Where that cannot be told (a file of configuration that somebody
-    is writing, say) the job fails, and no other.
+    """Returns the state of the job now. If that cannot be told (somebody is writing a file of
+    configuration, say) the job fails, and no other.
     """
     try:
         return job.readiness()
     except Exception as error:
         kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
-        job.reason = kind + " ".join(str(error).split())
-        job.failed(job.reason)
+        job.fail(kind + " ".join(str(error).split()))
         return State.FAILED
 
 
@@ -88,7 +87,7 @@ def _poll(running: list[Process], status: Status) -> list[Process]:
     for job in running:
         if job.ended():
             if job.state is State.FAILED:
-                job.failed(job.reason)
+                job.fail(job.reason)
             status.ended(job)
         else:
             still.append(job)
