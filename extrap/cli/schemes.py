@@ -1,6 +1,6 @@
 """`extrap schemes`: every scheme of conf/scheme in one table; with --write, the READMEs of conf."""
 
-from extrap.cli import catalogue
+from extrap.audit import catalogue
 from extrap.cli.shared import config_folder, named_plugins, parser, reported
 
 
