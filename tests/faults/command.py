@@ -21,9 +21,10 @@ from extrap.cli import schema as config
 from extrap.cli.app import Program, main
 from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
-from extrap.cli.program import Experiment, prepare
+from extrap.cli.program import prepare
 from extrap.cli.shared import reported
 from extrap.cli.sweep.process import Process
+from extrap.runs.experiment import Experiment
 from extrap.utils.paths import conf_dir
 
 GROUPS = {

@@ -17,7 +17,6 @@ import torch
 from extrap.audit import table, zoo
 from extrap.cli.plot import main as plot
 from extrap.cli.plot import plot_analytic
-from extrap.cli.program import work
 from extrap.cli.status import main as status
 from extrap.cli.sweep.process import Process, State
 from extrap.data.corpora import token_map as tokens
@@ -28,6 +27,7 @@ from extrap.runs import checkpoint, train
 from extrap.runs.build import build
 from extrap.runs.dashboard.lines import lines
 from extrap.runs.evaluate import trained_model
+from extrap.runs.experiment import work
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.shown_study import page_of
 from extrap.runs.study import Entry, entries

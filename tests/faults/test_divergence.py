@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from extrap import figures
-from extrap.cli.program import done, noted, work
 from extrap.cli.sweep.display import Status
 from extrap.cli.sweep.pool import run as pool
 from extrap.cli.sweep.process import Process
 from extrap.cli.sweep.process import State as Ended
 from extrap.results import rows
 from extrap.results.summary import summary
+from extrap.runs.experiment import done, noted, work
 from extrap.runs.study import State, standing
 from extrap.runs.training.lightning_module import Lit
 from tests.support.jobs import job

@@ -18,7 +18,6 @@ import pytest
 
 from extrap.cli import dashboard as command
 from extrap.cli import report
-from extrap.cli.program import work
 from extrap.results import rows
 from extrap.runs import shown_study
 from extrap.runs.dashboard import WandB, online, vega, view
@@ -26,6 +25,7 @@ from extrap.runs.dashboard import page as pages_of
 from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.dashboard.page import Page
 from extrap.runs.evaluate import evaluate
+from extrap.runs.experiment import work
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from extrap.cli.program import done
 from extrap.results import rows
 from extrap.runs import study, validate
 from extrap.runs.evaluate import evaluate, measured
+from extrap.runs.experiment import done
 from extrap.runs.train import train
 from tests.support.jobs import TINY, first_jobs, job
 
@@ -142,7 +142,7 @@ def test_rows_that_are_not_whole_or_not_of_the_job_are_no_rows(elsewhere):
 
 
 def test_status_counts_rows_of_another_machine_as_done(elsewhere):
-    from extrap.cli.program import noted
+    from extrap.runs.experiment import noted
 
     this = job(*KV, "accept_rows=true", tiny=TASKLESS)
     train(this)
