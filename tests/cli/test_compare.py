@@ -376,27 +376,6 @@ def test_items_of_other_rows_are_refused(tmp_path):
         compare.text(results, "demo", ["rope", "alibi"], [])
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        ([], "STUDY: missing; studies in {}: demo"),
-        (["demo", "rope"], "SERIES=rope: expected two or more different series; series of this"),
-        (["demo", "rope", "rope"], "SERIES=rope,rope: expected two or more different series"),
-        (["demo", "rope", "ropee"], "SERIES=ropee: no such series; series of this study: alibi,"),
-        (["demo", "rope", "alibi", "--cell", "kv records", "--cell", "kv 7"], "--cell=kv 7: no"),
-        (["demo", "rope", "alibi", "--cell", " "], "--cell= : no such cell; cells are kv padded"),
-    ],
-)
-def test_a_mistake_is_one_line_before_any_interval(tmp_path, capsys, monkeypatch, words, line):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
-    monkeypatch.delattr(pairs, "items")
-    with pytest.raises(SystemExit, match="2"):
-        compare.main([*words, "--results", str(results)])
-    said = capsys.readouterr().err
-    assert said.startswith(f"extrap compare: {line.format(results)}")
-    assert said.count("\n") == 1
-
-
 def test_a_protocol_that_was_not_learned_is_named(tmp_path):
     runs = [run_rows(scheme, seed) for seed in (0, 1) for scheme in ("rope", "alibi")]
     lost = {"status": "not trained"}

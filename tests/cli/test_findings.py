@@ -74,9 +74,3 @@ def test_a_part_without_a_page_is_counted_on_that_of_the_whole(tmp_path):
     assert "[part](../FINDINGS.md#part): 1 statements: 1 not measured." in whole
     assert "[s](../FINDINGS.md#s)" in whole and "[other]" not in whole
     assert "[other](../../FINDINGS.md#other)" in other and "[part]" not in other
-
-
-def test_a_folder_without_a_page_is_one_line(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        findings.main(["--write", "--results", str(tmp_path)])
-    assert "README.md: missing; write it" in capsys.readouterr().err

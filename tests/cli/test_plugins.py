@@ -230,16 +230,6 @@ def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:
         figures.available(plugins=["lone"])
 
 
-def test_a_caption_is_there_where_python_drops_docstrings(
-    mine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """PYTHONOPTIMIZE=2."""
-    sys.path.append(str(mine))
-    figure = figures.available(plugins=["my_package"])["plain_loss"]
-    monkeypatch.setattr(figure, "__doc__", None)
-    assert figures.available(plugins=["my_package"])["plain_loss"] is figure
-
-
 @pytest.mark.parametrize(
     ("words", "line"),
     [

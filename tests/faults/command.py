@@ -18,7 +18,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from extrap.cli import schema as config
-from extrap.cli.app import Program, main
+from extrap.cli.commands import main
 from extrap.cli.composed import plain
 from extrap.cli.hydra_errors import explain
 from extrap.cli.program import prepare
@@ -43,9 +43,8 @@ def whole(words: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Process, "start", began)  # nor does a sweep begin
     for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):
         monkeypatch.setenv(name, "1")
-    config.register()
     monkeypatch.setattr(Experiment, "run", began)
-    main(Program(prepare))
+    main()
 
 
 def shared(words: Sequence[str]) -> None:
