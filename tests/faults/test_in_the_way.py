@@ -18,7 +18,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from extrap import figures
 from extrap.audit import catalogue
 from extrap.cli import (
     clean,
@@ -36,7 +35,7 @@ from extrap.results import rows
 from extrap.runs import experiment, train
 from extrap.runs.folder import write_json
 from extrap.runs.job import make
-from extrap.utils import docs, lock
+from extrap.utils import lock
 from tests.faults.golden import Messages
 from tests.support import jobs
 from tests.support.plausible import run_rows
@@ -360,25 +359,3 @@ def test_a_folder_that_is_gone_is_one_line(call: Callable, here: Path, capsys) -
     (here / "gone").rmdir()
     assert outcome(call, ["s"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_captions_are_there_where_python_drops_docstrings(monkeypatch) -> None:
-    """PYTHONOPTIMIZE=2."""
-    module = figures.available()["kv_depth"]
-    kept, own = figures.caption(module), docs.docstring(Case0)
-    monkeypatch.setattr(module, "__doc__", None)
-    monkeypatch.setattr(Case0, "__doc__", None)
-    assert figures.caption(module) == kept != ""
-    assert docs.docstring(Case0) == own == "A class with a docstring.\n\nOf two parts."
-    assert docs.docstring(Silent) == ""
-
-
-class Case0:
-    """A class with a docstring.
-
-    Of two parts.
-    """
-
-
-class Silent:
-    pass
