@@ -44,7 +44,7 @@ FLAGS = {
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap dashboard",
         "Show a study in Weights & Biases from its rows.",
@@ -110,7 +110,7 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
 
 @contextmanager
 def taken() -> Iterator[None]:
-    """Inside, what W&B refuses is told as a mistake, in one line."""
+    """Inside, an error of W&B becomes a mistake in one line."""
     try:
         yield
     except UserError:
@@ -142,7 +142,7 @@ class Extra:
 
 
 def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) -> Iterator[str]:
-    """Where the workspace and the report are: their addresses, or the files that hold them."""
+    """Yields the addresses of the workspace and the report, or their files."""
     online = board.mode == "online"
     entity = board.entity or ""
     if online and (space or story):
@@ -160,12 +160,12 @@ def _built(board: WandB, study: Study, space: bool, story: bool, share: bool) ->
 
 
 def _question(study: Study) -> str:
-    """What the page of a study asks and answers; without a page, what every study asks."""
+    """Returns question and answer of the page of a study, or a question for any study."""
     page = place(RESULTS, study.name) / "README.md"
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     said = re.findall(r"^\*\*(?:Asked|Answer):\*\* .*$", text, re.MULTILINE)
-    asked = f"How far do the {len(study.lines.series)} series of {study.name} read?"
-    return "\n\n".join(said) or asked
+    question = f"How far do the {len(study.lines.series)} series of {study.name} read?"
+    return "\n\n".join(said) or question
 
 
 def _findings(study: str) -> str:
@@ -174,7 +174,7 @@ def _findings(study: str) -> str:
 
 
 def _written(name: str, built: Any) -> str:
-    """Where a workspace or a report lies as JSON below ./wandb."""
+    """Writes a workspace or a report as JSON below ./wandb and returns the file."""
     path = Path("wandb") / f"{name}.json"
     content = workspace.specification(built)
     atomic.replace(path, json.dumps(content, indent=1, sort_keys=True).encode())

@@ -14,7 +14,7 @@ from extrap.utils.errors import UserError, choose
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser("extrap export-trials", "Write the trials of tasks for other harnesses.")
     help = "such as kv, nth, trace, or a name of RULER and MRCR such as niah_single_2"
     command.add_argument("tasks", metavar="TASK", nargs="+", help=help)

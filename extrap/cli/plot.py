@@ -38,7 +38,7 @@ UNITS = {"in": 1.0, "cm": 2.54, "mm": 25.4}
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
+    """Runs the command. Prints the files drawn; a mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap plot",
         "Draw the figures of a study from its rows, as SVG and PNG.",
@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> None:
         "figures",
         metavar="FIGURE",
         nargs="*",
-        help="figures to draw; all whose rows exist where none is named",
+        help="figures to draw; by default all figures that have rows",
     )
     for flag, says in FLAGS.items():
         command.add_argument(flag, action="store_true", help=says)
@@ -73,7 +73,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 class Form(NamedTuple):
-    """What to draw, the width and formats of the files, and packages with more figures."""
+    """The part to draw, the width and formats of the files, and packages with more figures."""
 
     part: Part = Part()
     width: float | None = None
@@ -123,7 +123,7 @@ def multiples(lengths: str | None) -> tuple[float, ...]:
 
 
 def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:
-    """Every figure: its name and caption, and under it the rows it draws, if it draws any."""
+    """Returns the name, caption and rows of every figure."""
     known = figures.available(plugins, formulas)
     wide, lines = max(map(len, known), default=0), []
     for name, figure in known.items():
@@ -133,7 +133,7 @@ def listing(formulas: bool = False, plugins: Sequence[str] = ()) -> str:
 
 
 def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[Path]:
-    """Draw the named figures that need no rows, or all of them, into `results/analytic/figures`;
+    """Draws the named figures that need no rows, or all of them, into `results/analytic/figures`;
     returns the files.
 
     Raises UserError for an unknown one, and for a link where they are kept.
@@ -152,11 +152,11 @@ def plot_analytic(results: Path, names: list[str], form: Form = PLAIN) -> list[P
 
 
 def plot(results: Path, study: str, names: list[str], form: Form = PLAIN) -> list[Path]:
-    """Draw the named figures of a study, or all whose rows exist, into `results/<study>/figures`
-    (`figures/paper` for a part or a width); returns the files.
+    """Draws the named figures of a study, or all figures that have rows, into
+    `results/<study>/figures` (`figures/paper` for a part or a width); returns the files.
 
-    Raises UserError for an unknown study, series or figure, for mixed corpora, and where a figure
-    that was named, or every figure, lacks its rows.
+    Raises UserError for an unknown study, series or figure, for mixed corpora, and if a named
+    figure, or every figure, lacks its rows.
     """
     known = figures.available(form.plugins)
     _check_names(names, known)

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from extrap.runs.job import Job
 
 OWN = ("scheme", "data.vocabulary")
-"""Options in whose place a published checkpoint has its own positions and tokens."""
+"""Options that a published checkpoint replaces by its own positions and tokens."""
 
 OF_TRAINING = (
     "train",
     *(f"data.{n}" for n in ("length", "text", "retrieval", "more", "curriculum")),
 )
-"""Options that a checkpoint leaves unread that is not tuned either."""
+"""Options of training, which a checkpoint without tuning leaves unread."""
 
 
 def job(composed: Composed, given: Any = None) -> "Job":
     """Returns the Job of a configuration; given: the source of a model in a variable. Imports
-    torch, which --help and --cfg job must not wait for.
+    torch, which --help and --cfg job do without.
     """
     from extrap.runs.job import make
 
@@ -58,13 +58,13 @@ def job(composed: Composed, given: Any = None) -> "Job":
 
 @cache
 def _groups() -> set[str]:
-    """Returns the options whose value is chosen from a folder of configuration files."""
+    """Returns the options with a folder of configuration files to choose from."""
     return {folder.name for folder in Path(conf_dir()).iterdir() if folder.is_dir()}
 
 
 def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...]) -> None:
-    """Raises UserError for an override that a published checkpoint leaves unread; own: options in
-    whose place the model has its own.
+    """Raises UserError for an override that a published checkpoint leaves unread; own: options that
+    the model replaces.
     """
     from extrap.runs.published import Published
 
@@ -81,7 +81,7 @@ def _check_read(plain: dict[str, Any], overrides: list[str], own: tuple[str, ...
 
 
 def opened(source: Any) -> Any:
-    """The corpus of a source, opened once however many jobs of a sweep read it."""
+    """Returns the corpus of a source, opened once for all jobs of a sweep."""
     return _opened(source, source.place)
 
 

@@ -342,14 +342,6 @@ def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
         pairs.choose([*known, *known], ["rope", "alibi"])
 
 
-def test_a_line_that_is_cut_short_is_named(tmp_path):
-    results = study(tmp_path, [run_rows("rope"), run_rows("alibi")])
-    path = sorted((results / "demo" / "rows").glob("alibi*nll*"))[0]
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(UserError, match=r"nll.csv:\d+: the last line is cut off"):
-        compare.text(results, "demo", ["rope", "alibi"], [])
-
-
 def test_only_the_runs_that_are_compared_are_read_whole(tmp_path, monkeypatch):
     """Another run may be damaged; one of theirs may not."""
     results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "t5")])

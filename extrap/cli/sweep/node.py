@@ -16,8 +16,8 @@ PAUSE = 1.0  # seconds between two looks at the process that has what this job i
 
 @dataclass
 class Work:
-    """Called on the node. entry: how the study knows the job, or None. What is called travels there
-    as a pickle, and back in a queue.
+    """A call on the node. entry: the place of the job in its study, or None. The call travels to
+    the node as a pickle.
     """
 
     label: str

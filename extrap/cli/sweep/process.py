@@ -1,6 +1,4 @@
-"""One job of a sweep as a process: in a session of its own, output in a log file, end told in one
-line.
-"""
+"""One job of a sweep as a process in a session of its own, with its output in a log file."""
 
 import ctypes
 import json
@@ -99,7 +97,7 @@ class Process:
             self.state, self.reason = State.FAILED, f"could not start: {error}"
 
     def ended(self) -> bool:
-        """Whether the process is over; its state, reason and duration are then known."""
+        """True if the process is over; its state, reason and duration are then set."""
         if (
             self.state is State.RUNNING
             and self._process is not None
@@ -109,7 +107,7 @@ class Process:
         return self.state is not State.RUNNING
 
     def interrupt(self) -> None:
-        """Ctrl-C for the job and all that it started."""
+        """Sends Ctrl-C to the job and its processes."""
         self._signal(signal.SIGINT)
 
     def kill(self) -> None:
@@ -120,8 +118,8 @@ class Process:
             self.ended()
 
     def progress(self) -> dict[str, Any]:
-        """What the job last said of itself: `phase`, `done`, `total`, `note`; empty if it said
-        nothing yet.
+        """Returns the last report of the job, with `phase`, `done`, `total` and `note`; empty
+        before the first.
         """
         try:
             return dict(json.loads(self._report.read_text(encoding="utf-8")))

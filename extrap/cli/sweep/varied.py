@@ -52,7 +52,7 @@ class Varied:
         """Returns the configuration of a job. Raises the errors of the loader and of `read`."""
         try:
             found = self._varied(overrides)
-        except Exception:  # the loader says what is wrong, in its own words
+        except Exception:  # the loader raises it again
             found = None
         return found or self._read(self.loader.load_sweep_config(self.master, overrides))
 
@@ -129,6 +129,6 @@ def _leaf(cfg: DictConfig, name: str) -> Any:
 
 
 def _put(values: dict[str, Any], path: list[str], value: Any) -> dict[str, Any]:
-    """Returns the values with another one at a path; those beside the path are shared."""
+    """Returns the values with another one at a path; shares the values beside the path."""
     name, *inner = path
     return values | {name: _put(values[name], inner, value) if inner else value}

@@ -28,7 +28,7 @@ from extrap.runs import study
 from extrap.utils.errors import NotApplicable, UserError, disk_fault
 from extrap.utils.progress import Progress
 
-# What concerns the sweep and not its jobs: a job runs once, and starts no sweep.
+# Options of the sweep, not of its jobs: a job runs once, and starts no sweep.
 OF_THE_SWEEP = (
     "hydra.mode=",
     "hydra/launcher=",
@@ -174,7 +174,7 @@ def _check_rows(
 
 
 def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """The jobs one by one; how far it is where they are many."""
+    """Yields the jobs one by one, with progress if they are many."""
     with Progress("reading jobs", len(batch)) if len(batch) >= MANY else nullcontext() as progress:
         for number, overrides in enumerate(batch):
             yield list(overrides)
@@ -183,7 +183,7 @@ def _shown(batch: Sequence[Sequence[str]]) -> Iterator[list[str]]:
 
 
 def _state(work: Work) -> tuple[State, str]:
-    """Whether a job is to run, and why not if it makes no sense."""
+    """Returns whether a job is to run, and why it makes no sense."""
     if work.finished():
         return State.SKIPPED, ""
     try:

@@ -1,8 +1,8 @@
-"""The launcher `slurm`: reads and checks every job of a sweep, then queues those that are left as
-an array of a SLURM cluster, or as several where one would be too long.
+"""The launcher `slurm`: reads and checks every job of a sweep, then queues the unfinished jobs as
+arrays of a SLURM cluster.
 
-What is on the disk decides, so a job that is queued again (preempted, out of time, or by the same
-command) goes on where it stopped.
+The disk decides: a job that is queued again (preempted, out of time, or by the same command) goes
+on where it stopped.
 """
 
 import sys
@@ -122,7 +122,7 @@ def queue(executor: Any, work: Sequence[Work]) -> list[Any]:
 
 
 def _outcome(slurm: Any) -> str:
-    """Why a job failed; empty where it did not."""
+    """Returns why a job failed, "" if it did not."""
     try:
         return str(slurm.result())
     except Exception as error:  # whatever submitit makes of a job that left no result
