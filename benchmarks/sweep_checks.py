@@ -22,7 +22,7 @@ from hydra_plugins.extrap_local.reading import Reader
 
 from extrap.cli import app, program, schema
 from extrap.runs import experiment
-from extrap.runs.evaluate import planned, result_file
+from extrap.runs.evaluate import entry, planned
 from extrap.runs.folder import write_json
 from extrap.utils.paths import conf_dir
 from extrap.utils.progress import FILE
@@ -68,7 +68,7 @@ def finish(batch: list[list[str]]) -> None:
         write_json(run.curve, {"points": []})
         run.mark("trained", 1)
         for task, config in planned(job).items():
-            file = result_file(job, task)
+            file = entry(job).file(task)
             file.rows.parent.mkdir(parents=True, exist_ok=True)
             file.rows.write_text("run\n")
             run.mark_evaluated(file.note, config, file.rows)

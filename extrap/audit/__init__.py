@@ -1,3 +1,1 @@
-"""What positional schemes do, measured through their hooks: `extrap audit`. Nothing here asks a
-scheme for its name or kind.
-"""
+"""Measures positional schemes through their hooks (`extrap audit`), whatever their name or kind."""

@@ -1,5 +1,6 @@
 """The tables of schemes, extensions and tasks, made from the configuration files themselves."""
 
+import inspect
 import re
 import sys
 import warnings
@@ -18,7 +19,6 @@ from extrap.results.learning import MULTIPLES, learning
 from extrap.runs.build import build, find
 from extrap.utils import files as atomic
 from extrap.utils import markdown
-from extrap.utils.docs import docstring
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_text, read_yaml
@@ -141,7 +141,8 @@ def _docstrings(node: dict[str, Any], plugins: Sequence[str]) -> tuple[str, str]
     """Of the module that the class of a configuration stands in, and of the class."""
     target = node["_target_"]
     named = find(target, "configuration", plugins)
-    return docstring(sys.modules[target.rpartition(".")[0]]), docstring(named)
+    module = sys.modules[target.rpartition(".")[0]]
+    return module.__doc__ or "", inspect.cleandoc(named.__doc__ or "")
 
 
 def _options(node: dict[str, Any]) -> str:

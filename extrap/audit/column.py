@@ -1,20 +1,20 @@
-"""A column of the audit: what is measured, how its value is written, and whether it speaks for the
-scheme.
-"""
+"""A column of the audit: the measurement, the form of its value, and the verdict."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isinf, isnan
+from math import isnan
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Column:
-    """name in the CSV; head in the terminal and the figure; says: the measurement in one line.
+    """A measurement of a scheme; a value of nan stands for nothing to measure.
 
-    written: value -> cell of at most nine characters. holds: value -> whether the scheme has the
-    property, None where that is no question of yes and no. A value of nan means that there is
-    nothing to measure.
+    name      in the CSV
+    head      in the terminal and the figure
+    says      the measurement in one line
+    written   value -> cell of at most nine characters
+    holds     value -> True if the scheme has the property; None without a yes or no
     """
 
     name: str
@@ -31,32 +31,15 @@ class Column:
 
 
 def missing(value: Any) -> bool:
+    """True for nan."""
     return isinstance(value, float) and isnan(value)
 
 
 def error(value: float) -> str:
-    """An error: 0, 3e-07, .12, 4.1, 2e+05."""
-    if isinf(value):
-        return "inf"
+    """An error: 0, 3e-07, .12, 4.1, 2e+05, inf."""
     if value == 0 or not 1e-3 <= value < 1e4:
         return f"{value:.0e}" if value else "0"
     return f"{value:.2g}".lstrip("0") if value < 1 else f"{value:.3g}"
-
-
-def yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def signed(value: float) -> str:
-    return f"{value:+.2f}"
-
-
-def percent(value: float) -> str:
-    return f"{100 * value:+.1f} %"
-
-
-def whole(value: int) -> str:
-    return f"{value:,}"
 
 
 def below(bound: float) -> Callable[[float], bool]:

@@ -1,13 +1,9 @@
-"""One scheme under audit: in a small GPT, as constructed and with every parameter drawn anew, and
-what its attention is given.
-
-The numbers are those of this shape (L = 64 tokens, 2 layers, 4 heads of 8 channels; 4 layers where
-layers differ by a pattern) and of fixed seeds, so that the same scheme is always given the same
-answer.
+"""One scheme under audit, in a small GPT: L = 64 tokens, 4 heads of 8 channels, 2 layers, or 4 if
+its layers differ by a pattern. Seeds are fixed, so that a scheme always gets the same numbers.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -24,9 +20,6 @@ from extrap.runs.build import build
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
 
-DEEPER = replace(SHAPE, layers=4)
-"""One period of the layouts in conf/scheme."""
-
 DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
 """The default model, `model=tiny data.length=64`: parameters are counted for it."""
 
@@ -34,19 +27,15 @@ DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
 class Subject:
     """node: the configuration of a scheme; plugins: packages whose classes it may name.
 
-    `fresh`: as constructed; `drawn`: parameters moved off their first values, which for a bias of
-    zeros would show nothing. Both in float64 and evaluation mode.
+    `fresh`: the model as constructed; `drawn`: with random parameters, as a bias of zeros shows
+    nothing. Both in float64 and evaluation mode.
     """
 
     def __init__(self, name: str, node: Mapping[str, Any], plugins: Sequence[str] = ()):
-        self.name = name
-        self.node = node
-        self.plugins = plugins
+        self.name, self.node, self.plugins = name, node, plugins
 
     def scheme(self, shape: Shape = SHAPE) -> Scheme:
-        """A new scheme. Raises UserError where the configuration does not make one of
-        this shape.
-        """
+        """Returns a new scheme. Raises UserError if the configuration allows none of this shape."""
         with warnings.catch_warnings(), torch.random.fork_rng([]):
             warnings.simplefilter("ignore")  # advice on a scheme belongs to its training
             torch.manual_seed(0)
@@ -54,9 +43,9 @@ class Subject:
 
     @cached_property
     def shape(self) -> Shape:
-        """SHAPE, deeper for a layout whose layers differ."""
+        """SHAPE, with one period of a layout whose layers differ."""
         layouts = any(isinstance(part, Only) for part in self.scheme().modules())
-        return DEEPER if layouts else SHAPE
+        return replace(SHAPE, layers=4) if layouts else SHAPE
 
     @cached_property
     def fresh(self) -> GPT:
@@ -68,18 +57,13 @@ class Subject:
         with torch.random.fork_rng([]):
             torch.manual_seed(1)
             for p in scheme.parameters():
-                nn.init.normal_(
-                    p.data,
-                    float(p.data.mean()),
-                    0.1 if p.numel() == 1 else 0.3 + float(p.data.std()),
-                )
+                spread = 0.1 if p.numel() == 1 else 0.3 + float(p.data.std())
+                nn.init.normal_(p.data, float(p.data.mean()), spread)
         return gpt(scheme).double()
 
 
 def gpt(scheme: Scheme) -> GPT:
-    """The model around a scheme: the same weights for every scheme of a shape, in float32 and
-    evaluation mode.
-    """
+    """Returns a model in float32, whose weights are the same for every scheme of a shape."""
     shape = scheme.shape
     with torch.random.fork_rng([]):
         torch.manual_seed(2)
@@ -92,17 +76,20 @@ def draw(*size: int, seed: int = 3) -> Tensor:
     return torch.randn(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
-def words(T: int, batch: int = 1) -> Tensor:
-    """(batch, T) token ids; a longer text begins with the shorter one."""
-    return torch.randint(
-        SHAPE.vocab, (T, batch), generator=torch.Generator().manual_seed(4)
-    ).T.contiguous()
+def words(T: int) -> Tensor:
+    """(1, T) token ids; a longer text begins with the shorter one."""
+    draws = torch.Generator().manual_seed(4)
+    return torch.randint(SHAPE.vocab, (T, 1), generator=draws).T.contiguous()
+
+
+def repeated(texts: int, T: int) -> tuple[Tensor, Tensor]:
+    """(texts, T) ids and (texts, T, C) rows: one token per text, so that places alone differ."""
+    tokens = torch.arange(texts)[:, None].expand(texts, T)
+    return tokens, draw(texts, 1, SHAPE.dim).expand(texts, T, SHAPE.dim)
 
 
 def place(model: GPT, tokens: Tensor, shift: float = 0.0) -> Where:
-    """Where these tokens stand, all coordinates moved by a constant. Raises OutOfRange past the
-    finite table of the scheme.
-    """
+    """Returns the places of tokens, moved by a constant. Raises OutOfRange past a finite table."""
     at = model.where(tokens)
     return at if shift == 0 else moved(model.scheme, at, at.q + shift)
 
@@ -114,41 +101,26 @@ def moved(scheme: Scheme, at: Where, t: Tensor) -> Where:
     return Where.whole(t, at.scale, tokens=at.tokens, sees=at.sees)
 
 
-def projected(model: GPT, layer: int, x: Tensor, at: Where) -> tuple[Tensor, Tensor, Tensor, Where]:
-    """q, k, v (B, H, T, D) of a layer that is handed x (B, T, C), and the place its attention is
-    told.
+def layers(model: GPT, x: Tensor, at: Where) -> Iterator[tuple[Tensor, Tensor, Tensor, Where]]:
+    """Yields q, k, v (B, H, T, D) of every layer for the input x (B, T, C), and the place that its
+    attention gets.
     """
-    block = model.blocks[layer]
-    normed = block.norm1(model.scheme.embed(x, at.at_layer(layer, x)))
-    q, k, v = (for_every_head(part, block.heads) for part in block.project(normed))
-    return q, k, v, at.at_layer(layer, normed)
+    for layer, block in enumerate(model.blocks):
+        normed = block.norm1(model.scheme.embed(x, at.at_layer(layer, x)))
+        q, k, v = (for_every_head(part, block.heads) for part in block.project(normed))
+        yield q, k, v, at.at_layer(layer, normed)
 
 
-def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, T): the logits of the last query, -inf where it sees nothing; where a scheme owns
-    attention, the weights of the values.
+def last_logits(scheme: Scheme, q: Tensor, k: Tensor, at: Where, weighed: bool = False) -> Tensor:
+    """(B, H, T): the logits of the last query, -inf for a hidden key; the weights of the values if
+    a scheme owns attention. weighed: the weights also if they are no softmax of the logits.
     """
     T = k.shape[2]
     if scheme.uses("attend", layer=at.layer):
         return attention_weights(scheme, q, k, at)[:, :, -1]
     q, k = scheme.rotate(q, k, at)
-    return logits(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
-
-
-def last_read(scheme: Scheme, q: Tensor, k: Tensor, at: Where) -> Tensor:
-    """(B, H, T): what the last query makes of each key. Its logits, which a softmax keeps up to a
-    constant; its weights where a scheme makes them in another way (`normalise`, `attend`).
-    """
-    if makes_weights(scheme, at.layer) and not scheme.uses("attend", layer=at.layer):
-        q, k = scheme.rotate(q, k, at)
-        T = k.shape[2]
-        return weights(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
-    return last_logits(scheme, q, k, at)
-
-
-def makes_weights(scheme: Scheme, layer: int) -> bool:
-    """True if weights are no softmax of the logits, so that logits alone do not show them."""
-    return scheme.uses("normalise", "attend", layer=layer)
+    read = weights if weighed and scheme.uses("normalise", layer=at.layer) else logits
+    return read(scheme, q[:, :, -1:], k, at.block(T - 1, T))[:, :, 0]
 
 
 def finite(s: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from extrap.utils import files as atomic
 
 
 def cells(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
-    """What is written, under the heads of the columns."""
+    """Returns the cells of the table, under the heads of the columns."""
     return pd.DataFrame(
         {c.head: [c.cell(value) for value in frame[c.name].tolist()] for c in columns},
         index=frame.index,
@@ -17,39 +17,29 @@ def cells(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
 
 
 def verdicts(frame: pd.DataFrame, columns: list[Column]) -> pd.DataFrame:
-    """Whether a property holds: True, False or None."""
+    """Returns True, False or None for each property."""
     held = {c.head: [c.verdict(value) for value in frame[c.name].tolist()] for c in columns}
     return pd.DataFrame(held, index=frame.index, dtype=object)
 
 
 def text(frame: pd.DataFrame, columns: list[Column]) -> str:
-    """An aligned table and the legend of its columns. `!` marks a property that does not hold."""
+    """Returns an aligned table with its legend; `!` marks a property that does not hold."""
     written, holds = cells(frame, columns), verdicts(frame, columns)
-    names = _column(["scheme", *frame.index], str.ljust)
-    blocks = [names]
+    blocks = [_column(["scheme", *frame.index], str.ljust)]
     for head in written:
-        marks = [
-            cell + ("!" if held is False else " ")
-            for cell, held in zip(written[head], holds[head], strict=True)
-        ]
+        pairs = zip(written[head], holds[head], strict=True)
+        marks = [cell + ("!" if held is False else " ") for cell, held in pairs]
         blocks.append(_column([f"{head} ", *marks], str.rjust))
     lines = [" ".join(row).rstrip() for row in zip(*blocks, strict=True)]
-    return "\n".join([*lines, "", *legend(columns)])
-
-
-def legend(columns: list[Column]) -> list[str]:
-    width = max(len(c.head) for c in columns)
-    notes = [f"{c.head:{width}}  {c.says}" for c in columns]
-    return [
-        *notes,
-        f"{'!':{width}}  the property does not hold",
-        f"{'-':{width}}  nothing to measure, or past what is defined",
-    ]
+    legend = {c.head: c.says for c in columns} | {"!": "the property does not hold"}
+    legend |= {"-": "nothing to measure, or past what is defined"}
+    width = max(map(len, legend))
+    return "\n".join([*lines, "", *(f"{head:{width}}  {says}" for head, says in legend.items())])
 
 
 def write(frame: pd.DataFrame, columns: list[Column], folder: Path) -> list[Path]:
-    """audit.csv and figures/audit.svg, .png in a folder; returns the files. Raises UserError for a
-    link in it.
+    """Writes audit.csv and figures/audit.svg, .png; returns their paths. Raises UserError for a
+    link in the folder.
     """
     from extrap import figures
     from extrap.figures.properties import paint

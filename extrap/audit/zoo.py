@@ -20,10 +20,8 @@ def columns() -> list[Column]:
 def subjects(
     names: Iterable[str], conf: Path | None = None, plugins: Sequence[str] = ()
 ) -> list[Subject]:
-    """The schemes of these names, all for none. Raises UserError for a name that is not there.
-
-    conf: folder of the configuration files, our own for None; plugins: packages beside extrap whose
-    classes they may name.
+    """Returns the schemes of these names, or all. Raises UserError for an unknown name. conf: a
+    folder of configuration files; plugins: packages whose classes they may name.
     """
     folder = (conf or Path(conf_dir())) / "scheme"
     files = {path.stem: path for path in sorted(folder.glob("*.yaml"), key=lambda path: path.stem)}
@@ -34,29 +32,25 @@ def subjects(
 
 
 def measure(subject: Subject) -> dict[str, object]:
-    """The value of every column."""
-    return {
-        name: value
-        for group in properties.available().values()
-        for name, value in group.measure(subject).items()
-    }
+    """Returns the value of every column."""
+    groups = properties.available().values()
+    return {name: value for group in groups for name, value in group.measure(subject).items()}
 
 
 NOISE = 1e-12
-"""In float64 what lies below is rounding, which differs between processors: written as 0."""
+"""Smaller values are rounding, which differs between processors: written as 0."""
 
 
 def audit(
     schemes: list[Subject], progress: Callable[[int, int], object] = lambda done, total: None
 ) -> pd.DataFrame:
-    """A row per scheme (index `scheme`), a column per property, in the order of `columns`."""
+    """Returns a row per scheme (index `scheme`), a column per property, in the order of
+    `columns`.
+    """
     rows = []
     for subject in schemes:
-        found = {name: _exact(value) for name, value in measure(subject).items()}
-        rows.append({"scheme": subject.name} | found)
+        measured = measure(subject).items()
+        exact = {k: 0.0 if isinstance(v, float) and abs(v) < NOISE else v for k, v in measured}
+        rows.append({"scheme": subject.name} | exact)
         progress(len(rows), len(schemes))
     return pd.DataFrame(rows).set_index("scheme")[[column.name for column in columns()]]
-
-
-def _exact(value: object) -> object:
-    return 0.0 if isinstance(value, float) and abs(value) < NOISE else value

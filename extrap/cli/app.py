@@ -25,6 +25,7 @@ from extrap.cli.words import SWEEPING, readable
 from extrap.runs.study import Entry
 from extrap.utils.errors import UserError
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import told
 
 
 class Work(Protocol):
@@ -67,10 +68,12 @@ class Program:
         if 1 <= cfg.threads <= MOST_THREADS:  # the check rejects other numbers
             os.environ["OMP_NUM_THREADS"] = str(cfg.threads)
         with reported():
-            work = self.prepare(plain(cfg, self.conf))
-            if not work.finished():
-                work.check()
-            work.run()
+            composed = plain(cfg, self.conf)
+            with told(map(str, composed.values.get("plugins") or ())):
+                work = self.prepare(composed)
+                if not work.finished():
+                    work.check()
+                work.run()
 
 
 REFUSED = {

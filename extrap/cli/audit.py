@@ -4,6 +4,7 @@ from pathlib import Path
 
 from extrap.cli.shared import config_folder, named_plugins, parser, reported
 from extrap.utils.paths import conf_dir
+from extrap.utils.plugins import told
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -20,8 +21,8 @@ def main(argv: list[str] | None = None) -> None:
         "schemes", metavar="SCHEME", nargs="*", help="names of files in conf/scheme; all by default"
     )
     args = command.parse_args(argv)
-    with reported(command.prog):
-        print(audited(args.schemes, args.results, config_folder(args), named_plugins(args)))
+    with reported(command.prog), told(plugins := named_plugins(args)):
+        print(audited(args.schemes, args.results, config_folder(args), plugins))
 
 
 def audited(names: list[str], results: Path, conf: Path, plugins: list[str]) -> str:

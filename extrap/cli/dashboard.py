@@ -13,25 +13,18 @@ from typing import Any
 from extrap.cli import report
 from extrap.cli.shared import named_plugins, parser, reported
 from extrap.figures import available
-from extrap.results import rows
 from extrap.results.findings import page as findings
 from extrap.results.places import place
 from extrap.runs.dashboard import Mode, WandB, library, vega, workspace
 from extrap.runs.dashboard import report as dashboard_report
-from extrap.runs.dashboard.lines import COLUMNS
+from extrap.runs.dashboard.library import reason
+from extrap.runs.dashboard.lines import COLUMNS, DRAWN
 from extrap.runs.dashboard.page import Page
-from extrap.runs.dashboard.reason import reason
 from extrap.runs.dashboard.trackio import Trackio
 from extrap.runs.layout import RESULTS
 from extrap.runs.shown_study import Study, read, whole
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError
-
-DRAWN = 120
-"""Series up to which the page of a study has figures. Nobody tells more lines or panels apart, and
-drawing them takes minutes; the charts of the workspace draw all.
-"""
-
 
 FLAGS = {
     "--online": "send it now; otherwise it is written below ./wandb for `wandb sync`",
@@ -102,7 +95,9 @@ def show(board: WandB, study: Study, figures: bool = False, plugins: Sequence[st
         board.start(page, resume=None)
         board.table(vega.TABLE, COLUMNS, study.lines.data)
         if len(study.lines.series) <= DRAWN:
-            extra(board.draw_rows, rows.frame(study.records), plugins)
+            extra(board.draw, study.files, plugins)
+        else:
+            print(f"no figures of more than {DRAWN} series; `extrap plot {study.name}` draws them")
         extra(board.page, text)
         board.finish()
     return page

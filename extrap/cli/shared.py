@@ -162,12 +162,12 @@ def reported(
         if (line := disk_fault(error) or explain(error)) is not None:
             _end(program, line, 2)
         traceback.print_exc()
-        progress.failed(traceback.format_exception_only(error)[-1].strip())
+        progress.end("failed", traceback.format_exception_only(error)[-1].strip())
         raise SystemExit(1) from None
 
 
 def _end(program: str, text: str, code: int) -> NoReturn:
-    progress.failed(text)
+    progress.end("failed", text)
     with suppress(OSError):  # stderr may lie on the disk that is full
         for line in text.split("\n"):  # other ends of lines are shown as they are written
             print(f"{program}: {printable(line)}", file=sys.stderr)

@@ -26,15 +26,12 @@ from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.trials.base import Questions
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import at_most
 
 Kind = Literal["majority", "first-half", "count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MAJORITY, HALF, COUNT = range(3)  # key ids; from COUNT on one for each label
 Few = Annotated[int, Interval(ge=2, le=32)]
-
-FLOATS = 1000
-"""Labels of which binomials are floating-point numbers; those of more are counted exactly."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +52,9 @@ class AggregateForm(SceneForm):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.labels + self.modulus > vocabulary.values:
-            raise UserError(
-                f"{option}.labels",
-                self.labels,
-                (
-                    f"each label and each of {option}.modulus={self.modulus} counts needs a "
-                    f"value id, but data.vocabulary.values={vocabulary.values}"
-                ),
-                "give fewer labels",
-            )
+        most = max(0, vocabulary.values - self.modulus)
+        why = f"as {option}.modulus={self.modulus} leaves of {vocabulary.values} value ids"
+        at_most(f"{option}.labels", self.labels, most, why)
 
     def scene(self, context: Context, records: int) -> Scene:
         labels = self._draw(context.rng, records, (MAJORITY, HALF))
@@ -126,24 +116,17 @@ class AggregateForm(SceneForm):
         """
         if self.kind != "count":
             return 1 / self.labels
-        n, p = self.records(length), 1 / self.labels
-        if n > FLOATS:
-            ways = [comb(n, j) * (self.labels - 1) ** (n - j) for j in range(n + 1)]
-            most = max(sum(ways[r :: self.modulus]) for r in range(self.modulus))
-            return most / self.labels**n
-        shares = [comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(n + 1)]
-        return max(sum(shares[r :: self.modulus]) for r in range(self.modulus))
+        n = self.records(length)
+        ways = [comb(n, j) * (self.labels - 1) ** (n - j) for j in range(n + 1)]
+        most = max(sum(ways[r :: self.modulus]) for r in range(self.modulus))
+        return most / self.labels**n
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate(ScenePart):
     """Training sequences in which all kinds of questions follow the same labels.
 
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        labels: different ones
-        modulus: of counts
+    labels: number of different ones; modulus: of counts; size, weight: as of every part.
     """
 
     labels: Few = 4

@@ -12,7 +12,7 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, at_least
 from extrap.utils.errors import UserError
 
 
@@ -28,9 +28,7 @@ class String:
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithmic(Part):
-    """size: sequences per step; weight: of their mean loss in the sum; longest: symbols of a
-    training string.
-    """
+    """Training strings of one task. longest: symbols of a string."""
 
     size: Size = 32
     weight: Weight = 1.0
@@ -69,14 +67,8 @@ class Algorithmic(Part):
     def check_marks(cls, option: str, vocabulary: Vocabulary) -> None:
         """Raises UserError if the vocabulary has too few ids."""
         for kind, least in (("keys", cls.marks), ("values", cls.least_values)):
-            if getattr(vocabulary, kind) < least:
-                name = kind.removesuffix("s")
-                raise UserError(
-                    f"data.vocabulary.{kind}",
-                    getattr(vocabulary, kind),
-                    f"{option} needs {least} {name} ids for its marks and symbols",
-                    "raise it",
-                )
+            why = f"for the marks and symbols of {option}"
+            at_least(f"data.vocabulary.{kind}", getattr(vocabulary, kind), least, why)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         self.check_marks(option, vocabulary)
@@ -84,7 +76,7 @@ class Algorithmic(Part):
             raise UserError(
                 f"{option}.longest",
                 self.longest,
-                (f"the longest string and its answer are {self.width(self.longest)} tokens"),
+                f"the longest string and its answer are {self.width(self.longest)} tokens",
                 f"give fewer symbols, or raise data.length={length}",
             )
 
@@ -100,3 +92,47 @@ class Algorithmic(Part):
             place = slice(start, start + len(string.tokens))
             row[place], score[place] = string.tokens, string.answers
         return sequences, scored[:, 1:]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rewritten(Algorithmic):
+    """x1 ... xn from all symbols between two marks; the answer is n symbols and the mark."""
+
+    mark: ClassVar[int]
+
+    @abstractmethod
+    def answer(self, symbols: np.ndarray) -> np.ndarray:
+        """Returns the symbols of the answer."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
+        mark = vocabulary.key(self.mark)
+        return self._string([mark, *symbols, mark, *self.answer(symbols), mark], n)
+
+    def width(self, n: int) -> int:
+        return 2 * n + 3
+
+    def answer_width(self, n: int) -> int:
+        return n + 1
+
+    def chance(self, vocabulary: Vocabulary, n: int) -> float:
+        return float(vocabulary.values) ** -n
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged(Algorithmic):
+    """n bits between two marks; the answer is one bit."""
+
+    mark: ClassVar[int]
+
+    @abstractmethod
+    def answer(self, bits: np.ndarray) -> int:
+        """Returns the answer, 0 or 1."""
+
+    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
+        bits, mark = rng.integers(2, size=n), vocabulary.key(self.mark)
+        answer = vocabulary.value(self.answer(bits))
+        return self._string([mark, *vocabulary.value(bits), mark, answer], n)
+
+    def width(self, n: int) -> int:
+        return n + 3

@@ -94,10 +94,6 @@ class AliasForm(SceneForm):
 class Alias(ScenePart):
     """Training sequences: the values of records by name and alias, of half of the names by the
     alias of the alias, and the facts themselves.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
     """
 
     @property

@@ -30,50 +30,33 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.algorithmic import Algorithmic, String
+from extrap.data.algorithmic import Algorithmic, Judged, Rewritten, String
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import at_most
 
 PARITY, SORT, ADDITION, PLUS, EQUALS, S5, EXCHANGE, CYCLE, HINTS = range(7, 16)
 """Key ids; hints are all from HINTS on."""
+MARKS = HINTS
 GENERATORS = {EXCHANGE: (1, 0, 2, 3, 4), CYCLE: (1, 2, 3, 4, 0)}
 """Place that each thing is taken to."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Computed(Algorithmic):
-    """A string whose answer has to be computed."""
+class Parity(Judged):
+    """The answer is 1 if the number of ones is odd."""
 
-    marks: ClassVar[int] = CYCLE + 1
+    mark, marks = PARITY, MARKS
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parity(Computed):
-    """Bits; the answer is 1 if the number of ones is odd."""
-
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        bits, mark = rng.integers(2, size=n), vocabulary.key(PARITY)
-        answer = vocabulary.value(int(bits.sum() % 2))
-        return self._string([mark, *vocabulary.value(bits), mark, answer], n)
-
-    def width(self, n: int) -> int:
-        return n + 3
+    def answer(self, bits: np.ndarray) -> int:
+        return int(bits.sum() % 2)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sort(Computed):
-    """x1 ... xn from all symbols; the answer has the same symbols in the order of their ids."""
+class Sort(Rewritten):
+    """The answer has the same symbols in the order of their ids."""
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
-        mark = vocabulary.key(SORT)
-        return self._string([mark, *symbols, mark, *np.sort(symbols), mark], n)
+    mark, marks = SORT, MARKS
 
-    def width(self, n: int) -> int:
-        return 2 * n + 3
-
-    def answer_width(self, n: int) -> int:
-        return n + 1
+    def answer(self, symbols: np.ndarray) -> np.ndarray:
+        return np.sort(symbols)
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         """Returns n! / (m1! m2! ...) / values^n for m1, m2, ... as even as possible."""
@@ -85,9 +68,10 @@ class Sort(Computed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Addition(Computed):
+class Addition(Algorithmic):
     """Two numbers of n digits, lowest first; the answer is their sum in n + 1 digits."""
 
+    marks: ClassVar[int] = MARKS
     least_values: ClassVar[int] = 10
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
@@ -128,16 +112,11 @@ class HintedAddition(Addition):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.longest > (most := self.most(vocabulary)):
-            raise UserError(
-                f"{option}.longest",
-                self.longest,
-                f"data.vocabulary.keys={vocabulary.keys} has hints for {most} digits",
-                "give fewer, or raise data.vocabulary.keys",
-            )
+        why = f"the hints of data.vocabulary.keys={vocabulary.keys}"
+        at_most(f"{option}.longest", self.longest, self.most(vocabulary), why)
 
     def most(self, vocabulary: Vocabulary) -> int:
-        return vocabulary.keys - HINTS - 1
+        return max(0, vocabulary.keys - HINTS - 1)
 
     def _written(
         self, rng: np.random.Generator, vocabulary: Vocabulary, numbers: list[np.ndarray]
@@ -158,9 +137,10 @@ class HintedAddition(Addition):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PermutationProduct(Computed):
+class PermutationProduct(Algorithmic):
     """n permutations of five things, one after the other; the answer is the place of each thing."""
 
+    marks: ClassVar[int] = MARKS
     least_values: ClassVar[int] = 5
 
     def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:

@@ -15,6 +15,15 @@ def windows(rng: np.random.Generator, stream: np.ndarray, count: int, length: in
     return stream[starts[:, None] + np.arange(length)].astype(np.int64)
 
 
+def among(text: np.ndarray, slots: np.ndarray, records: np.ndarray) -> np.ndarray:
+    """Returns records (n, w) with their first tokens at these slots (n,), and text elsewhere."""
+    row = np.empty(len(text) + records.size, np.int64)
+    taken, rest = slots[:, None] + np.arange(records.shape[1]), np.ones(len(row), bool)
+    rest[taken] = False
+    row[taken], row[rest] = records, text
+    return row
+
+
 @dataclass(frozen=True)
 class Context:
     """rng: the only source of randomness; vocabulary: the ids; stream (N,): tokens of running text;

@@ -104,6 +104,7 @@ class Switches:
         self.decided = {part: int(step) for part, step in state["decided"].items()}
 
 
+@dataclass(frozen=True, kw_only=True)
 class Graded(Part):
     """A part whose sequences are easy or hard, by the `difficulty` of `draw`."""
 

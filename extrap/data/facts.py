@@ -91,21 +91,15 @@ class Template:
         encoded = [ids(word) for word in wording.relations]
         width = min(map(len, encoded))
         if wording is ENGLISH and any(len(word) != width for word in encoded):
-            raise UserError(
-                "task.multidoc",
-                problem=(
-                    "the tokenizer writes the relations, such as 'The color of', in "
-                    "different numbers of tokens"
-                ),
-                remedy="leave the task out",
-            )
+            problem = "the tokenizer writes 'The color of' and 'The owner of' in different widths"
+            raise UserError("task.multidoc", problem=problem, remedy="leave the task out")
         words = np.stack([word[:width] for word in encoded])
         stop, ask = (int(ids(mark)[0]) for mark in (wording.stop, wording.ask))
         return cls(words, ids(wording.after), stop, ask, facts)
 
     @property
     def each(self) -> int:
-        """Returns the tokens of a fact."""
+        """Returns the tokens of a fact, and of a question without its answer."""
         return self.words.shape[1] + len(self.after) + 2
 
     @property
@@ -113,16 +107,11 @@ class Template:
         """Returns the tokens of a document."""
         return self.facts * self.each + 1
 
-    @property
-    def question_width(self) -> int:
-        """Returns the tokens of a question without its answer."""
-        return self.each
-
     def most(self, length: int) -> int:
         """Returns how many documents a context of `length` tokens holds next to BOS and one
         question.
         """
-        return (length - 1 - self.question_width) // self.width
+        return (length - 1 - self.each) // self.width
 
     def distance(self, documents: int, fact: int) -> int:
         """Returns the tokens from the subject of a fact, in the first of so many documents, to the
@@ -141,7 +130,7 @@ class Template:
         return np.concatenate([tokens, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
 
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
-        """Returns questions (..., question_width) int64."""
+        """Returns questions (..., each) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
         after = np.broadcast_to(self.after, (*subjects.shape, len(self.after)))
         return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)

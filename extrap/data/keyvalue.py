@@ -28,12 +28,12 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from annotated_types import Interval
 
-from extrap.data.context import Context
+from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import EARLY, Drawn, Size, Weight
+from extrap.data.part import EARLY, Drawn, Size
 from extrap.data.trials.base import Form, OneQuestion
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.bounds import Share
+from extrap.utils.bounds import Share, at_least, at_most
 from extrap.utils.errors import UserError
 
 # Which record a query asks: Beta(a, b) over depth, 0 the first record, 1 the last.
@@ -48,13 +48,8 @@ def most(length: int) -> int:
 
 def check_keys(vocabulary: Vocabulary, records: int, length: int) -> None:
     """Raises UserError if `records` of a sequence of `length` tokens cannot have a key each."""
-    if records > vocabulary.keys:
-        raise UserError(
-            "data.vocabulary.keys",
-            vocabulary.keys,
-            f"{records} records in {length} tokens need a key each",
-            (f"raise data.vocabulary.keys to {records} or more, or use shorter lengths"),
-        )
+    why = f"a key for each of the records in {length} tokens"
+    at_least("data.vocabulary.keys", vocabulary.keys, records, why)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +65,6 @@ class KeyValue(Graded):
     answers on every slot.
 
     Args:
-        size: sequences per step
-        weight: of their mean loss in the sum
         depth: which record a query asks, Beta-distributed over the records: uniform, ends
             (Beta(.3, .3)), recency (Beta(3, 1))
         prefix: share of the hard sequences with a random amount of text before the records
@@ -81,7 +74,6 @@ class KeyValue(Graded):
     """
 
     size: Size = 32
-    weight: Weight = 2.0
     depth: Literal["uniform", "ends", "recency"] = "uniform"
     prefix: Share = 0.25
     scattered: Share = 0.25
@@ -209,17 +201,11 @@ class PairForm(Form):
 
     def question(self, context: Context, depth: float) -> OneQuestion:
         length, n = context.length, self.records(context.length)
-        slots = self.distractors(length)
-        at = self.gold(length, depth)
+        slots, at = self.distractors(length), self.gold(length, depth)
         keys, values = context.keys(n), context.values(n)
         records = self.layout.records(keys, values)  # (n, width), gold first
-        filler = length - 1 - self.layout.query_width - self.layout.width * n
-        body = np.empty(self.body(length), np.int64)
-        text = np.ones(len(body), bool)
-        taken = slots[:, None] + np.arange(self.layout.width)
-        text[taken] = False
-        body[taken] = records[1:]
-        body[text] = context.text(filler)
+        text = context.text(self.body(length) - records[1:].size)
+        body = among(text, slots, records[1:])
         query = self.layout.queries(keys[0])
         return OneQuestion(
             np.concatenate([[context.vocabulary.bos], body[:at], records[0], body[at:], query]),
@@ -269,13 +255,8 @@ class Padded(PairForm):
         return self.pairs
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.pairs > (most := self.layout.most(length)):
-            raise UserError(
-                f"{option}.pairs",
-                self.pairs,
-                f"a context of {length} tokens holds at most {most} records",
-                "give fewer, or leave the shorter lengths out",
-            )
+        why = f"the records that {length} tokens hold"
+        at_most(f"{option}.pairs", self.pairs, self.layout.most(length), why)
         super().check(option, vocabulary, length)
 
     def distractors(self, length: int) -> np.ndarray:

@@ -16,6 +16,7 @@ from extrap.data.keyvalue import FEWEST, KeyValue
 from extrap.data.part import EARLY, Part
 from extrap.data.text import Text
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import at_least
 from extrap.utils.errors import UserError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -92,14 +93,8 @@ class Mixture:
     def __post_init__(self) -> None:
         for name in self.more or {}:
             if name in ("text", "retrieval") or not NAME.fullmatch(str(name)):
-                raise UserError(
-                    f"data.more.{name}",
-                    problem=(
-                        "the name of a part holds only letters, digits, - and _, and text and "
-                        "retrieval are taken"
-                    ),
-                    remedy="give it another name",
-                )
+                problem = "expected letters, digits, - and _, and neither text nor retrieval"
+                raise UserError(f"data.more.{name}", problem=problem, remedy="give it another name")
         if not self.parts:
             raise UserError(
                 "data.text.size",
@@ -107,16 +102,12 @@ class Mixture:
                 "with data.retrieval.size=0 too, there is nothing to train on",
                 "set one of the two sizes above 0",
             )
-        if self.length < (least := 2 * (FEWEST + 1)):
-            raise UserError(
-                "data.length",
-                self.length,
-                f"BOS, {FEWEST} records and a query need {least} tokens",
-                f"give at least {least}",
-            )
-        for path, part in self._paths.items():
-            if part.size:
-                part.check(path, self.vocabulary, self.length)
+        at_least(
+            "data.length", self.length, 2 * (FEWEST + 1), f"for BOS, {FEWEST} records and a query"
+        )
+        for name, part in self.parts.items():
+            option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
+            part.check(option, self.vocabulary, self.length)
 
     @property
     def source(self) -> Encoded:
@@ -129,14 +120,6 @@ class Mixture:
         it draws the same whatever the other parts are.
         """
         return {"text": self.text, "retrieval": self.retrieval, **(self.more or {})}
-
-    @property
-    def _paths(self) -> dict[str, Part]:
-        """Returns all parts by option."""
-        return {
-            f"data.{name}" if i < 2 else f"data.more.{name}": part
-            for i, (name, part) in enumerate(self._every.items())
-        }
 
     @property
     def parts(self) -> dict[str, Part]:

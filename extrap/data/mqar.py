@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.part import Drawn, Part, Size, Weight
+from extrap.data.part import Drawn, Part
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count, Fraction
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Fraction, at_most
 
 CODE = 65  # begins the seeds of its draws; a part of others where theirs is the same
 
@@ -40,17 +39,8 @@ class Associations:
 def check_pairs(option: str, vocabulary: Vocabulary, pairs: int, length: int) -> None:
     """Raises UserError if so many records and a question for each do not fit."""
     most = min((length - 1) // 4, vocabulary.keys, vocabulary.values)
-    if pairs > most:
-        raise UserError(
-            f"{option}.pairs",
-            pairs,
-            (
-                f"{length} tokens, data.vocabulary.keys={vocabulary.keys} and "
-                f"values={vocabulary.values} allow at most {most} records with a "
-                "question each"
-            ),
-            "give fewer",
-        )
+    ids = f"data.vocabulary.keys={vocabulary.keys} and values={vocabulary.values}"
+    at_most(f"{option}.pairs", pairs, most, f"with a question each, for {length} tokens, {ids}")
 
 
 def draw_associations(context: Context, count: int, pairs: int, power: float) -> Associations:
@@ -74,15 +64,10 @@ def draw_associations(context: Context, count: int, pairs: int, power: float) ->
 class MultiQuery(Part):
     """Training sequences of multi-query associative recall.
 
-    Args:
-        size: sequences per step
-        weight: of their mean loss in the sum
-        pairs: records of a sequence at most; each has from 1 to so many
-        power: of the gaps between records and questions; 1: all gaps alike, near 0: soon
+    pairs: records of a sequence at most; each has from 1 to so many; power: of the gaps between
+    records and questions, 1: all gaps alike, near 0: soon; size, weight: as of every part.
     """
 
-    size: Size = 64
-    weight: Weight = 2.0
     pairs: Count = 8
     power: Fraction = 0.01
 

@@ -13,8 +13,7 @@ that matches the words of the question would, and `shuffled` has the same docume
 Source: arXiv 2307.03172, section 3.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -24,12 +23,11 @@ from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
-from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Questions, guess
+from extrap.data.part import Drawn, answered, stacked
+from extrap.data.trials.base import Questions, Trials, check_records, guess
 from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
-from extrap.utils.errors import UserError
 
 CODE, RANKED = 20, 21  # keep the random draws of test sets apart
 FEWEST = 2  # with one document there is nothing to choose from
@@ -39,14 +37,11 @@ FEWEST = 2  # with one document there is nothing to choose from
 class MultiDocument(Graded):
     """Training sequences of multi-document question answering.
 
-    size: sequences per step; weight: of their mean loss in the sum; facts: of a document, each with
-    a relation of its own; prefix: share of the hard sequences with a random amount of training text
-    before the documents, which puts documents on every slot. Easy: a log-uniform number of
-    documents from 2 to as many as fit; hard: a uniform number.
+    facts: of a document, each with a relation of its own; prefix: share of the hard sequences with
+    a random amount of training text before the documents, which puts documents on every slot. Easy:
+    a log-uniform number of documents from 2 to as many as fit; hard: a uniform number.
     """
 
-    size: Size = 64
-    weight: Weight = 2.0
     facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
     prefix: Share = 0.5
 
@@ -57,7 +52,7 @@ class MultiDocument(Graded):
         template = Template.of(context.vocabulary, self.facts)
         rng, length = context.rng, context.length
         documents = counts(rng, self.size, FEWEST, template.most(length), difficulty)
-        room = length - 1 - template.question_width - documents * template.width
+        room = length - 1 - template.each - documents * template.width
         filled = rng.random(self.size) < difficulty * self.prefix
         filler = np.where(filled, rng.integers(room + 1), 0)
         text = context.texts(self.size, length)
@@ -71,17 +66,13 @@ class MultiDocument(Graded):
         """Returns one sequence, and where its answers are."""
         rng = context.rng
         facts = Facts.draw(context, documents, template.facts)
-        start = 1 + filler + documents * template.width
-        each = template.question_width + 1
-        n = -(-(context.length + 1 - start) // each)  # the last one may be cut off
+        room = context.length - filler - documents * template.width
+        n = -(-room // (template.each + 1))  # the last one may be cut off
         which, fact = rng.integers(documents, size=n), rng.integers(template.facts, size=n)
         asked = template.questions(facts.subjects[which], facts.relations[which, fact])
         asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
         front = [context.vocabulary.bos], text[:filler], template.documents(facts).ravel()
-        row = np.concatenate([*front, asked.ravel()])
-        answers = np.zeros(len(row), bool)
-        answers[start + each - 1 :: each] = True
-        return row, answers
+        return answered(np.concatenate(front), asked, 1)
 
 
 @dataclass(frozen=True)
@@ -105,58 +96,38 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Test contexts of documents with `facts` facts each, a pure function of (seed,
-    length, item).
+class DocumentForm:
+    """A test context full of documents, within the turns of a dialogue. facts: of a document;
+    ordered: whether hard distractors come first.
     """
 
-    vocabulary: Vocabulary
-    stream: np.ndarray
     facts: int
-    seed: int
+    ordered: bool = False
 
-    @property
-    def template(self) -> Template:
-        return Template.of(self.vocabulary, self.facts)
+    def records(self, vocabulary: Vocabulary, length: int) -> int:
+        """Returns the number of documents next to a question and the turns."""
+        return Template.of(vocabulary, self.facts).most(length - vocabulary.turns.extra)
 
-    def most(self, length: int) -> int:
-        """Returns how many documents `length` tokens hold next to a question and the turns of a
-        dialogue.
-        """
-        return self.template.most(length - self.vocabulary.turns.extra)
+    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
+        documents = self.records(vocabulary, length)
+        check_records(f"{option}.facts", length, documents, FEWEST)
+        check_keys(vocabulary, documents, length)
 
-    def moved(self, length: int, depth: float, ordered: bool, items: Iterable[int]) -> Questions:
-        """Returns contexts with as many documents as fit into `length` tokens, gold at index
-        round(depth (K - 1)).
-        """
-        length -= self.vocabulary.turns.extra
-        documents = self.template.most(length)
+    def questions(self, trials: Trials, depth: float) -> Questions:
+        """Returns contexts with as many documents as fit, gold at index round(depth (K - 1))."""
+        documents, made = self.records(trials.vocabulary, trials.length), []
         at = round(depth * (documents - 1))
-        made = []
-        for question in self._questions(length, documents, items):
-            others = question.order() if ordered else np.arange(1, documents)
+        for question in self._questions(trials):
+            others = question.order() if self.ordered else np.arange(1, documents)
             made.append((question, np.insert(others, at, 0)))
-        return self._written(made, length, at)
+        return self._written(trials, made, trials.length - trials.vocabulary.turns.extra, at)
 
-    def oracle(self, length: int, items: Iterable[int]) -> Questions:
-        """Returns the same questions with the gold document alone."""
-        return self._without_search(length, items, 1)
+    def without_search(self, trials: Trials, documents: int) -> Questions:
+        """Returns the same questions with the gold document alone (1), or without documents (0)."""
+        made = [(question, np.arange(documents)) for question in self._questions(trials)]
+        return self._written(trials, made, 0, 0)
 
-    def closed_book(self, length: int, items: Iterable[int]) -> Questions:
-        """Returns the same questions without documents."""
-        return self._without_search(length, items, 0)
-
-    def _without_search(self, length: int, items: Iterable[int], kept: int) -> Questions:
-        length -= self.vocabulary.turns.extra
-        questions = self._questions(length, self.template.most(length), items)
-        made = [(question, np.arange(kept)) for question in questions]
-        return self._written(made, self._width(kept), 0)
-
-    def _width(self, documents: int) -> int:
-        """Returns the tokens of BOS, so many documents and a question."""
-        return 1 + documents * self.template.width + self.template.question_width
-
-    def retrieved(self, top: int, hit: float, items: Iterable[int]) -> tuple[Questions, np.ndarray]:
+    def retrieved(self, trials: Trials, top: int, hit: float) -> tuple[Questions, np.ndarray]:
         """Returns contexts with the first `top` documents of a weak retriever, and whether the gold
         one is among them, (n,).
 
@@ -164,37 +135,38 @@ class Documents:
         recall at K is 1 - (1 - hit)^K. More documents of a trial are the same ones, followed by
         further ones.
         """
-        made, found = [], []
-        for i in items:
-            rng = np.random.default_rng((self.seed, RANKED, i))
-            rank = int(rng.geometric(hit))
-            question = self._draw(self._context(rng, 0), self.vocabulary.keys)
+        made, handed = [], []
+        for context in replace(trials, length=0).contexts(RANKED):
+            rank = int(context.rng.geometric(hit))
+            question = self._question(context, trials.vocabulary.keys)
             made.append((question, np.insert(np.arange(1, top + 1), min(rank - 1, top), 0)[:top]))
-            found.append(rank <= top)
-        return self._written(made, self._width(top), -1), np.array(found)
+            handed.append(rank <= top)
+        return self._written(trials, made, 0, -1), np.array(handed)
 
-    def _questions(self, length: int, documents: int, items: Iterable[int]) -> list[Question]:
-        rngs = (np.random.default_rng((self.seed, CODE, length, i)) for i in items)
-        return [self._draw(self._context(rng, length), documents) for rng in rngs]
+    def _questions(self, trials: Trials) -> list[Question]:
+        documents = self.records(trials.vocabulary, trials.length)
+        shorter = trials.shorter(trials.vocabulary.turns.extra)
+        contexts = shorter.contexts(CODE, shorter.length)
+        return [self._question(context, documents) for context in contexts]
 
-    def _context(self, rng: np.random.Generator, length: int) -> Context:
-        return Context(rng, self.vocabulary, self.stream, length)
-
-    def _draw(self, context: Context, documents: int) -> Question:
+    def _question(self, context: Context, documents: int) -> Question:
         """Draws a question with as many tokens of filler as the context is long."""
         facts = Facts.draw(context, documents, self.facts)
         return Question(facts, int(context.rng.integers(self.facts)), context.text(context.length))
 
-    def _written(self, made: list[tuple[Question, np.ndarray]], length: int, at: int) -> Questions:
+    def _written(
+        self, trials: Trials, made: list[tuple[Question, np.ndarray]], length: int, at: int
+    ) -> Questions:
         """Returns contexts as tokens. made: questions, and the documents of each in order; filler
         in front makes up the length, turns of a dialogue not counted.
         """
-        template, rows, values, behind = self.template, [], [], []
+        bos, rows, values, behind = [trials.vocabulary.bos], [], [], []
+        template = Template.of(trials.vocabulary, self.facts)
         for question, order in made:
             asked = template.questions(question.facts.subjects[0], np.array(question.relation))
             documents = template.documents(question.facts[order]).ravel()
-            filler = question.filler[: length - 1 - len(documents) - len(asked)]
-            rows.append(np.concatenate([[self.vocabulary.bos], filler, documents, asked]))
+            filler = question.filler[: max(0, length - 1 - len(documents) - len(asked))]
+            rows.append(np.concatenate([bos, filler, documents, asked]))
             values.append(question.facts.objects[order].ravel())
             behind.append(template.distance(len(order) - at, question.fact))
         answers = np.array([question.facts.objects[0, question.fact] for question, _ in made])
@@ -204,46 +176,9 @@ class Documents:
             np.stack(values)[:, :, None],
             at,
             float(np.mean(behind)),
-            template.question_width,
+            template.each,
         )
-        return laid(plain, self.vocabulary.turns)
-
-
-@dataclass(frozen=True)
-class DocumentForm:
-    """A test context full of documents, for extrap.tasks.scoring.retrieval. facts: of a document;
-    ordered: whether hard distractors come first.
-    """
-
-    facts: int
-    ordered: bool = False
-
-    def records(self, vocabulary: Vocabulary, length: int) -> int:
-        """Returns the number of documents."""
-        return Template.of(vocabulary, self.facts).most(length - vocabulary.turns.extra)
-
-    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        documents = self.records(vocabulary, length)
-        if documents < FEWEST:
-            raise UserError(
-                f"{option}.facts",
-                self.facts,
-                f"{length} tokens hold {max(0, documents)} documents and a question",
-                f"give longer lengths, which hold {FEWEST}",
-            )
-        check_keys(vocabulary, documents, length)
-
-    def questions(
-        self,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        seed: int,
-        length: int,
-        depth: float,
-        items: Iterable[int],
-    ) -> Questions:
-        documents = Documents(vocabulary, stream, self.facts, seed)
-        return documents.moved(length, depth, self.ordered, items)
+        return laid(plain, trials.vocabulary.turns)
 
     def guess(self, vocabulary: Vocabulary, length: int) -> float:
         """Returns the expected accuracy of naming the object of a random fact."""

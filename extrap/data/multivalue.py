@@ -13,18 +13,17 @@ round(depth (last - first)) counted from the first place, slot 1, to the last, r
 queries. Source of the tests: RULER, arXiv 2404.06654.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from extrap.data.context import Context
+from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
-from extrap.data.keyvalue import most
-from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.keyvalue import check_keys, most
+from extrap.data.part import Drawn, Size, Weight, answered, stacked
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.bounds import Count, Share
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Share, at_most
 
 PLAIN = RecordLayout()
 VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
@@ -34,10 +33,9 @@ VALUES, QUERIES = 30, 31  # keep the random draws of the forms apart
 class MultiValue(Graded):
     """Training sequences of keys with several values each.
 
-    size: sequences per step; weight: of their mean loss in the sum; values: the most records of a
-    key, drawn from 1 to it for every sequence; scattered: share of the hard sequences with a random
-    amount of training text between records. Easy: a log-uniform number of keys and no filler; hard:
-    a uniform number.
+    values: the most records of a key, drawn from 1 to it for every sequence; scattered: share of
+    the hard sequences with a random amount of training text between records. Easy: a log-uniform
+    number of keys and no filler; hard: a uniform number.
     """
 
     size: Size = 32
@@ -46,25 +44,10 @@ class MultiValue(Graded):
     scattered: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.values > min(most(length), vocabulary.values):
-            raise UserError(
-                f"{option}.values",
-                self.values,
-                (
-                    f"a sequence of {length} tokens holds {most(length)} records, and "
-                    f"data.vocabulary.values={vocabulary.values}"
-                ),
-                "give fewer",
-            )
-        if most(length) > vocabulary.keys:
-            raise UserError(
-                option,
-                problem=(
-                    f"{length} tokens hold {most(length)} keys, but "
-                    f"data.vocabulary.keys={vocabulary.keys}"
-                ),
-                remedy="raise data.vocabulary.keys",
-            )
+        fit = min(most(length), vocabulary.values)
+        why = f"for {length} tokens and data.vocabulary.values={vocabulary.values}"
+        at_most(f"{option}.values", self.values, fit, why)
+        check_keys(vocabulary, most(length), length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         rng, length = context.rng, context.length
@@ -84,35 +67,22 @@ class MultiValue(Graded):
         keys, values = context.keys(n), context.distinct_values(n, each)
         records = np.stack([keys.repeat(each), values.ravel()], axis=1)[rng.permutation(n * each)]
         filler = int(rng.integers(length - 1 - records.size)) if filled else 0
-        is_record = np.zeros(filler + len(records), bool)
-        is_record[rng.permutation(len(is_record))[: len(records)]] = True
-        body = place(is_record, records, text[:filler])
+        order = rng.permutation(filler + len(records))
+        width = np.ones(len(order), np.int64)
+        width[order[: len(records)]] = 2
+        slots = (width.cumsum() - 2)[width == 2]
+        body = among(text[:filler], slots, records)
         which = rng.integers(n, size=-(-(length - len(body)) // 2))
         asked = np.stack([keys[which], values[which, rng.integers(each, size=len(which))]], axis=1)
-        row = np.concatenate([[context.vocabulary.bos], body, asked.ravel()])
-        answers = np.zeros(len(row), bool)
-        answers[1 + len(body) + 1 :: 2] = True
-        return row, answers
-
-
-def place(is_record: np.ndarray, records: np.ndarray, filler: np.ndarray) -> np.ndarray:
-    """Returns records (n, 2) and filler tokens in the order of is_record, each kind in its own
-    order: (2 n + filler,).
-    """
-    width = np.where(is_record, 2, 1)
-    slot = width.cumsum() - width
-    body = np.empty(width.sum(), np.int64)
-    body[slot[~is_record]] = filler
-    body[slot[is_record]], body[slot[is_record] + 1] = records.T
-    return body
+        return answered(np.concatenate([[context.vocabulary.bos], body]), asked, 1)
 
 
 @dataclass(frozen=True)
 class Needles:
     """n trials. tokens (n, length); answers (n, m) value ids of the needles in the order of their
     places; distances (m,): tokens from the key of each needle to its query, the mean if the order
-    is random; asked (n, m): the needle of each query, empty if one query wants all. Lengths and
-    distances count the turns of a dialogue.
+    is random; asked (n, queries): the needle of each query. Lengths and distances count the turns
+    of a dialogue.
     """
 
     tokens: np.ndarray
@@ -128,7 +98,7 @@ class Needles:
 
 def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> np.ndarray:
     """Returns the slots of the keys of m needles before `queries` queries, answered but for the
-    last; length >= least(m, queries).
+    last; with room for all.
     """
     last = length - asking(queries, layout) - layout.width
     return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
@@ -139,67 +109,32 @@ def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
     return (queries - 1) * layout.width + layout.query_width
 
 
-def least(m: int, queries: int, layout: RecordLayout = PLAIN) -> int:
-    """Returns the shortest context that holds m needles and the queries."""
-    return 1 + layout.width * m + asking(queries, layout)
+def most_needles(length: int, layout: RecordLayout = PLAIN) -> int:
+    """Returns how many needles a context holds with a query each, answered but for the last."""
+    return max(0, length - 1 - layout.query_width + layout.width) // (2 * layout.width)
 
 
-def several_values(
-    vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]
-) -> Needles:
-    """Draws contexts of one key with m different values. Trial i of a length does not depend on
-    the other trials.
+def needles(trials: Trials, m: int, queries: int) -> Needles:
+    """Draws contexts of m needles. queries: 1, of one key with m different values; or m, of m keys
+    with a value each, asked in a random order, the answers of all but the last in the context.
     """
-    layout, turns = vocabulary.layout, vocabulary.turns
-    length -= turns.extra
-    at, rows, answers = places(length, m, 1, layout), [], []
-    for i in items:
-        rng = np.random.default_rng((seed, VALUES, length, i))
-        key = vocabulary.key(int(rng.integers(vocabulary.keys)))
-        values = vocabulary.value(rng.permutation(vocabulary.values)[:m])
-        context = Context(rng, vocabulary, stream, length)
-        rows.append(_laid(context, at, np.full(m, key), values, layout.queries(np.array(key))))
-        answers.append(values)
-    return Needles(
-        turns.laid(np.stack(rows), layout.query_width),
-        np.stack(answers),
-        length - layout.query_width - at + len(turns.behind),
-        np.empty((len(rows), 0), int),
-    )
-
-
-def several_queries(
-    vocabulary: Vocabulary, stream: np.ndarray, seed: int, length: int, m: int, items: Iterable[int]
-) -> Needles:
-    """Draws contexts of m keys with a value each, all asked in a random order; the answers of all
-    but the last query stand in the context.
-    """
-    layout, turns = vocabulary.layout, vocabulary.turns
-    length -= turns.extra
-    at, rows, answers, order = places(length, m, m, layout), [], [], []
-    for i in items:
-        rng = np.random.default_rng((seed, QUERIES, length, i))
-        context = Context(rng, vocabulary, stream, length)
-        keys, values, asked = context.keys(m), context.values(m), rng.permutation(m)
-        queries = layout.records(keys[asked], values[asked]).ravel()[: asking(m, layout)]
-        rows.append(_laid(context, at, keys, values, queries))
+    vocabulary, layout, turns = trials.vocabulary, trials.vocabulary.layout, trials.vocabulary.turns
+    trials = trials.shorter(turns.extra)
+    at, rows, answers, order = places(trials.length, m, queries, layout), [], [], []
+    for context in trials.contexts(VALUES if queries == 1 else QUERIES, trials.length):
+        rng = context.rng
+        if queries == 1:
+            keys = np.full(m, vocabulary.key(int(rng.integers(vocabulary.keys))))
+            values, asked = vocabulary.value(rng.permutation(vocabulary.values)[:m]), np.array([0])
+        else:
+            keys, values, asked = context.keys(m), context.values(m), rng.permutation(m)
+        said = layout.records(keys[asked], values[asked]).ravel()[: asking(queries, layout)]
+        records = layout.records(keys, values)
+        text = context.text(context.length - 1 - records.size - len(said))
+        rows.append(np.concatenate([[vocabulary.bos], among(text, at - 1, records), said]))
         answers.append(values)
         order.append(asked)
-    # tokens behind the query of a needle: 0, 2, ... 2 (m - 1), each as often
-    behind = layout.query_width + layout.width * (m - 1) // 2 - len(turns.behind)
-    tokens = turns.laid(np.stack(rows), asking(m, layout))
-    return Needles(tokens, np.stack(answers), length - at - behind, np.stack(order))
-
-
-def _laid(
-    context: Context, at: np.ndarray, keys: np.ndarray, values: np.ndarray, queries: np.ndarray
-) -> np.ndarray:
-    """Returns records at the slots `at`, the queries at the end, and running text elsewhere."""
-    row, layout = np.empty(context.length, np.int64), context.vocabulary.layout
-    text = np.ones(context.length, bool)
-    slots = at[:, None] + np.arange(layout.width)
-    text[0] = text[slots] = text[context.length - len(queries) :] = False
-    row[0], row[context.length - len(queries) :] = context.vocabulary.bos, queries
-    row[slots] = layout.records(keys, values)
-    row[text] = context.text(int(text.sum()))
-    return row
+    # tokens behind the query of a needle: 0, 2, ... 2 (queries - 1), each as often
+    behind = layout.query_width + layout.width * (queries - 1) // 2 - len(turns.behind)
+    tokens = turns.laid(np.stack(rows), asking(queries, layout))
+    return Needles(tokens, np.stack(answers), trials.length - at - behind, np.stack(order))

@@ -24,6 +24,7 @@ from annotated_types import Interval
 from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import RecordLayout, Vocabulary
+from extrap.utils.bounds import at_most
 from extrap.utils.errors import UserError
 
 MOST = 8
@@ -76,16 +77,9 @@ class NthForm(SceneForm):
                 "the tokenizer has no word of one token for one of these counts",
                 "try count=[start], which counts by first, second, ...",
             )
-        if self.copies > min(self.records(length), vocabulary.values):
-            raise UserError(
-                f"{option}.copies",
-                self.copies,
-                (
-                    f"{length} tokens hold {self.records(length)} records, and "
-                    f"data.vocabulary.values={vocabulary.values}"
-                ),
-                "give fewer",
-            )
+        most = min(self.records(length), vocabulary.values)
+        why = f"for {length} tokens and data.vocabulary.values={vocabulary.values}"
+        at_most(f"{option}.copies", self.copies, most, why)
 
     def scene(self, context: Context, records: int) -> Scene:
         rng, vocabulary = context.rng, context.vocabulary
@@ -147,13 +141,7 @@ class NthForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Nth(ScenePart):
-    """Training sequences; each scene draws its own number of records of a key, from 2 to `copies`.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        copies: records of a key at most
-    """
+    """Training sequences. Each scene draws its number of records of a key, from 2 to `copies`."""
 
     copies: Copies = 5
 

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -10,10 +11,8 @@ from annotated_types import Gt, Interval
 from extrap.data.context import Context
 from extrap.data.vocabulary import Vocabulary
 
-Size = Annotated[int, Interval(ge=0, le=2**20)]
-"""Sequences per step, 0 leaves the part out; more fill any memory."""
+Size = Annotated[int, Interval(ge=0, le=2**20)]  # more sequences fill any memory
 Weight = Annotated[float, Gt(0)]
-"""Of the mean loss of the scored tokens in the sum."""
 EARLY = 2
 """Mark of a token that is scored twice: by the whole model, and by its layers before the last."""
 Drawn = tuple[np.ndarray, np.ndarray]
@@ -21,11 +20,14 @@ Drawn = tuple[np.ndarray, np.ndarray]
 are scored, (size, length): bool, or 0, 1 and EARLY."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Part(ABC):
-    """Training sequences of one kind."""
+    """Training sequences of one kind. size: sequences per step, 0 leaves the part out; weight: of
+    the mean loss of their scored tokens in the sum.
+    """
 
-    size: Size
-    weight: Weight
+    size: Size = 64
+    weight: Weight = 2.0
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         """Raises UserError, naming the option, if the sequences do not fit into `length` tokens or
@@ -39,6 +41,15 @@ class Part(ABC):
 
         difficulty: 0 easy ... 1 as hard as the questions after training (data/curriculum.py).
         """
+
+
+def answered(front: np.ndarray, questions: np.ndarray, saying: int) -> Drawn:
+    """Returns a row with questions (q, w) behind its front, and which of its tokens are answers:
+    the last `saying` tokens of each question.
+    """
+    behind = np.arange(questions.size) % questions.shape[1] >= questions.shape[1] - saying
+    row = np.concatenate([front, questions.ravel()])
+    return row, np.concatenate([np.zeros(len(front), bool), behind])
 
 
 def stacked(rows: Iterable[tuple[np.ndarray, np.ndarray]], length: int) -> Drawn:

@@ -30,10 +30,9 @@ from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import FEWEST, check_keys
 from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.trials.base import Form, OneQuestion, check_records
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Share
-from extrap.utils.errors import UserError
 
 FORMS = ("last", "both", "first")
 
@@ -49,10 +48,9 @@ def most_asked_first(length: int) -> int:
 class Query(Graded):
     """Training sequences with the asked keys in front.
 
-    size: sequences per step; weight: of their mean loss in the sum; first: share of `first`, the
-    others are `both`. Easy: a log-uniform number of records in [2, length // 2 - 2]; hard: a
-    uniform one. The number of asked keys is uniform from 1 to the room for it, at most the number
-    of records; it moves the records over odd and even slots.
+    first: share of `first`, the others are `both`. Easy: a log-uniform number of records in [2,
+    length // 2 - 2]; hard: a uniform one. The number of asked keys is uniform from 1 to the room
+    for it, at most the number of records; it moves the records over odd and even slots.
     """
 
     size: Size = 16
@@ -60,13 +58,7 @@ class Query(Graded):
     first: Share = 0.5
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if most_asked_first(length) < FEWEST:
-            raise UserError(
-                option,
-                problem=f"data.length={length} is too short",
-                remedy=f"give at least {2 * FEWEST + 4} tokens, or {option}.size=0",
-            )
-        check_keys(vocabulary, most_asked_first(length), length)
+        QueryForm("both").check(option, vocabulary, length)
 
     def draw(self, context: Context, difficulty: float) -> Drawn:
         most, size = most_asked_first(context.length), self.size
@@ -103,12 +95,7 @@ class QueryForm(Form):
         return most_asked_first(length)
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.records(length) < 2:
-            raise UserError(
-                option,
-                problem=f"{length} tokens are too short for two records and two queries",
-                remedy="give at least 8 tokens",
-            )
+        check_records(option, length, self.records(length))
         check_keys(vocabulary, self.records(length), length)
 
     def question(self, context: Context, depth: float) -> OneQuestion:

@@ -16,24 +16,21 @@ items, span 3, k0 the mark R, k1 the mark S:
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
-from annotated_types import MinLen
 
 from extrap.data.context import Context
 from extrap.data.scene import Scene, SceneForm, ScenePart
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count, Different
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, OneOrMore, at_most
 
 Demand = Literal["recall", "span"]
 DEMANDS: tuple[Demand, ...] = get_args(Demand)
 MARKS = len(DEMANDS)
 """Key ids 0 and 1 are the marks of the demands, in their order."""
-Demands = Annotated[Sequence[Demand], MinLen(1), Different()]
+Demands = OneOrMore[Demand]
 
 
 @dataclass(frozen=True)
@@ -53,13 +50,8 @@ class RecallForm(SceneForm):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if self.span > self.records(length):
-            raise UserError(
-                f"{option}.span",
-                self.span,
-                f"{length} tokens hold {self.records(length)} items",
-                "give fewer",
-            )
+        most = self.records(length)
+        at_most(f"{option}.span", self.span, most, f"the items that {length} tokens hold")
 
     def wanted(self, records: int, demand: Demand) -> np.ndarray:
         """Returns the indices of the items that a demand wants, in order."""
@@ -100,11 +92,8 @@ class Recall(ScenePart):
 
     Their training accuracy cannot reach 1: an answer is one of several right ones.
 
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        demands: recall, span, or both, as often as each other
-        span: items that the end of a list counts
+    demands: recall, span, or both, as often as each other; span: items that the end of a list
+    counts; size, weight: as of every part.
     """
 
     demands: Demands = DEMANDS

@@ -15,10 +15,10 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, OneQuestion
+from extrap.data.part import Drawn, answered, stacked
+from extrap.data.trials.base import Form, OneQuestion, check_records
 from extrap.data.vocabulary import RecordLayout, Vocabulary
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import at_least
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,9 @@ class SceneForm(Form):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         n = self.records(length)
-        if n < self.fewest:
-            least = self.fewest * self.width + self.asking + self.saying
-            raise UserError(
-                option,
-                problem=(
-                    f"{length} tokens hold {n} records and a question, but {self.fewest} "
-                    "records are needed"
-                ),
-                remedy=f"give lengths of {least} tokens or more",
-            )
-        if self.keys(n) > vocabulary.keys:
-            raise UserError(
-                "data.vocabulary.keys",
-                vocabulary.keys,
-                (f"{option} needs {self.keys(n)} key ids for {n} records in {length} tokens"),
-                "raise it, or use shorter lengths",
-            )
+        check_records(option, length, n, self.fewest)
+        why = f"for {n} records of {option} in {length} tokens"
+        at_least("data.vocabulary.keys", vocabulary.keys, self.keys(n), why)
 
     def question(self, context: Context, depth: float) -> OneQuestion:
         length, n = context.length, self.records(context.length)
@@ -106,14 +92,7 @@ class ScenePart(Graded):
 
     Easy sequences hold a log-uniform number of records, hard ones a uniform number, and half of
     these a random amount of text in front, which puts records on every slot.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
     """
-
-    size: Size = 64
-    weight: Weight = 2.0
 
     @property
     @abstractmethod
@@ -131,13 +110,11 @@ class ScenePart(Graded):
     def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
         """Returns one sequence with n records, and where its answers are."""
         form, rng, length = self.form, context.rng, context.length
-        each = form.asking + form.saying
-        room = length - each - form.width * n
+        room = length - form.asking - form.saying - form.width * n
         filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
         text = context.text(filler)
         scene = form.scene(context, n)
         questions = np.concatenate([scene.queries, scene.answers], 1)
-        asked = questions[rng.integers(len(questions), size=length)].ravel()
-        row = np.concatenate([[context.vocabulary.bos], text, scene.records.ravel(), asked])
-        behind = np.arange(len(row)) - 1 - filler - form.width * n
-        return row, (behind >= 0) & (behind % each >= form.asking)
+        asked = questions[rng.integers(len(questions), size=length)]
+        front = np.concatenate([[context.vocabulary.bos], text, scene.records.ravel()])
+        return answered(front, asked, form.saying)

@@ -28,40 +28,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.algorithmic import Algorithmic, String
+from extrap.data.algorithmic import Algorithmic, Judged, Rewritten, String
 from extrap.data.computed import Addition, HintedAddition, Parity, PermutationProduct, Sort
 from extrap.data.vocabulary import Vocabulary
 
 COPY, REVERSE, EVEN_PAIRS, FLIP_FLOP, WRITE, IGNORE, READ = range(7)  # key ids
 
 
-@dataclass(frozen=True, kw_only=True)
-class Copy(Algorithmic):
-    """x1 ... xn from all symbols; the answer is the string again."""
+class Copy(Rewritten):
+    """The answer is the string again."""
 
     mark = COPY
 
     def answer(self, symbols: np.ndarray) -> np.ndarray:
         return symbols
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        symbols = vocabulary.value(rng.integers(vocabulary.values, size=n))
-        mark = vocabulary.key(self.mark)
-        return self._string([mark, *symbols, mark, *self.answer(symbols), mark], n)
 
-    def width(self, n: int) -> int:
-        return 2 * n + 3
-
-    def answer_width(self, n: int) -> int:
-        return n + 1
-
-    def chance(self, vocabulary: Vocabulary, n: int) -> float:
-        return float(vocabulary.values) ** -n
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reverse(Copy):
-    """x1 ... xn from all symbols; the answer is xn ... x1."""
+class Reverse(Rewritten):
+    """The answer is xn ... x1."""
 
     mark = REVERSE
 
@@ -69,19 +53,15 @@ class Reverse(Copy):
         return symbols[::-1]
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvenPairs(Algorithmic):
-    """Bits; the answer is 1 if the first is the last. From two symbols on, both answers are as
+class EvenPairs(Judged):
+    """The answer is 1 if the first bit is the last. From two symbols on, both answers are as
     frequent.
     """
 
-    def string(self, rng: np.random.Generator, vocabulary: Vocabulary, n: int) -> String:
-        bits, mark = rng.integers(2, size=n), vocabulary.key(EVEN_PAIRS)
-        answer = vocabulary.value(int(bits[0] == bits[-1]))
-        return self._string([mark, *vocabulary.value(bits), mark, answer], n)
+    mark = EVEN_PAIRS
 
-    def width(self, n: int) -> int:
-        return n + 3
+    def answer(self, bits: np.ndarray) -> int:
+        return int(bits[0] == bits[-1])
 
     def chance(self, vocabulary: Vocabulary, n: int) -> float:
         return 1.0 if n == 1 else 0.5  # one symbol is always both first and last
@@ -135,6 +115,5 @@ TASKS: dict[str, Algorithmic] = {
     "s5": PermutationProduct(),
     "addition-hints": HintedAddition(),
 }
-LEARNED = {
-    "flip-flop-sparse": "flip-flop"
-}  # the strings that a run is trained on, where a test is about others
+LEARNED = {"flip-flop-sparse": "flip-flop"}
+"""The strings that a run is trained on, where a test is about others."""

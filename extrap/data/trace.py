@@ -107,13 +107,7 @@ class TraceForm(SceneForm):
 
 @dataclass(frozen=True, kw_only=True)
 class Trace(ScenePart):
-    """Training sequences with chains of 0 to `hops` hops, every key of which is asked.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        hops: assignments of a chain at most
-    """
+    """Training sequences with chains of 0 to `hops` hops, every key of which is asked."""
 
     hops: Hops = 4
 

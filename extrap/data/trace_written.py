@@ -81,11 +81,6 @@ class TraceWrittenForm(TraceForm):
 class TraceWritten(Trace):
     """Training sequences with chains of 0 to `hops` hops, every key of which is asked, every answer
     a chain written out.
-
-    Args:
-        size: sequences per step
-        weight: of the mean loss of their answers in the sum
-        hops: assignments of a chain at most
     """
 
     hops: Hops = 3

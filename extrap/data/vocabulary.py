@@ -4,15 +4,14 @@ values.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
-from annotated_types import Ge
 
 from extrap.data.encoder import BYTES, Encoder
 from extrap.data.turns import Turns
+from extrap.utils.bounds import Several
 
-Several = Annotated[int, Ge(2)]
 Ids = TypeVar("Ids", int, np.ndarray)
 
 

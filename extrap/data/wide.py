@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from extrap.data.context import Context
-from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, Size, Weight, stacked
-from extrap.data.trials.base import Form, OneQuestion, guess
+from extrap.data.part import Drawn, answered
+from extrap.data.scene import ScenePart
+from extrap.data.trials.base import Form, OneQuestion, check_records, guess
 from extrap.data.vocabulary import Vocabulary
+from extrap.utils.bounds import Several, at_most
 from extrap.utils.errors import UserError
 
 WIDEST = 8
@@ -45,6 +46,7 @@ class WideForm(Form):
     """
 
     code: ClassVar[int] = 3
+    fewest: ClassVar[int] = 2
 
     width: int
     pool: int
@@ -53,34 +55,15 @@ class WideForm(Form):
         return max(0, (length - 2 * self.width) // (2 * self.width))
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        if self.pool > vocabulary.keys or self.pool**self.width > MOST:
-            raise UserError(
-                f"{option}.pool",
-                self.pool,
-                (
-                    f"expected at most {min(vocabulary.keys, int(MOST ** (1 / self.width)))} "
-                    f"key ids, as data.vocabulary.keys={vocabulary.keys} and pool^width is "
-                    f"at most {MOST}"
-                ),
-                "give a smaller pool",
-            )
-        if self.records(length) < 2:
-            raise UserError(
-                f"{option}.width",
-                self.width,
-                f"{length} tokens are too short for two records and a query",
-                f"give {6 * self.width} tokens or more",
-            )
-        if self.records(length) > self.pool**self.width:
-            raise UserError(
-                f"{option}.pool",
-                self.pool,
-                (
-                    f"the pool makes {self.pool**self.width} keys of {self.width} tokens, "
-                    f"but {length} tokens hold {self.records(length)} records"
-                ),
-                "raise the pool, or use shorter lengths",
-            )
+        most = min(vocabulary.keys, int(MOST ** (1 / self.width) + 1e-9))
+        why = f"for data.vocabulary.keys={vocabulary.keys} and pool^width up to {MOST}"
+        at_most(f"{option}.pool", self.pool, most, why)
+        n, keys = self.records(length), self.pool**self.width
+        check_records(f"{option}.width", length, n)
+        if n > keys:
+            problem = f"it makes {keys} keys for {n} records in {length} tokens"
+            remedy = "give a larger one, or use shorter lengths"
+            raise UserError(f"{option}.pool", self.pool, problem, remedy)
 
     def question(self, context: Context, depth: float) -> OneQuestion:
         n, w = self.records(context.length), self.width
@@ -104,25 +87,19 @@ class WideForm(Form):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wide(Graded):
-    """size: sequences per step; weight: of their mean loss in the sum; width, pool: as in WideForm.
+class Wide(ScenePart):
+    """Training sequences of wide records. width, pool: as in WideForm.
 
     Easy: a log-uniform number of records; hard: a uniform one, and a random amount of training text
     in front of half of the sequences, which puts records on every slot.
     """
 
-    size: Size = 64
-    weight: Weight = 2.0
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
-    pool: Annotated[int, Ge(2)] = 16
+    pool: Several = 16
 
-    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        WideForm(self.width, self.pool).check(option, vocabulary, length)
-
-    def draw(self, context: Context, difficulty: float) -> Drawn:
-        most = WideForm(self.width, self.pool).records(context.length)
-        every = counts(context.rng, self.size, 2, most, difficulty)
-        return stacked((self._row(context, int(n), difficulty) for n in every), context.length)
+    @property
+    def form(self) -> WideForm:
+        return WideForm(self.width, self.pool)
 
     def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
         """Returns one sequence with n records, and where its answers are."""
@@ -130,9 +107,6 @@ class Wide(Graded):
         records = draw_records(context, n, w, self.pool)
         room = context.length - 2 * w * (n + 1)
         filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
-        asked = records[rng.integers(n, size=context.length)].ravel()
-        text = context.text(filler)
-        row = np.concatenate([[context.vocabulary.bos], text, records.ravel(), asked])
-        answers = (np.arange(len(row)) - 1 - filler) % (2 * w) >= w
-        answers[: 1 + filler + 2 * w * n] = False
-        return row, answers
+        asked = records[rng.integers(n, size=context.length)]
+        front = [[context.vocabulary.bos], context.text(filler), records.ravel()]
+        return answered(np.concatenate(front), asked, w)

@@ -66,8 +66,8 @@ class SchemeExtension(Extension):
 
     @abstractmethod
     def extend(self, scheme: Scheme) -> Scheme:
-        """Returns the extended scheme. `scheme` is a copy, which it may change; a ValueError (of a
-        Stack, say) becomes NotApplicable.
+        """Returns the extended scheme. `scheme` is a copy, which it may change. Raises ValueError,
+        which becomes NotApplicable, for a scheme that it would not change.
         """
 
     def __call__(self, model: GPT) -> GPT:
@@ -117,13 +117,3 @@ def with_parts(scheme: Scheme, *more: Scheme) -> Scheme:
     if 0 < len(free) < len(every):
         more = tuple(p if p.uses("positions") else Only(p.shape, p, free) for p in more)
     return Stack(scheme.shape, [*own, *more])
-
-
-LARGEST = 1_000_000
-"""A factor that no text is long enough for: past it numbers overflow."""
-
-
-def check_factor(factor: float | None) -> None:
-    """Raises ValueError for a factor below 1 or above LARGEST."""
-    if factor is not None and not 1 <= factor <= LARGEST:
-        raise ValueError(f"factor={factor}: from 1 to {LARGEST}, or null for T / L of each text")

@@ -7,44 +7,33 @@ slopes are our reading of its linear interpolation.
 Colour: magenta
 """
 
-from extrap.extensions.base import SchemeExtension, check_factor, with_parts
-from extrap.extensions.interpolation import Squeezed, divided
+from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.probe import moves_with_coordinates
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
+from extrap.utils.bounds import Factor
 
 
-class BiasInterpolation(SchemeExtension):
-    """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
+class BiasInterpolation(Interpolation):
+    """factor: s; null is adaptive, s = max(1, T / L).
 
     Works with biases that depend on the distance alone. Source: arXiv 2310.13017
     """
 
-    def __init__(self, factor: float | None = None):
-        check_factor(factor)
-        self.factor = factor
+    def __init__(self, factor: Factor | None = None):
+        super().__init__(factor)
 
-    def extend(self, scheme: Scheme) -> Scheme:
+    def check(self, scheme: Scheme) -> None:
         if not scheme.uses("distance_bias"):
-            raise self.refuse(
-                scheme,
-                "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)",
+            raise ValueError(
+                "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)"
             )
         if scheme.uses("rotate"):
-            raise self.refuse(
-                scheme,
-                "its rotation depends on the same distances and would be interpolated with "
-                "the bias",
+            raise ValueError(
+                "its rotation depends on the same distances and would be interpolated with the bias"
             )
         if moved := [part for part in parts(scheme) if moves_with_coordinates(part)]:
-            raise self.refuse(
-                scheme,
+            raise ValueError(
                 f"{type(moved[0]).__name__} reads the same coordinates and would be interpolated "
-                "with the bias",
+                "with the bias"
             )
-        shape = scheme.shape
-        return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))
-
-    def extend_layers(self, scheme: Scheme) -> Scheme:
-        self.extend(scheme)  # raises for a scheme that it cannot interpolate
-        return divided(self, scheme)

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.model.spectrum import Pairs
+from extrap.utils.bounds import Factor, NotNegative, Positive
 
 
 def fastest(fast: float | None, length: int) -> float:
@@ -29,14 +30,6 @@ def fastest(fast: float | None, length: int) -> float:
     if fast is not None:
         return fast
     return 32.0 if length >= 2048 else max(2.0, length / 64)
-
-
-def check_turns(slow: float, fast: float | None) -> None:
-    if not 0 < slow < (2 if fast is None else fast):
-        raise ValueError(
-            f"beta_slow={slow}, beta_fast={fast}: turns, 0 < beta_slow < beta_fast; null for "
-            "beta_fast is 2 or more"
-        )
 
 
 def kept_by_turns(pairs: Pairs, slow: float, fast: float) -> Tensor:
@@ -68,16 +61,20 @@ def by_parts(
 
 
 class NTKByParts(Frequencies):
-    """The turns ramp, without a temperature. Raises ValueError unless 0 < beta_slow < beta_fast.
+    """The turns ramp, without a temperature. Raises ValueError unless beta_slow < beta_fast.
 
     Source: arXiv 2309.00071; Llama 3.1: arXiv 2407.21783
     """
 
     def __init__(
-        self, factor: float | None = 8.0, beta_slow: float = 1.0, beta_fast: float | None = None
+        self, factor: Factor | None = 8.0, beta_slow: Positive = 1.0, beta_fast: float | None = None
     ):
         super().__init__(factor)
-        check_turns(beta_slow, beta_fast)
+        if beta_slow >= (2 if beta_fast is None else beta_fast):
+            raise ValueError(
+                f"beta_slow={beta_slow}, beta_fast={beta_fast}: turns, beta_slow < beta_fast; null "
+                "for beta_fast is 2 or more"
+            )
         self.beta_slow, self.beta_fast = beta_slow, beta_fast
         self.kept: Kept = kept_by_turns
 
@@ -87,7 +84,7 @@ class NTKByParts(Frequencies):
 
 class YaRN(NTKByParts):
     """One of the ramps, and content logits heated by (slope ln s + 1)**2. Raises ValueError unless
-    0 < beta_slow < beta_fast, slope >= 0.
+    beta_slow < beta_fast.
 
     The authors' code multiplies cos and sin, and so queries and keys, by slope ln s + 1, which
     misses channels that do not turn. Source: arXiv 2309.00071
@@ -95,15 +92,13 @@ class YaRN(NTKByParts):
 
     def __init__(
         self,
-        factor: float | None = 8.0,
+        factor: Factor | None = 8.0,
         ramp: Literal["index", "turns"] = "index",
-        beta_slow: float = 1.0,
+        beta_slow: Positive = 1.0,
         beta_fast: float | None = None,
-        slope: float = 0.1,
+        slope: NotNegative = 0.1,
     ):
         super().__init__(factor, beta_slow, beta_fast)
-        if slope < 0:
-            raise ValueError(f"slope={slope}: at least 0, at which logits stay as they are")
         self.kept = kept_by_index if ramp == "index" else kept_by_turns
         self.slope = slope
 

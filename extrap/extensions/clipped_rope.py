@@ -18,20 +18,19 @@ from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.model.spectrum import Pairs
+from extrap.utils.bounds import Count
 
 
 class ClippedRoPE(Frequencies):
     """edge: smooth or hard; clipped: n, in each grid of frequencies; null: all pairs below one turn
     in L tokens, of which the authors clip .69.
 
-    Changes the model inside L, so it needs a short fine-tuning; it has no factor. Raises ValueError
-    for fewer than 1 pair; refuses a scheme if all its pairs make a turn. Source: arXiv 2602.05258
+    Changes the model inside L, so it needs a short fine-tuning; it has no factor. Refuses a
+    scheme if all its pairs make a turn. Source: arXiv 2602.05258
     """
 
-    def __init__(self, edge: Literal["smooth", "hard"] = "smooth", clipped: int | None = None):
+    def __init__(self, edge: Literal["smooth", "hard"] = "smooth", clipped: Count | None = None):
         super().__init__(1.0)
-        if clipped is not None and clipped < 1:
-            raise ValueError(f"clipped={clipped}: at least 1 pair, or null for those below a turn")
         self.edge, self.clipped = edge, clipped
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:

@@ -14,19 +14,17 @@ from torch import Tensor
 from extrap.extensions.base import Extension, Reader
 from extrap.extensions.effect import check_reads_on
 from extrap.model.gpt import GPT
+from extrap.utils.bounds import Count
 
 
 class Crop(Extension):
     """stride: predictions of one window; null stands for L / 2; 1 is exact, at L times the cost.
 
-    Works with every scheme, because no window exceeds L. Raises ValueError for a stride below 1.
-    Refuses a stride above L - 1, and a scheme whose layers together look less than L - stride
-    tokens back: a crop would hide nothing from it.
+    Works with every scheme, because no window exceeds L. Refuses a stride above L - 1, and a scheme
+    whose layers together look less than L - stride tokens back: a crop would hide nothing from it.
     """
 
-    def __init__(self, stride: int | None = None):
-        if stride is not None and stride < 1:
-            raise ValueError(f"stride={stride}: at least one prediction per window")
+    def __init__(self, stride: Count | None = None):
         self.stride = stride
 
     def __call__(self, model: GPT) -> Reader:

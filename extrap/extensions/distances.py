@@ -3,7 +3,7 @@
 from abc import abstractmethod
 
 from extrap.extensions.base import SchemeExtension
-from extrap.extensions.effect import check_acts, check_distances
+from extrap.extensions.effect import check_distances
 from extrap.extensions.window import check_defined
 from extrap.model.remapped import Remapped
 from extrap.model.scheme import Scheme
@@ -11,8 +11,7 @@ from extrap.model.scheme import Scheme
 
 class DistanceExtension(SchemeExtension):
     """A method that changes distances. Refuses schemes whose attention does not depend on the
-    distance in tokens, and schemes that it would not change, such as a bias clipped below the
-    width.
+    distance in tokens.
     """
 
     @abstractmethod
@@ -21,9 +20,7 @@ class DistanceExtension(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         check_defined(scheme)
         check_distances(scheme)
-        mapped = self.map(scheme)
-        check_acts(scheme, mapped)
-        return mapped
+        return self.map(scheme)
 
 
 def width_of(

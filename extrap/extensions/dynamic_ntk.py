@@ -23,18 +23,19 @@ from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Where
 from extrap.model.spectrum import Pairs, turns_pairs
 from extrap.model.wrapper import Rescored
+from extrap.utils.bounds import Factor
 
 
 class DynamicNTK(Frequencies):
     """factor: f of the formula above, as in transformers' "dynamic"; mode: sequence or row.
 
-    Rows record s(n). Row mode needs a scheme in which queries and keys alone turn. Raises
-    ValueError for a factor below 1. Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
+    Rows record s(n). Row mode needs a scheme in which queries and keys alone turn.
+    Source: https://www.reddit.com/r/LocalLLaMA/comments/14mrgpr
     """
 
     factor: float  # never null here
 
-    def __init__(self, factor: float = 1.0, mode: Literal["sequence", "row"] = "sequence"):
+    def __init__(self, factor: Factor = 1.0, mode: Literal["sequence", "row"] = "sequence"):
         super().__init__(factor)
         self.mode = mode
 
@@ -49,9 +50,7 @@ class DynamicNTK(Frequencies):
         if self.mode == "sequence":
             return scheme
         if any(turns_pairs(part) and not part.uses("rotate") for part in parts(scheme)):
-            raise self.refuse(
-                scheme, "mode=row turns queries and keys alone; mode=sequence works there"
-            )
+            raise ValueError("mode=row turns queries and keys alone; mode=sequence works there")
         return ByRow(scheme)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from extrap.extensions.base import SchemeExtension, check_factor, replace_parts, with_parts
+from extrap.extensions.base import SchemeExtension, replace_parts, with_parts
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape, Where
 from extrap.model.spectrum import Pairs, pairs, respectrum, still, turning_layers, turns_pairs
+from extrap.utils.bounds import Factor
 
 
 class Heat(Scheme):
@@ -27,14 +28,13 @@ class Heat(Scheme):
 
 class Frequencies(SchemeExtension):
     """A method on frequencies. factor: s; null is adaptive, s = max(1, T / L) in each forward of T
-    tokens. Raises ValueError for a factor below 1.
+    tokens.
 
     Works with all parts that turn pairs of channels, each by its own spectrum. Inside L it changes
     the model unless adaptive.
     """
 
-    def __init__(self, factor: float | None = 8.0):
-        check_factor(factor)
+    def __init__(self, factor: Factor | None = 8.0):
         self.factor = factor
 
     @abstractmethod
@@ -61,13 +61,13 @@ class Frequencies(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         turning = [pairs(part) for part in parts(scheme) if turns_pairs(part)]
         if not turning:
-            raise self.refuse(scheme, f"{still(scheme)}, so there are no frequencies to change")
+            raise ValueError(f"{still(scheme)}, so there are no frequencies to change")
         for p in turning:
             self.change(p, 1)  # raises now for options that do not fit the pairs
         kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
         heats = type(self).heat is not Frequencies.heat
         if all(kept) and not heats:
-            raise self.refuse(scheme, "it leaves every frequency there as it is")
+            raise ValueError("it leaves every frequency there as it is")
         extended = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change))
         if not heats:
             return extended

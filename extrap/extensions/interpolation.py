@@ -11,13 +11,14 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from extrap.extensions.base import SchemeExtension, check_factor, with_parts
+from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.extensions.effect import check_distances
 from extrap.extensions.probe import reads_coordinates
 from extrap.model.distance_maps import Divided
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import turns_pairs
+from extrap.utils.bounds import Factor
 
 
 class Squeezed(Scheme):
@@ -31,34 +32,35 @@ class Squeezed(Scheme):
         return t / self.by(len(t))
 
 
-def divided(extension: SchemeExtension, scheme: Scheme) -> Scheme:
-    """Returns the scheme squeezed in some layers alone. Raises ValueError unless attention depends
-    on the distance: all layers read positions that a scheme adds to tokens.
-    """
-    check_distances(scheme)
-    length = scheme.shape.length
-    return Divided(scheme.shape, scheme, lambda n: extension.effective(n, length))
-
-
 class Interpolation(SchemeExtension):
-    """factor: s; null is adaptive, s = max(1, T / L). Raises ValueError for a factor below 1.
+    """factor: s; null is adaptive, s = max(1, T / L).
 
     Works with rotary and sinusoidal schemes and other functions of a real coordinate; tables, clips
     and biases of distance have methods of their own. Changes the model inside L unless adaptive.
     Source: arXiv 2306.15595
     """
 
-    def __init__(self, factor: float | None = 8.0):
-        check_factor(factor)
+    def __init__(self, factor: Factor | None = 8.0):
         self.factor = factor
 
-    def extend(self, scheme: Scheme) -> Scheme:
+    def check(self, scheme: Scheme) -> None:
+        """Raises ValueError for a scheme that does not read squeezed coordinates."""
         if not any(turns_pairs(part) or reads_coordinates(part) for part in parts(scheme)):
-            raise self.refuse(
-                scheme, "nothing there is a function of a real coordinate (rotary, sinusoidal)"
+            raise ValueError(
+                "nothing there is a function of a real coordinate (rotary, sinusoidal)"
             )
-        shape = scheme.shape
-        return with_parts(scheme, Squeezed(shape, lambda n: self.effective(n, shape.length)))
+
+    def extend(self, scheme: Scheme) -> Scheme:
+        self.check(scheme)
+        return with_parts(scheme, Squeezed(scheme.shape, self._by(scheme.shape.length)))
 
     def extend_layers(self, scheme: Scheme) -> Scheme:
-        return divided(self, scheme)
+        """Divides distances. Raises ValueError unless attention depends on the distance: all layers
+        read positions that a scheme adds to tokens.
+        """
+        self.check(scheme)
+        check_distances(scheme)
+        return Divided(scheme.shape, scheme, self._by(scheme.shape.length))
+
+    def _by(self, length: int) -> Callable[[int], float]:
+        return lambda n: self.effective(n, length)

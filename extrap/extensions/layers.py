@@ -11,10 +11,11 @@ from dataclasses import replace
 
 import torch
 
-from extrap.model.scheme import Scheme, place
+from extrap.model.scheme import Scheme, Where, place
 from extrap.model.wrapper import Wrapper
 
-PLACES = 65
+ROWS = 129
+"""Queries of a probe of what a mask shows."""
 
 
 def global_layers(scheme: Scheme) -> set[int]:
@@ -27,16 +28,20 @@ def keys_seen(scheme: Scheme) -> dict[int, int]:
     """Returns {layer: keys}, the most keys that a query sees there, of queries at places L to
     4 L.
     """
-    shape, n = scheme.shape, 4 * scheme.shape.length
+    layers = range(scheme.shape.layers)
     if not scheme.uses("sees"):
-        return dict.fromkeys(range(shape.layers), n)
-    at = place(scheme, torch.arange(n, dtype=torch.float64))
-    rows = torch.linspace(shape.length, n - 1, PLACES).long().unique()
-    some = replace(at, q=at.q[rows], i=at.i[rows])
-    return {
-        layer: int(replace(some, layer=layer, memo={}).visible.sum(-1).max())
-        for layer in range(shape.layers)
-    }
+        return dict.fromkeys(layers, 4 * scheme.shape.length)
+    return {n: int(late_rows(scheme, n).visible.sum(-1).max()) for n in layers}
+
+
+def late_rows(scheme: Scheme, layer: int, n: int | None = None) -> Where:
+    """Returns some queries at places L to n, by default 4 L, against all n keys in one layer."""
+    shape = scheme.shape
+    n = 4 * shape.length if n is None else n
+    tokens, x = torch.zeros(1, n, dtype=torch.long), torch.zeros(1, 1, 1).expand(1, n, shape.dim)
+    whole = place(scheme, torch.arange(n, dtype=torch.float64), tokens=tokens).at_layer(layer, x)
+    rows = torch.linspace(shape.length, n - 1, ROWS).long().unique()
+    return replace(whole, q=whole.q[rows], i=whole.i[rows], memo={})
 
 
 class InLayers(Wrapper):

@@ -1,8 +1,8 @@
 """LongRoPE: a search finds a factor for every pair, by which the pair slows. arXiv 2402.13753.
 
 theta'_p = theta_p / long_p in texts longer than L, theta_p / short_p in others In texts longer than
-L content logits grow by 1 + ln s / ln L. extrap/runs/longrope_search.py searches for long_p. In the
-paper the first tokens of a text keep their positions; here and in transformers they do not.
+L content logits grow by 1 + ln s / ln L. extrap/extensions/longrope_search.py searches for long_p.
+In the paper the first tokens of a text keep their positions; here and in transformers they do not.
 
 Colour: plum
 """
@@ -15,26 +15,25 @@ from torch import Tensor
 from extrap.extensions.by_parts import by_parts, kept_by_index
 from extrap.extensions.frequencies import Frequencies
 from extrap.model.spectrum import Pairs
+from extrap.utils.bounds import Factor, Positive
+
+Slower = list[Positive]
 
 
 class LongRoPE(Frequencies):
     """factor: s; long, short: one number per pair. null for short: all 1, so that up to L nothing
     changes; for long: as YaRN.
 
-    transformers heats short texts too, for models fine-tuned so; here they stay as they are. Raises
-    ValueError for a factor below 1 and numbers of 0 or less; refuses a scheme with another number
-    of pairs. Source: arXiv 2402.13753
+    transformers heats short texts too, for models fine-tuned so; here they stay as they are.
+    Refuses a scheme with another number of pairs. Source: arXiv 2402.13753
     """
 
     factor: float  # never null here
 
     def __init__(
-        self, factor: float = 8.0, long: list[float] | None = None, short: list[float] | None = None
+        self, factor: Factor = 8.0, long: Slower | None = None, short: Slower | None = None
     ):
         super().__init__(factor)
-        for name, values in (("long", long), ("short", short)):
-            if values is not None and not all(value > 0 for value in values):
-                raise ValueError(f"{name}={values}: every factor must exceed 0")
         self.long, self.short = long, short
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:

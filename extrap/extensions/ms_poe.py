@@ -20,6 +20,7 @@ from extrap.extensions.dynamic_ntk import ByRow
 from extrap.model.parts import parts
 from extrap.model.rotary import Rotary, phase, turn
 from extrap.model.scheme import Scheme, Where
+from extrap.utils.bounds import Factor, Positive
 
 Ratios = Callable[[Tensor, Tensor, Where], Tensor]
 """(queries, keys before rotation, place) -> r (B, H)."""
@@ -31,30 +32,28 @@ class MsPoE(SchemeExtension):
 
     Works with members of the RoPE family whose pairs turn by theta_p per token. Changes the model
     inside L.
-    Raises ValueError unless 1 <= least < most and times is positive. Source: arXiv 2403.04797
+    Raises ValueError unless least < most. Source: arXiv 2403.04797
     """
 
-    def __init__(self, least: float = 1.2, most: float = 1.8, times: float = 4.0):
-        if not 1 <= least < most:
-            raise ValueError(f"least={least}, most={most}: 1 <= least < most")
-        if times <= 0:
-            raise ValueError(f"times={times}: above 0")
+    def __init__(self, least: Factor = 1.2, most: float = 1.8, times: Positive = 4.0):
+        if least >= most:
+            raise ValueError(f"least={least}, most={most}: least must be below most")
         self.least, self.most, self.times = least, most, times
 
     def extend(self, scheme: Scheme) -> Scheme:
         if scheme.shape.kv_heads not in (None, scheme.shape.heads):
-            raise self.refuse(scheme, "heads that share keys cannot be interpolated one by one")
+            raise ValueError("heads that share keys cannot be interpolated one by one")
         if scheme.shape.heads < 2:
-            raise self.refuse(scheme, "one head cannot be interpolated otherwise than the others")
+            raise ValueError("one head cannot be interpolated otherwise than the others")
         if not any(plain_rotary(part) for part in parts(scheme)):
-            raise self.refuse(scheme, "no queries and keys turn there by an angle per token")
+            raise ValueError("no queries and keys turn there by an angle per token")
         if any(isinstance(inner, ByRow) for inner in scheme.modules()):
-            raise self.refuse(scheme, "heads are ranked once for a text, and it turns row by row")
+            raise ValueError("heads are ranked once for a text, and it turns row by row")
         others = [part for part in parts(scheme) if not plain_rotary(part)]
         default = Scheme(scheme.shape).scale
         if any(p.uses("rotate", "temperature") or p.scale != default for p in others):
-            raise self.refuse(
-                scheme, "heads are ranked by <q, k> alone, which is not what its logits are made of"
+            raise ValueError(
+                "heads are ranked by <q, k> alone, which is not what its logits are made of"
             )
         return replace_parts(scheme, plain_rotary, partial(PerHead, self.ratios))
 

@@ -21,6 +21,7 @@ from torch import Tensor
 from extrap.extensions.base import Extension, Reader
 from extrap.model.gpt import GPT
 from extrap.model.scheme import wide
+from extrap.utils.bounds import Fraction, NotNegative
 
 LOWEST = -100.0  # a smaller logarithm of a probability counts as that of 0
 
@@ -37,34 +38,20 @@ class NBCE(Extension):
     One reading serves L - window predictions, and the first follows S_k directly; earlier
     predictions have readings of their own, of the text up to there. Up to L tokens the model reads
     as it is. Memory is linear in T; L - window predictions cost T / L forwards of L tokens. Works
-    with every scheme and changes each: the first predictions of a reading follow the cut. Raises
-    ValueError for beta < 0, top_p outside (0, 1] and stickiness < 0. Source:
-    https://kexue.fm/archives/9617
+    with every scheme and changes each: the first predictions of a reading follow the cut.
+    Source: https://kexue.fm/archives/9617
     """
 
     def __init__(
         self,
         pool: Literal["entropy", "mean"] = "entropy",
-        beta: float | None = 0.25,
-        top_p: float = 0.95,
-        stickiness: float = 0.1,
+        beta: NotNegative | None = 0.25,
+        top_p: Fraction = 0.95,
+        stickiness: NotNegative = 0.1,
         window: int | None = None,
     ):
-        if beta is not None and beta < 0:
-            raise ValueError(
-                f"beta={beta}: at least 0, or null for one less than there are contexts"
-            )
-        if not 0 < top_p <= 1:
-            raise ValueError(f"top_p={top_p}: a share of probability above 0 and at most 1")
-        if stickiness < 0:
-            raise ValueError(f"stickiness={stickiness}: at least 0")
-        self.pool, self.beta, self.top_p, self.stickiness, self.window = (
-            pool,
-            beta,
-            top_p,
-            stickiness,
-            window,
-        )
+        self.pool, self.beta, self.window = pool, beta, window
+        self.top_p, self.stickiness = top_p, stickiness
 
     def __call__(self, model: GPT) -> Reader:
         L = model.scheme.shape.length

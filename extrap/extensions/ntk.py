@@ -21,6 +21,7 @@ from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.model.spectrum import Pairs
+from extrap.utils.bounds import Factor, NotNegative
 
 
 def bloc97(pairs: Pairs, s: float) -> Tensor:
@@ -53,15 +54,12 @@ class NTKFixed(Frequencies):
 
 class NTKMixed(Frequencies):
     """b: the shape of the slowing over the pairs; 0.625 in the text, 0.75 in the author's code.
-    Raises ValueError for b < 0.
 
     Source: https://kexue.fm/archives/9706
     """
 
-    def __init__(self, factor: float | None = 8.0, b: float = 0.625):
+    def __init__(self, factor: Factor | None = 8.0, b: NotNegative = 0.625):
         super().__init__(factor)
-        if b < 0:
-            raise ValueError(f"b={b}: at least 0, so that it slows slow pairs most")
         self.b = b
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:

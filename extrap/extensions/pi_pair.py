@@ -4,22 +4,24 @@ A probe rather than a method: within L it shows which pairs need their resolutio
 together are interpolation.
 """
 
+from typing import Annotated
+
+from annotated_types import Ge
 from torch import Tensor
 
 from extrap.extensions.frequencies import Frequencies
 from extrap.model.spectrum import Pairs
+from extrap.utils.bounds import Factor
 
 
 class PairInterpolation(Frequencies):
     """pair: p, counted from 0, the fastest, in each grid of frequencies; null stands for all pairs.
 
-    Raises ValueError for a factor below 1 and a pair below 0; refuses a scheme with fewer pairs.
+    Refuses a scheme with fewer pairs.
     """
 
-    def __init__(self, factor: float | None = 8.0, pair: int | None = 0):
+    def __init__(self, factor: Factor | None = 8.0, pair: Annotated[int, Ge(0)] | None = 0):
         super().__init__(factor)
-        if pair is not None and pair < 0:
-            raise ValueError(f"pair={pair}: counted from 0")
         self.pair = pair
 
     def theta(self, pairs: Pairs, s: float) -> Tensor:

@@ -1,25 +1,44 @@
-"""PoSE: skip-wise positions while tuning, so that windows of L tokens teach distances of factor L.
-arXiv 2309.10400.
+"""Tuning on windows of L tokens whose coordinates spread over the longer text, so that all of its
+distances come up. Coordinates in training, below `most` = factor L, for n tokens:
 
-training: coordinates 0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2,
-    u uniform in 0 .. factor L - n, drawn anew for each forward and shared by the texts of a batch
-reading: coordinates as they are, under the method of the tuning (interpolation in the paper)
-Neighbours stay neighbours in both chunks. The paper skips text as well: its second chunk comes from
-later in the text. Here the text stays whole.
+PoSE            0 .. r - 1, r + u .. n - 1 + u;   r uniform in 1 .. (n + 1) / 2, u uniform in
+                0 .. most - n
+RandomisedYaRN  t_1 < .. < t_n, a sorted random subset of 0 .. most - 1
+EndPrompt       0 .. n - m - 1, most - m .. most - 1;   m = terminal
+
+Draws are new for each forward, shared by the texts of a batch, and come from torch's CPU generator.
+Reading has coordinates as they are, under the method of the tuning.
 """
 
+from abc import abstractmethod
 from copy import deepcopy
 
 import torch
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
+from extrap.extensions.by_parts import YaRN
 from extrap.model.scheme import Scheme, Shape
 from extrap.model.spectrum import frequencies_used
 
 
-class Skipwise(Scheme):
-    """Coordinates of two chunks in training, below `most` in all. Draws from torch's CPU generator.
+class LaidOut(Scheme):
+    """Coordinates of training, below `most`; those of reading stay as they are."""
+
+    def __init__(self, shape: Shape, most: int):
+        super().__init__(shape)
+        self.most = most
+
+    def positions(self, t: Tensor) -> Tensor:
+        return self.lay_out(t) if self.training and len(t) < self.most else t
+
+    @abstractmethod
+    def lay_out(self, t: Tensor) -> Tensor:
+        """Returns the coordinates in training of tokens at t = 0 .. n - 1."""
+
+
+class Skipwise(LaidOut):
+    """Coordinates of two chunks, both of which keep their neighbours.
 
     Kind: modifier
     Used by: -
@@ -27,25 +46,56 @@ class Skipwise(Scheme):
     Source: arXiv 2309.10400
     """
 
-    def __init__(self, shape: Shape, most: int):
-        super().__init__(shape)
-        self.most = most
-
-    def positions(self, t: Tensor) -> Tensor:
+    def lay_out(self, t: Tensor) -> Tensor:
         n = len(t)
-        if not self.training or n < 2 or n >= self.most:
-            return t
         first = int(torch.randint(1, (n + 1) // 2 + 1, ()))
         skipped = int(torch.randint(0, self.most - n + 1, ()))
         return torch.where(torch.arange(n, device=t.device) < first, t, t + skipped)
+
+
+class Subset(LaidOut):
+    """Coordinates that are a sorted random subset of those below `most`.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; training met distances up to `most`
+    Source: arXiv 2606.23687
+    """
+
+    def lay_out(self, t: Tensor) -> Tensor:
+        return torch.randperm(self.most)[: len(t)].sort().values.to(t)
+
+
+class Terminal(LaidOut):
+    """Coordinates whose last `terminal` stand at the end of `most`.
+
+    Kind: modifier
+    Used by: -
+    Past L: defined; training met the distances of both parts
+    Source: arXiv 2605.14589
+    """
+
+    def __init__(self, shape: Shape, most: int, terminal: int):
+        super().__init__(shape, most)
+        if not 1 <= terminal < shape.length:
+            raise ValueError(
+                f"terminal={terminal}: from 1 to {shape.length - 1}, below the training length"
+            )
+        self.terminal = terminal
+
+    def lay_out(self, t: Tensor) -> Tensor:
+        n = len(t)
+        last = torch.arange(n, device=t.device) >= n - self.terminal
+        return torch.where(last & (n > self.terminal), t + self.most - n, t)
 
 
 class PoSE(SchemeExtension):
     """method: the extension to tune for; its factor is the length to tune for, over L.
 
     Tuning uses windows of L tokens (tuned_at = 1) unless finetune.factor overrides it; untuned PoSE
-    is its method. Raises ValueError for a method that follows the length of the text, or whose
-    factor is at most 1. Source: arXiv 2309.10400
+    is its method. The paper skips text as well: its second chunk comes from later in the text, and
+    here the text stays whole. Raises ValueError for a method that follows the length of the text,
+    or whose factor is at most 1. Source: arXiv 2309.10400
     """
 
     layers = "all"
@@ -83,6 +133,40 @@ class PoSE(SchemeExtension):
                 "tokens"
             )
         return extended
+
+
+class RandomisedYaRN(PoSE):
+    """method: YaRN with its options. PoSE skips positions once in a text, this method at every
+    token.
+
+    The paper raises the range of positions during tuning (a curriculum); here it is factor L from
+    the first step on. Raises ValueError for another method, and as PoSE does. Source: arXiv
+    2606.23687
+    """
+
+    def __init__(self, method: YaRN):
+        super().__init__(method)
+        if not isinstance(method, YaRN):
+            raise ValueError(f"method={type(method).__name__}: give YaRN; for others take pose")
+
+    def positions(self, shape: Shape, most: int) -> Scheme:
+        return Subset(shape, most)
+
+
+class EndPrompt(PoSE):
+    """method: as in PoSE; terminal: m, tokens at the end (we could not read the paper's number).
+
+    Distances between n and factor L - n never come up. The paper appends a short prompt of its own
+    as the second part; here it is the last m tokens of the window, and the text stays whole. Raises
+    ValueError as PoSE does, and NotApplicable unless 1 <= m < L. Source: arXiv 2605.14589
+    """
+
+    def __init__(self, method: SchemeExtension, terminal: int = 8):
+        super().__init__(method)
+        self.terminal = terminal
+
+    def positions(self, shape: Shape, most: int) -> Scheme:
+        return Terminal(shape, most, self.terminal)
 
 
 def _draws_its_own(scheme: Scheme) -> bool:

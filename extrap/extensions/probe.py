@@ -10,7 +10,7 @@ from copy import deepcopy
 import torch
 from torch import Tensor, nn
 
-from extrap.model.scheme import OutOfRange, Scheme, Where, attend_rows, place
+from extrap.model.scheme import Scheme, Where, attend_rows, place
 
 SAME = 1e-9
 SHIFT = 977.0
@@ -91,12 +91,10 @@ def responses(scheme: Scheme, t: Tensor, embedded: bool = False) -> Iterator[Ten
     """Yields, layer by layer, the attention output of the last token at coordinates t (T,): (H,
     rows, D), float64; memory is linear in T.
 
-    embedded: adds to queries, keys and values what the scheme adds to tokens, and returns a few
-    earlier rows as well.
+    embedded: adds to queries, keys and values what the scheme adds to tokens, returns a few earlier
+    rows as well, and one more channel that tells which keys a row sees.
     """
     g, T, shape = torch.Generator().manual_seed(0), len(t), scheme.shape
-    if embedded and float(t.max()) >= scheme.limit:
-        raise OutOfRange(f"position {t.max():g} lies past {scheme.limit:g}")
     scheme = redrawn(scheme, g)
     (q, k, v), x, tokens = inputs(scheme, T, g)
     at = place(scheme, t, tokens=tokens)
@@ -123,10 +121,12 @@ def _read(
     q, k = scheme.rotate(q, k, at)
     of_rows = []
     for i in rows:
-        one, keys = at.block(i, i + 1), slice(i + 1)
-        of_rows.append(
-            attend_rows(scheme, q[:, :, i : i + 1], k[:, :, keys], v[:, :, keys], one)[0]
-        )
+        here, keys = at.block(i, i + 1), slice(i + 1)
+        o = attend_rows(scheme, q[:, :, i : i + 1], k[:, :, keys], v[:, :, keys], here)[0]
+        if embedded:
+            seen = (here.visible * (here.j + 1.0).sqrt()).sum()
+            o = torch.cat([o, seen.expand(len(o), 1, 1)], -1)
+        of_rows.append(o)
     return torch.cat(of_rows, 1)
 
 

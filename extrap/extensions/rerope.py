@@ -8,10 +8,16 @@ change the model if w < L.
 Colour: red
 """
 
-from extrap.extensions.base import check_factor
+from typing import Annotated
+
+from annotated_types import Gt
+
 from extrap.extensions.distances import DistanceExtension, width_of
 from extrap.model.distance_maps import Constant, Leaky
 from extrap.model.scheme import Scheme
+from extrap.utils.bounds import Factor
+
+Divisor = Annotated[float, Gt(1)]
 
 
 class ReRoPE(DistanceExtension):
@@ -30,16 +36,18 @@ class LeakyReRoPE(DistanceExtension):
 
     k null: (s L - 1 - w) / (L - 1 - w) with the factor s; the farthest key of s L tokens then lies
     at L - 1, the farthest distance of training. With a k, the factor plays no part, and rows record
-    the factor of this k. Raises ValueError for a factor below 1 and for k <= 1, which is no slower.
+    the factor of this k.
     Source: https://kexue.fm/archives/9708
     """
 
     factor: float  # never null here
 
-    def __init__(self, factor: float = 8.0, width: int | None = None, k: float | None = None):
-        check_factor(factor)
-        if k is not None and k <= 1:
-            raise ValueError(f"k={k}: must exceed 1, so that far distances grow more slowly")
+    def __init__(
+        self,
+        factor: Factor = 8.0,
+        width: int | None = None,
+        k: Divisor | None = None,
+    ):
         self.factor, self.width, self.k = factor, width, k
 
     def effective(self, n: int, length: int) -> float:

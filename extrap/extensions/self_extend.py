@@ -7,10 +7,10 @@ comes nearer than a near one.
 Colour: green
 """
 
-from extrap.extensions.base import check_factor
 from extrap.extensions.distances import DistanceExtension, width_of
 from extrap.model.distance_maps import Grouped
 from extrap.model.scheme import Scheme
+from extrap.utils.bounds import Factor
 
 
 class SelfExtend(DistanceExtension):
@@ -18,14 +18,13 @@ class SelfExtend(DistanceExtension):
 
     group null: the smallest divisor of W that keeps every distance among factor L tokens below L,
     as in training. With a group, the factor plays no part, and rows record the factor up to which
-    that group keeps distances below L. Raises ValueError for a factor below 1. Refuses a group that
+    that group keeps distances below L. Refuses a group that
     does not divide W, and a W without a large enough divisor. Source: arXiv 2401.01325
     """
 
     factor: float  # never null here
 
-    def __init__(self, factor: float = 8.0, window: int | None = None, group: int | None = None):
-        check_factor(factor)
+    def __init__(self, factor: Factor = 8.0, window: int | None = None, group: int | None = None):
         self.factor, self.window, self.group = factor, window, group
 
     def effective(self, n: int, length: int) -> float:

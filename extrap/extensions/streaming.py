@@ -11,7 +11,9 @@ Colour: petrol
 """
 
 from abc import abstractmethod
+from typing import Annotated
 
+from annotated_types import Ge
 from torch import Tensor
 
 from extrap.extensions.base import SchemeExtension, with_parts
@@ -20,6 +22,7 @@ from extrap.extensions.window import check_defined
 from extrap.model.distance_maps import Constant, InCache
 from extrap.model.remapped import Remapped
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.utils.bounds import Count
 
 
 class SinksAndRecent(Scheme):
@@ -42,15 +45,10 @@ class SinksAndRecent(Scheme):
 class Streaming(SchemeExtension):
     """sinks: S, first tokens (BOS among them) that stay visible; recent: R, null stands for L - S.
 
-    Raises ValueError for fewer than 0 sinks or fewer than 1 recent token; refuses more than L
-    tokens together.
+    Refuses more than L tokens together.
     """
 
-    def __init__(self, sinks: int = 4, recent: int | None = None):
-        if sinks < 0:
-            raise ValueError(f"sinks={sinks}: at least 0")
-        if recent is not None and recent < 1:
-            raise ValueError(f"recent={recent}: a query sees itself, so at least 1")
+    def __init__(self, sinks: Annotated[int, Ge(0)] = 4, recent: Count | None = None):
         self.sinks, self.recent = sinks, recent
 
     @abstractmethod

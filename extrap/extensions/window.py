@@ -8,32 +8,26 @@ loss explodes once a window hides it.
 Colour: olive
 """
 
-from dataclasses import replace
-
-import torch
-
 from extrap.extensions.base import SchemeExtension, with_parts
-from extrap.model.scheme import Scheme, Size, place
+from extrap.extensions.layers import late_rows
+from extrap.model.scheme import Scheme, Size
 from extrap.schemes.window import Window
 
 
 class Windowed(SchemeExtension):
-    """width: W in tokens, the query among them; null stands for L. Raises ValueError for a width
-    below 1.
+    """width: W in tokens, the query among them; null stands for L.
 
     Refuses schemes that see no farther anyway. Source: https://kexue.fm/archives/9431
     """
 
     def __init__(self, width: Size | None = None):
-        if width is not None and width < 1:
-            raise ValueError(f"width={width}: a query sees itself, so at least 1")
         self.width = width
 
     def extend(self, scheme: Scheme) -> Scheme:
         check_defined(scheme)
         window = Window(scheme.shape, self.width)
         if not hides(window, scheme):
-            raise self.refuse(scheme, f"it sees no farther than {window.width} tokens as it is")
+            raise ValueError(f"it sees no farther than {window.width} tokens as it is")
         return with_parts(scheme, window)
 
 
@@ -45,7 +39,6 @@ def check_defined(scheme: Scheme) -> None:
 
 def hides(window: Window, scheme: Scheme) -> bool:
     """True if the window hides a token that some layer of the scheme sees, at 4 windows' length."""
-    n = 4 * max(window.width, scheme.shape.length)
-    last = place(scheme, torch.arange(n, dtype=torch.float64)).block(n - 1, n)
-    layers = (replace(last, layer=layer) for layer in range(scheme.shape.layers))
-    return any(bool((at.visible & ~window.sees(at)).any()) for at in layers)
+    n, layers = 4 * max(window.width, scheme.shape.length), range(scheme.shape.layers)
+    late = (late_rows(scheme, layer, n) for layer in layers)
+    return any(bool((at.visible & ~window.sees(at)).any()) for at in late)

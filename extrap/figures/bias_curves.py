@@ -5,10 +5,17 @@ Added logits of the first layer; most schemes share them among layers. Beyond th
 training ever looked.
 """
 
-from extrap.figures.drawing.axes import mark_training, note
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.style import INKS, style_of
-from extrap.figures.drawing.titles import entitle, legend_beside
+from extrap.figures.drawing import (
+    INKS,
+    entitle,
+    leftmost,
+    legend_beside,
+    lowest,
+    mark_training,
+    note,
+    style_of,
+    wrapped,
+)
 from extrap.results.series import select, series
 
 NEEDS = {"task": "diagnostics", "metric": "bias"}
@@ -33,7 +40,7 @@ def draw(rows):
                 stroke = {"color": ink, "linestyle": line, "linewidth": width}
                 panel.plot(curve.index + 1, curve, label=label, **stroke)
         panel.set_xscale("log", base=2)
-        panel.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        panel.xaxis.set_major_formatter("{x:g}")
         mark_training(panel, [int(s.rows["train_length"].iloc[0])])
         panel.set_title(s.label, color=style_of(s).text)
         panel.set_xlabel("distance + 1 (tokens)" if lowest(panel) else "")

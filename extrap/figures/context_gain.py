@@ -9,7 +9,7 @@ ignores its context and is marked "below the gate". Conventions of arXiv 2305.19
 import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.axes import QUIET, spread_note
+from extrap.figures.drawing import QUIET, spread_note
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.series import select
 
@@ -21,19 +21,11 @@ CUT = 0.3
 def draw(rows):
     rows = select(rows, **NEEDS)
     drawn = pd.concat([rows[rows["protocol"] == "full"], over_crop(rows)])
-    note = spread_note(rows, "bands: 95 % bootstrap over documents")
-    return length_figure(
-        drawn,
-        PANELS,
-        "change of loss (nats per token)",
-        "What more context is worth",
-        f"{note} · above {CUT:g} is cut off",
-        size=(2.5, 2.5),
-        gap=0.3,
-        limits=(1.25 * float(drawn["value"].min()), CUT),
-        across="visible context (tokens)",
-        also=zero,
-    )
+    note = f"{spread_note(rows, 'bands: 95 % bootstrap over documents')} · above {CUT:g} is cut off"
+    form = {"size": (2.5, 2.5), "gap": 0.3, "limits": (1.25 * float(drawn["value"].min()), CUT)}
+    form |= {"across": "visible context (tokens)", "also": zero}
+    what, title = "change of loss (nats per token)", "What more context is worth"
+    return length_figure(drawn, PANELS, what, title, note, **form)
 
 
 def zero(panel, protocol: str) -> None:
@@ -41,8 +33,8 @@ def zero(panel, protocol: str) -> None:
 
 
 def over_crop(rows):
-    """The gain of the whole context less that of its last L tokens, 0 at L itself; paired by run
-    and reader, without the interval of documents, which rows do not hold for it.
+    """Returns the gain of the whole context less that of its last L tokens, 0 at L; paired by
+    run and reader, without an interval, which rows do not hold for it.
     """
     rows = rows.assign(factor=rows["factor"].fillna(1.0))
     place = ["run", "extension", "factor", "length"]

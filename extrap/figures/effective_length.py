@@ -11,19 +11,15 @@ by their average, a geometric mean over the tasks that they have.
 import numpy as np
 from matplotlib import colormaps
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.page import POINT, text_width
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import POINT, WIDTH, entitle, note, panels, style_of, text_width
 from extrap.results.effective import Effective
 from extrap.results.series import series
 from extrap.results.summary import reach
 
 NEEDS = {"task": "kv", "metric": "accuracy", "extension": "direct", "seen": "retrieval"}
 OF = " at several lengths"
-CELL = 0.62
-LINE = 0.3
+CELL, LEAST, LINE = 0.62, 0.52, 0.3
+"""Inches: width of a cell, its least width on a narrow page, height."""
 MOST = 16
 """Multiple of L at which the colours end."""
 
@@ -35,34 +31,35 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = rows[rows["extension"] == "direct"]
     found = {s.label: s for s in series(rows.assign(status="ok"))}
-    table = reach(rows)
-    lines: dict[str, list[Effective]] = {}
+    table, lines = reach(rows), {}
     for label in table.index:
         length = float(found[label].rows["train_length"].iloc[0])
-        lines[label] = [_over(cell, length) for cell in table.loc[label]]
-    averages = {label: _average(cells) for label, cells in lines.items()}
-    order = sorted(lines, key=lambda label: (-averages[label].tokens, label))
+        cells = [_over(cell, length) for cell in table.loc[label]]
+        lines[label] = [(cell, _interval(cell)) for cell in cells] + [_average(cells)]
+    order = sorted(lines, key=lambda label: (-lines[label][-1][0].tokens, label))
     columns = [*table.columns, *(["average"] if table.shape[1] > 1 else [])]
     left = 0.25 + POINT * text_width(order, 7.5)
-    head = 0.75 * POINT * text_width(columns, 7) + 0.5
-    size, margins = (CELL * len(columns), LINE * len(order)), {"left": left, "top": head, "gap": 0}
-    margins |= {"right": max(0.15, head - CELL / 2), "least": 0.52 * len(columns)}
-    figure, ((panel,),) = panels((1, 1), size, **margins)
-    panel.set(xlim=(0, len(columns)), ylim=(len(order), 0), xticks=[], yticks=[])
-    panel.grid(visible=False)
-    panel.spines[:].set_visible(False)
-    for j, place in enumerate(columns):
-        panel.text(j + 0.4, -0.1, place, ha="left", va="bottom", rotation=45, fontsize=7)
-    for i, label in enumerate(order):
-        ink = style_of(found[label]).text
-        panel.text(-0.1, i + 0.5, label, ha="right", va="center", fontsize=7.5, color=ink)
-        cells = lines[label]
-        for j, cell in enumerate(cells):
-            _cell(panel, j, i, cell, _interval(cell))
-        if len(columns) > len(cells):
-            known = sum(not np.isnan(cell.tokens) for cell in cells)
-            some = f"of {known} tasks" if known < len(cells) else ""
-            _cell(panel, len(cells), i, averages[label], some)
+    wide = POINT * text_width(columns, 7)
+    head, most, turn, page = 0.75 * wide + 0.5, len(columns), 45, WIDTH.get() or 99
+    right = max(0.15, head - CELL / 2)
+    if left + LEAST * most + right > page:  # columns go into several blocks
+        right, head, turn = 0.15, wide + 0.5, 90
+        most = min(most, max(1, int((page - left - right) / LEAST)))
+    blocks = [columns[k : k + most] for k in range(0, len(columns), most)]
+    margins = {"left": left, "right": right, "top": head, "between": head - 0.3}
+    size = (CELL * most, LINE * len(order))
+    figure, axes = panels((len(blocks), 1), size, least=LEAST * most, **margins)
+    for b, panel in enumerate(axes[:, 0]):
+        panel.set(xlim=(0, most), ylim=(len(order), 0), xticks=[], yticks=[])
+        panel.grid(visible=False)
+        panel.spines[:].set_visible(False)
+        for j, place in enumerate(blocks[b]):
+            panel.text(j + 0.4, -0.1, place, ha="left", va="bottom", rotation=turn, fontsize=7)
+        for i, label in enumerate(order):
+            ink = style_of(found[label]).text
+            panel.text(-0.1, i + 0.5, label, ha="right", va="center", fontsize=7.5, color=ink)
+            for j in range(len(blocks[b])):
+                _cell(panel, j, i, *lines[label][b * most + j])
     words = "length over L up to which 85 % of the score at L is kept, ≥: at least; below it its "
     words += "95 % interval, from 3 seeds on · average: geometric mean"
     entitle(figure, "Effective length by task", f"{note(rows)} · {words}")
@@ -74,11 +71,12 @@ def _over(length: Effective, unit: float) -> Effective:
     return Effective(length.tokens / unit, length.low / unit, length.high / unit, length.least)
 
 
-def _average(cells: list[Effective]) -> Effective:
-    """Returns the geometric mean of the cells that are known, without an interval."""
+def _average(cells: list[Effective]) -> tuple[Effective, str]:
+    """Returns the geometric mean of the cells that are known, and of how many if not of all."""
     known = [cell for cell in cells if not np.isnan(cell.tokens)]
-    mean = 2 ** np.mean(np.log2([cell.tokens for cell in known]))
-    return Effective(float(mean), np.nan, np.nan, any(cell.least for cell in known))
+    mean = float(2 ** np.mean(np.log2([cell.tokens for cell in known])))
+    some = f"of {len(known)} tasks" if len(known) < len(cells) else ""
+    return Effective(mean, np.nan, np.nan, any(cell.least for cell in known)), some
 
 
 def _interval(cell: Effective) -> str:

@@ -7,9 +7,8 @@ length. log-n heats logits so that it stays flat. https://kexue.fm/archives/8823
 
 import numpy as np
 
-from extrap.figures.drawing.axes import mark_training, note
+from extrap.figures.drawing import entitle, mark_training, note
 from extrap.figures.drawing.diagnostics import state_panels
-from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "entropy"}
@@ -17,8 +16,11 @@ NEEDS = {"task": "diagnostics", "metric": "entropy"}
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    longest = rows.groupby("run")["length"].transform("max")
-    rows = _over_layers(rows[rows["length"] == longest])
+    rows = rows[rows["length"] == rows.groupby("run")["length"].transform("max")]
+    # layers and inputs are no independent samples, so that no interval is kept
+    kept = [c for c in rows.columns if c not in ("layer", "value", "low", "high")]
+    rows = rows.groupby(kept, dropna=False, sort=False)["value"].mean().reset_index()
+    rows = rows.assign(low=np.nan, high=np.nan, layer=np.nan)
     means = {"band": 0, "thin": False}
     figure, axes = state_panels(rows, "at", "keys seen", "entropy / ln n", 1.9, **means)
     for panel in axes.flat:
@@ -26,12 +28,3 @@ def draw(rows):
     words = f"{note(rows)} · means over layers and seeds · dotted: the training length"
     entitle(figure, "Entropy of attention as the text grows", words)
     return figure
-
-
-def _over_layers(rows):
-    """One row per run and place; layers and inputs are no independent samples of one another, so no
-    interval is kept.
-    """
-    kept = [c for c in rows.columns if c not in ("layer", "value", "low", "high")]
-    out = rows.groupby(kept, dropna=False, sort=False)["value"].mean().reset_index()
-    return out.assign(low=np.nan, high=np.nan, layer=np.nan)

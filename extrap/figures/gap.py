@@ -5,9 +5,8 @@ curve crosses the dashed line, what the model reads across the gap costs more th
 line is the plain reader's: a method may have spoilt its own without any gap.
 """
 
-from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing import Style, method_style, spread_note, style_of
 from extrap.figures.drawing.length_panels import length_figure
-from extrap.figures.drawing.style import Style, method_style, style_of
 from extrap.results.series import Series, select, series
 
 NEEDS = {"task": "gap", "metric": "nll", "protocol": "jump", "seen": "text"}
@@ -21,7 +20,7 @@ def draw(rows):
     one_scheme = len({s.scheme for s in found}) == 1 < len(found)
 
     def style(s: Series) -> Style:
-        """That of the method where one scheme is read in several ways."""
+        """Returns the style of the method where one scheme is read in several ways."""
         method = s.extension.partition(",")[0]
         return method_style(method, s.ok) if one_scheme else style_of(s)
 
@@ -33,17 +32,8 @@ def draw(rows):
                 panel.axhline(own["value"].mean(), label="no context", **dashed)
 
     note = spread_note(rows, "bands: 95 % bootstrap over documents")
-    return length_figure(
-        rows,
-        {"jump": ""},
-        "nats per token",
-        "Loss after a jump of the coordinates",
-        f"{note} · dashed: plain, without the first half",
-        size=(3.6, 2.5),
-        gap=0,
-        limits=None,
-        across="the second half begins at",
-        also=no_context,
-        style=style,
-        names=lambda found: [s.label for s in found],
-    )
+    note += " · dashed: plain, without the first half"
+    form = {"size": (3.6, 2.5), "gap": 0, "limits": None, "also": no_context, "style": style}
+    form |= {"across": "the second half begins at", "names": lambda found: [s.label for s in found]}
+    title = "Loss after a jump of the coordinates"
+    return length_figure(rows, {"jump": ""}, "nats per token", title, note, **form)

@@ -4,9 +4,8 @@
 receptive field. arXiv 2212.10356.
 """
 
-from extrap.figures.drawing.axes import level, spread_note
+from extrap.figures.drawing import entitle, level, spread_note
 from extrap.figures.drawing.diagnostics import state_panels
-from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "gradient"}

@@ -7,7 +7,7 @@ interval here, as trials are shared by depths; three and more have a t-interval.
 
 import numpy as np
 
-from extrap.figures.drawing.axes import spread_note
+from extrap.figures.drawing import spread_note
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.rows import comparable
 from extrap.results.series import select
@@ -20,14 +20,11 @@ PROTOCOLS = {
 
 
 def means(rows):
-    """Rows whose values are means over depths, one per run, extension, protocol and length, without
-    intervals.
-    """
+    """Returns means over depths, a row per run, extension, protocol and length, no intervals."""
     rows = comparable(select(rows, **NEEDS)).dropna(subset="depth")
     key = ["run", "extension", "factor", "protocol", "length"]
-    return rows.assign(
-        value=rows.groupby(key, dropna=False)["value"].transform("mean"), low=np.nan, high=np.nan
-    ).drop_duplicates(key)
+    values = rows.groupby(key, dropna=False)["value"].transform("mean")
+    return rows.assign(value=values, low=np.nan, high=np.nan).drop_duplicates(key)
 
 
 def draw(rows):

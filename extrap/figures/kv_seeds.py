@@ -4,13 +4,19 @@ Seeds that missed the gate at the training length are grey. Nothing is averaged 
 best seed is picked. Conventions of arXiv 2402.09371 (variance over seeds).
 """
 
-from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    SHARE,
+    entitle,
+    leftmost,
+    length_axis,
+    lowest,
+    mark_training,
+    note,
+    style_of,
+    wrapped,
+)
 from extrap.figures.kv_length import means
-from extrap.results.series import seeds, series
+from extrap.results.series import seeds, select, series
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 MAKE, OF = " seed=0,1,2", " of several seeds"
@@ -22,19 +28,17 @@ def enough(rows) -> bool:
 
 
 def draw(rows):
-    rows = means(rows)
-    rows = rows[rows["protocol"] == "records"].assign(mark=lambda r: r["status"])
-    found, styles = series(rows.assign(status="ok")), {}
-    for s in series(rows):
-        styles |= {run: style_of(s) for run in s.rows["run"].unique()}
+    rows = select(means(rows), protocol="records")
+    rows = rows.assign(mark=rows["status"])
+    found = series(rows.assign(status="ok"))
+    styles = {run: style_of(s) for s in series(rows) for run in s.rows["run"].unique()}
     margins = {"right": 0.3, "gap": 0.2, "between": 0.72, "top": 0.86}
     figure, axes = wrapped(len(found), ACROSS, (1.5, 1.5), **margins)
     for panel, s in zip(axes, found, strict=True):
         train_lengths = sorted(s.rows["train_length"].unique())
         for run, values in seeds(s.rows, "length").items():
             stroke = {"color": styles[run].colour, "linestyle": styles[run].line}
-            stroke |= {"linewidth": 0.8, "alpha": 0.9}
-            panel.plot(values.index, values, label=str(run), **stroke)
+            panel.plot(values.index, values, label=run, linewidth=0.8, alpha=0.9, **stroke)
         length_axis(panel, rows["length"], train_lengths)
         mark_training(panel, train_lengths)
         panel.set_ylim(SHARE)
@@ -43,9 +47,6 @@ def draw(rows):
         panel.set_ylabel("accuracy" if leftmost(panel) else "")
         panel.tick_params(labelleft=leftmost(panel))
         panel.tick_params(axis="x", labelsize=6)
-    entitle(
-        figure,
-        "Every seed",
-        f"{note(rows)} · records, mean over depths; (number of seeds); grey: below the gate",
-    )
+    below = "records, mean over depths; (number of seeds); grey: below the gate"
+    entitle(figure, "Every seed", f"{note(rows)} · {below}")
     return figure

@@ -7,16 +7,23 @@ task. Dotted: naming values at random. Conventions of arXiv 2305.19466 (figure 3
 """
 
 import math
-from dataclasses import replace
 
-from extrap.figures.drawing.axes import DOTS, QUIET, note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.palette import BELOW_GATE
-from extrap.figures.drawing.style import Style, style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    BELOW_GATE,
+    DOTS,
+    QUIET,
+    SHARE,
+    End,
+    Style,
+    entitle,
+    label_ends,
+    leftmost,
+    line,
+    lowest,
+    note,
+    style_of,
+    wrapped,
+)
 from extrap.results.series import Series, judged, select, series
 
 NEEDS = {"task": "algorithmic", "metric": "accuracy"}
@@ -35,26 +42,17 @@ def draw(rows):
     found = series(rows)  # of all lengths, so that a line keeps its style in each panel
     rows = rows[rows["at"] <= furthest]
     protocols = sorted(rows["protocol"].unique())
-    labels = [s.label for s in found]
-    size = (2.2, label_height(len(labels), 1.6))
-    margins = {"right": label_room(labels), "gap": 0.25, "between": 0.62}
-    figure, axes = wrapped(len(protocols), 2, size, **margins)
+    margins = {"labels": [s.label for s in found], "gap": 0.25, "between": 0.62}
+    figure, axes = wrapped(len(protocols), 2, (2.2, 1.6), **margins)
     for panel, protocol in zip(axes, protocols, strict=True):
-        here = rows[rows["protocol"] == protocol]
-        last = furthest[here.index].iloc[0]
+        last = furthest[rows.index[rows["protocol"] == protocol]].iloc[0]
         if protocol in borders:
             shade = {"color": "#eeeeee", "linewidth": 0, "zorder": 0, "label": "trained lengths"}
             panel.axvspan(0, borders[protocol], **shade)
         guess = chance[(chance["protocol"] == protocol) & (chance["at"] <= last)].sort_values("at")
         dots = {"color": QUIET, "linestyle": DOTS, "linewidth": 0.9, "label": "chance"}
         panel.plot(guess["at"], guess["value"], **dots)
-        parts = [replace(s, rows=s.rows[s.rows.index.isin(here.index)]) for s in found]
-        ends = [
-            line(panel, part.rows, "at", _style(part), s.label, band=0)
-            if len(part.rows)
-            else End(s.label, _style(s), last, math.nan, elsewhere=True)
-            for s, part in zip(found, parts, strict=True)
-        ]
+        ends = [_end(panel, s, protocol, last) for s in found]
         panel.set(title=protocol, xlim=(0, last * 1.03), ylim=SHARE)
         panel.set_xlabel("symbols" if lowest(panel) else "")
         panel.set_ylabel("exact match" if leftmost(panel) else "")
@@ -67,25 +65,29 @@ def draw(rows):
     return figure
 
 
+def _end(panel, s: Series, protocol: str, last: float) -> End:
+    """Draws a series in one panel, grey and hollow where every seed is below the gate."""
+    rows, style = s.rows[(s.rows["protocol"] == protocol) & (s.rows["at"] <= last)], style_of(s)
+    if rows.empty:
+        return End(s.label, style, last, math.nan, elsewhere=True)
+    if (rows["mark"] != "ok").all():
+        style = Style(BELOW_GATE, style.line, style.marker, filled=False)
+    return line(panel, rows, "at", style, s.label, band=0)
+
+
 def below(rows) -> list[str]:
-    """[`below the gate: copy 7, reverse 12 of 15 runs`]: a mean holds seeds that did not learn."""
+    """Returns [`below the gate: copy 7, reverse 12 of 15 runs`]: a mean holds seeds that did not
+    learn.
+    """
     lost = rows[rows["mark"] != "ok"].groupby("protocol")["run"].nunique()
     runs = rows.groupby("protocol")["run"].nunique()
     words = ", ".join(f"{protocol} {count} of {runs[protocol]}" for protocol, count in lost.items())
     return [f"below the gate: {words} runs (hollow: all of a scheme)"] if words else []
 
 
-def _style(s: Series) -> Style:
-    """Grey and hollow where every seed is below the gate."""
-    style = style_of(s)
-    if (s.rows["mark"] != "ok").all():
-        return Style(BELOW_GATE, style.line, style.marker, filled=False)
-    return style
-
-
 def trained(rows) -> dict[str, float]:
-    """{protocol: the longest evaluated problem that training held}. The gate is the mean over these
-    lengths, so its n counts them.
+    """Returns {protocol: the longest evaluated problem that training held}. The gate is the mean
+    over these lengths, so its n counts them.
     """
     gates, cells, out = select(rows, **NEEDS | {"metric": "gate"}), select(rows, **NEEDS), {}
     for protocol, gate in gates.groupby("protocol"):

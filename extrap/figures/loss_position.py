@@ -7,13 +7,18 @@ t-interval of the paired differences. Lines leave the frame .5 nats above 0. Con
 2205.09921 (figure 5).
 """
 
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-from extrap.figures.drawing.axes import QUIET, mark_training, note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    QUIET,
+    End,
+    entitle,
+    label_ends,
+    log2_axis,
+    mark_training,
+    note,
+    panels,
+    style_of,
+    thin_lines,
+)
 from extrap.results.series import Series, seeds, select, series
 from extrap.results.stats.intervals import t_interval
 
@@ -28,22 +33,18 @@ def enough(rows) -> bool:
 
 def draw(rows):
     rows = select(rows, **NEEDS)
-    longest = rows.groupby("run")["length"].transform("max")
-    rows = rows[rows["length"] == longest]
-    found = [(s, difference(s)) for s in series(rows)]
-    found = [(s, table) for s, table in found if len(table)]
-    room = label_room([s.label for s, _ in found])
-    figure, axes = panels((1, 1), (3.6, label_height(len(found), 2.6)), right=room, gap=0)
-    panel = axes[0, 0]
+    rows = rows[rows["length"] == rows.groupby("run")["length"].transform("max")]
+    found = [(s, table) for s in series(rows) if len(table := difference(s))]
+    figure, ((panel,),) = panels((1, 1), (3.6, 2.6), labels=[s.label for s, _ in found])
     ends = [_line(panel, s, table) for s, table in found]
     panel.axhline(0, color=QUIET, linewidth=0.8, label="zero", zorder=1.5)
     trained = sorted(rows["train_length"].unique())
     low = min(float(table.mean(axis=1).min()) for _, table in found)
-    panel.set_ylim(min(-0.1, 1.3 * low), CUT)
-    _positions(panel, int(min(trained)), int(rows["length"].max()))
+    L, longest = int(min(trained)), int(rows["length"].max())
+    log2_axis(panel, [L * 2.0**k for k in range(-2, 12) if L * 2.0**k <= longest])
+    panel.set(xlim=(L / 4, longest * 1.06), ylim=(min(-0.1, 1.3 * low), CUT))
     mark_training(panel, trained)
-    panel.set_xlabel("position (tokens)")
-    panel.set_ylabel("change of loss (nats per token)")
+    panel.set(xlabel="position (tokens)", ylabel="change of loss (nats per token)")
     label_ends(panel, ends)
     below = (
         f"{note(rows)} · thin: seeds, thick: their mean; band: 95 % t-interval over seeds from 3 "
@@ -54,7 +55,7 @@ def draw(rows):
 
 
 def difference(s: Series):
-    """(positions, runs): full less windowed in nats, smoothed; of positions that both have."""
+    """Returns (positions, runs): full less windowed in nats, smoothed, where both were read."""
     full, windowed = (
         seeds(s.rows[s.rows["protocol"] == protocol], "at") for protocol in ("full", "windowed")
     )
@@ -72,13 +73,3 @@ def _line(panel, s: Series, table) -> End:
     stroke = style.stroke | {"marker": ""}
     panel.plot(middle.index, middle, label=s.label, zorder=3, **stroke)
     return End(s.label, style, float(middle.index[-1]), min(float(middle.iloc[-1]), CUT))
-
-
-def _positions(panel, length: int, longest: int) -> None:
-    """log2 axis in tokens from L/4 on, with a tick at every second power of two times L."""
-    ticks = [length * 2.0**k for k in range(-2, 12) if length * 2.0**k <= longest]
-    panel.set_xscale("log", base=2)
-    panel.set_xlim(length / 4, longest * 1.06)
-    panel.xaxis.set_major_locator(FixedLocator(ticks))
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda length, _: f"{length:g}"))

@@ -9,7 +9,7 @@ distance up to which a fifth are found, k_max (arXiv 2306.15595, table 4), is a 
 import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.axes import log2_axis
+from extrap.figures.drawing import bound, log2_axis
 from extrap.figures.drawing.depth_panels import depth_figure
 from extrap.results.rows import comparable
 from extrap.results.series import select
@@ -32,7 +32,7 @@ def draw(rows):
 
     def distances(panel, named: bool) -> None:
         log2_axis(panel, [4.0**k for k in range(1, 12) if 4.0**k <= far])
-        panel.axvline(trained, color="#222222", linestyle=(0, (1, 1.6)), linewidth=0.9, label="L")
+        bound(panel.axvline, trained, "L")
         panel.set_xlabel("distance to the query (tokens)" if named else "")
 
     marks = f"{POOLED} distances each · dotted: L"
@@ -43,8 +43,8 @@ def draw(rows):
 
 
 def pooled(rows):
-    """Neighbouring distances as one: their mean, at their geometric mean, with Wilson's interval of
-    all their trials.
+    """Returns groups of neighbouring distances as one row each: mean accuracy at the geometric
+    mean distance, with Wilson's interval of all their trials.
     """
     place = ["run", "extension", "factor", "length"]
     rows = rows.sort_values([*place, "at"])

@@ -5,7 +5,7 @@ between them can take what attention has no use for; where turns past the traini
 together, that sink is lost. arXiv 2603.18017.
 """
 
-from extrap.figures.drawing.axes import note
+from extrap.figures.drawing import note
 from extrap.figures.drawing.diagnostics import of_state
 from extrap.figures.drawing.length_panels import length_figure
 from extrap.results.series import select

@@ -9,10 +9,7 @@ mean much. Conventions of arXiv 2305.19466 (figure 1).
 import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import entitle, note, panels, style_of
 from extrap.figures.length_generalisation import trained
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import t_interval
@@ -22,7 +19,7 @@ MAKE, OF = " data=algorithmic seed=0,1,2", " of several schemes"
 
 
 def enough(rows) -> bool:
-    """Two series, and a task and a seed that all of them have."""
+    """True for two series and more, with a task and a seed that all of them have."""
     found = {s.label: s for s in series(rows.assign(status="ok"))}
     return len(found) > 1 and not ranks(found).empty
 
@@ -34,48 +31,30 @@ def draw(rows):
     found = {s.label: s for s in series(far)}
     table = ranks(found)
     order = table.mean(axis=1).sort_values().index
-    figure, axes = panels(
-        (1, 1), (3.6, 0.26 * len(order)), right=0.5, gap=0, left=0.35 + 0.065 * max(map(len, order))
-    )
-    panel = axes[0, 0]
+    left = 0.35 + 0.065 * max(map(len, order))
+    figure, ((panel,),) = panels((1, 1), (3.6, 0.26 * len(order)), right=0.5, left=left)
     for place, label in enumerate(order):
         values, style = table.loc[label].to_numpy(), style_of(found[label])
         panel.barh(place, values.mean(), height=0.7, color=style.colour, alpha=0.75, label=label)
         if len(values) > 1:
-            panel.plot(
-                values,
-                np.full(len(values), place),
-                "o",
-                color="black",
-                markersize=2.2,
-                linestyle="none",
-                label="_seed",
-            )
+            at = np.full(len(values), place)
+            panel.plot(values, at, "o", color="black", markersize=2.2, lw=0, label="_seed")
         if len(values) > 2:
-            low, high = np.clip(t_interval(values), 0, 1)
-            panel.plot([low, high], [place, place], color="black", linewidth=0.9, label="_interval")
+            ends = np.clip(t_interval(values), 0, 1)
+            panel.plot(ends, [place, place], color="black", linewidth=0.9, label="_interval")
         panel.text(1.02, place, f"{values.mean():.2f}", va="center", fontsize=7)
-    panel.set(
-        yticks=range(len(order)),
-        xlim=(0, 1),
-        ylim=(-0.6, len(order) - 0.4),
-        xlabel="mean reciprocal rank",
-    )
+    panel.set(yticks=range(len(order)), xlim=(0, 1), ylim=(-0.6, len(order) - 0.4))
     panel.set_yticklabels(order)
+    panel.set_xlabel("mean reciprocal rank")
     panel.grid(visible=False, axis="y")
-    tasks = ", ".join(sorted(far["protocol"].unique()))
-    entitle(
-        figure,
-        "Rank beyond the trained lengths",
-        f"{note(rows)} · tasks: {tasks} · points: seeds; lines: 95 % t-interval from 3 seeds on",
-    )
+    below = f"{note(rows)} · tasks: {', '.join(sorted(far['protocol'].unique()))}"
+    below += " · points: seeds; lines: 95 % t-interval from 3 seeds on"
+    entitle(figure, "Rank beyond the trained lengths", below)
     return figure
 
 
 def ranks(found: dict) -> pd.DataFrame:
-    """(label, seed): mean over tasks of 1 / rank among the series, for the seeds that all of them
-    have.
-    """
+    """Returns (label, seed): the mean over tasks of 1 / rank, of the seeds that all series have."""
     scores = {
         label: s.rows.groupby(["protocol", "seed"])["value"].mean() for label, s in found.items()
     }

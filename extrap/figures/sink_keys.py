@@ -9,11 +9,8 @@ from dataclasses import replace
 
 from matplotlib.ticker import MaxNLocator
 
-from extrap.figures.drawing.axes import DOTS, QUIET, note
+from extrap.figures.drawing import DOTS, QUIET, entitle, label_ends, note, panels
 from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state
-from extrap.figures.drawing.ends import label_ends
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, where_known
 
 NEEDS = {"task": "diagnostics", "metric": "mass"}

@@ -8,11 +8,8 @@ that to a dummy in its place. Means over inputs and seeds. arXiv 2406.16008.
 
 import numpy as np
 
-from extrap.figures.drawing.axes import DOTS, level, note, perplexity_axis
+from extrap.figures.drawing import DOTS, entitle, label_ends, level, note, panels, perplexity_axis
 from extrap.figures.drawing.diagnostics import beside_columns, datasets, lines, of_state, once
-from extrap.figures.drawing.ends import label_ends
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select
 
 NEEDS = {"task": "diagnostics", "metric": "slot_mass"}
@@ -23,10 +20,8 @@ MEAN = {"thin": False, "band": 0}
 
 
 def draw(rows):
-    raw, calibrated, uniform = (
-        select(rows, **NEEDS | {"metric": m})
-        for m in ("slot_mass", "calibrated", "slot_mass_uniform")
-    )
+    metrics = ("slot_mass", "calibrated", "slot_mass_uniform")
+    raw, calibrated, uniform = (select(rows, **NEEDS | {"metric": metric}) for metric in metrics)
     raw, calibrated = (part[part["layer"].isna()] for part in (raw, calibrated))
     data, lengths = datasets(raw), sorted(raw["length"].unique())
     height, room = beside_columns(raw, 1.8)
@@ -34,18 +29,16 @@ def draw(rows):
     figure, axes = panels((len(data), 2 * len(lengths)), (2.5, height), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         n, position = lengths[j % len(lengths)], j < len(lengths)
+        every = raw if position else calibrated
+        here = every[every["length"] == n]
+        here = here.assign(at=here["at"] / raw.loc[raw["length"] == n, "at"].max())
         share = float(uniform.loc[uniform["length"] == n, "value"].iloc[0])
-        last = float(raw.loc[raw["length"] == n, "at"].max())
-        trained, untrained = (
-            of_state(raw if position else calibrated, state) for state in ("trained", "untrained")
-        )
-        here = trained[(trained["data"] == data[i]) & (trained["length"] == n)]
         scale = 1 / share if position else 1.0
         if position:
-            before = once(untrained[untrained["length"] == n])
             dots = {"linestyle": DOTS, "linewidth": 0.9, "marker": "", "zorder": 2}
-            lines(panel, before.assign(at=before["at"] / last), "at", scale, **MEAN | dots)
-        ends = lines(panel, here.assign(at=here["at"] / last), "at", scale, **MEAN)
+            lines(panel, once(of_state(here, "untrained")), "at", scale, **MEAN | dots)
+        after = of_state(here, "trained")
+        ends = lines(panel, after[after["data"] == data[i]], "at", scale, **MEAN)
         if position:
             perplexity_axis(panel)
             level(panel, 1, "uniform")

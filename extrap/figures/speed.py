@@ -2,16 +2,13 @@
 scheme cost?
 
 Bars are means over runs, lines the slowest and the fastest repeat of one run; times speak of one
-machine. Conventions of ALiBi (arXiv
-2108.12409, figure 2), with tokens for its words.
+machine. Conventions of ALiBi (arXiv 2108.12409,
+figure 2), with tokens for its words.
 """
 
 import numpy as np
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import entitle, note, panels, style_of
 from extrap.results.series import select, series
 
 NEEDS = {"task": "speed", "metric": "tokens_per_second"}
@@ -25,48 +22,30 @@ SHOWN = (
 def draw(rows):
     rows = select(rows, task="speed").assign(status="ok")
     found, lengths = series(rows)[::-1], sorted(rows["length"].unique())
-    left = 0.35 + 0.065 * max(len(s.label) for s in found)
-    figure, axes = panels(
-        (len(lengths), 3),
-        (2.1, 0.2 * len(found)),
-        right=0.5,
-        gap=0.45,
-        between=0.62,
-        left=left,
-        top=0.8,
-    )
+    margins = {"right": 0.5, "gap": 0.45, "between": 0.62, "top": 0.8}
+    margins["left"] = 0.35 + 0.065 * max(len(s.label) for s in found)
+    figure, axes = panels((len(lengths), 3), (2.1, 0.2 * len(found)), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         protocol, metric, words = SHOWN[j]
         for place, s in enumerate(found):
-            here = s.rows[
-                (s.rows["protocol"] == protocol)
-                & (s.rows["metric"] == metric)
-                & (s.rows["length"] == lengths[i])
-            ]
-            _bar(panel, place, s, here)
-        panel.set(
-            yticks=range(len(found)),
-            ylim=(-0.6, len(found) - 0.4),
-            xlabel=words if i == len(lengths) - 1 else "",
-        )
+            here = s.rows[(s.rows["protocol"] == protocol) & (s.rows["metric"] == metric)]
+            _bar(panel, place, s, here[here["length"] == lengths[i]])
+        panel.set(yticks=range(len(found)), ylim=(-0.6, len(found) - 0.4))
         panel.set_yticklabels([s.label for s in found] if j == 0 else [])
+        panel.set_xlabel(words if i == len(lengths) - 1 else "")
         panel.set_title(f"windows of {lengths[i]:g} tokens" if j == 0 else "", loc="left")
         panel.grid(visible=False, axis="y")
-    entitle(
-        figure,
-        "Speed and memory",
-        f"{note(rows)} · lines: slowest and fastest repeat; without the step of the optimiser",
-    )
+    below = "lines: slowest and fastest repeat; without the step of the optimiser"
+    entitle(figure, "Speed and memory", f"{note(rows)} · {below}")
     return figure
 
 
 def _bar(panel, place: int, s, rows) -> None:
-    """Nothing for a length past a table."""
+    """Draws the mean of some rows; nothing for a length past a table."""
     if rows.empty:
         return
-    value = rows["value"].mean() / 1000
+    value = end = rows["value"].mean() / 1000
     panel.barh(place, value, height=0.7, color=style_of(s).colour, alpha=0.75, label=s.label)
-    end = value
     if len(rows) == 1 and rows["low"].notna().all():
         start, end = rows["low"].item() / 1000, rows["high"].item() / 1000
         panel.plot([start, end], [place, place], color="black", linewidth=0.8, label="_repeats")

@@ -9,24 +9,28 @@ diverged are named under the figure, also those that have no point on any curve.
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
-from extrap.figures.drawing.training_parts import TITLES, parts
+from extrap.figures.drawing import (
+    SHARE,
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    note,
+    style_of,
+    thin_lines,
+    wrapped,
+)
 from extrap.results.series import seeds, select, series
 
 NEEDS = {"task": "train", "axis": "step"}
+TITLES = {"nll": "loss (nats per token)", "accuracy": "accuracy in training"}
+LEARNED = 0.9
 
 
 def draw(rows):
-    trained = (
-        select(rows, **NEEDS)
-        .assign(extension="direct", factor=1.0)
-        .drop_duplicates(["run", "protocol", "metric", "at"])
-    )
+    trained = select(rows, **NEEDS).assign(extension="direct", factor=1.0)
+    trained = trained.drop_duplicates(["run", "protocol", "metric", "at"])
     shown = {}
     for protocol, metric in parts(trained):
         part = trained[(trained["protocol"] == protocol) & (trained["metric"] == metric)]
@@ -47,13 +51,20 @@ def draw(rows):
     return figure
 
 
+def parts(rows) -> list[tuple[str, str]]:
+    """Returns (protocol, metric) of every part of the data: losses, then accuracies, by name."""
+    best = rows.groupby(["protocol", "metric"])["value"].max().unstack()
+    best = best.reindex(columns=["nll", "accuracy"])
+    learned = best["nll"].isna() | (best["accuracy"] >= LEARNED)
+    return [(str(part), metric) for metric, kind in (("nll", ~learned), ("accuracy", learned))
+            for part in best.index[kind]]  # fmt: skip
+
+
 def _labels(found) -> list[str]:
-    """As `label_ends` writes them, which says where those end that end early."""
-    ends = [s.rows["at"].max() for s in found]
-    return [
-        s.label if end == max(ends) else f"{s.label} (to {end:g})"
-        for s, end in zip(found, ends, strict=True)
-    ]
+    """Returns labels as `label_ends` writes them: runs that stop early get "(to STEP)"."""
+    ends = {s.label: s.rows["at"].max() for s in found}
+    last = max(ends.values())
+    return [name if end == last else f"{name} (to {end:g})" for name, end in ends.items()]
 
 
 def _diverged(rows: pd.DataFrame) -> str:
@@ -63,13 +74,12 @@ def _diverged(rows: pd.DataFrame) -> str:
 
 
 def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Training rows of runs that reached no gate at evaluation with the status of that."""
+    """Returns training rows with the status of evaluation, for runs that reached no gate there."""
     gates = rows[(rows["metric"] == "gate") & (rows["extension"] == "direct")]
     passed = set(gates.loc[gates["status"] == "ok", "run"])
-    failed = gates[~gates["run"].isin(passed)]
-    verdict = dict(zip(failed["run"], failed["status"], strict=True))
+    failed = gates[~gates["run"].isin(passed)].set_index("run")["status"].to_dict()
     pairs = zip(part["run"], part["status"], strict=True)
-    return part.assign(status=[verdict.get(run, status) for run, status in pairs])
+    return part.assign(status=[failed.get(run, status) for run, status in pairs])
 
 
 def _curve(panel, s) -> End:

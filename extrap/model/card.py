@@ -6,7 +6,6 @@ import inspect
 
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
-from extrap.utils.docs import docstring
 
 FIELDS = ("Kind", "Used by", "Past L", "Source")
 KINDS = ("none", "modifier", "relative", "absolute")
@@ -19,7 +18,7 @@ def card(scheme: Scheme | type[Scheme]) -> dict[str, str]:
     cls = scheme if inspect.isclass(scheme) else type(scheme)
     lines = dict(
         line.split(": ", 1)
-        for line in (inspect.getdoc(cls) or docstring(cls)).splitlines()
+        for line in (inspect.getdoc(cls) or "").splitlines()
         if line.split(": ", 1)[0] in FIELDS and ": " in line
     )
     if missing := [field for field in FIELDS if field not in lines]:

@@ -4,11 +4,10 @@
 
     b         distance_bias at the distances of this forward, a table (H, T) that the kernel reads
     visible   the kernel skips blocks of BLOCK x BLOCK hidden pairs and reads no mask for blocks of
-              visible ones; for mixed blocks it keeps at.visible, 1 byte a pair
+              visible ones; at.visible is in memory once a forward, 1 byte a pair
     sink      o_i e^lse_i / (e^lse_i + e^sink), lse_i the log-sum-exp of row i
 
-The caller folds the temperature into q. Memory beyond q, k, v and the output is linear in the
-length for masks of bands, blocks or columns, plus (T / BLOCK)^2 numbers for the list of blocks.
+The caller folds the temperature into q.
 
 attention.py chooses it on the devices of DEVICES alone. That list is empty unless EXTRAP_FLEX=1 is
 in the environment, as long as no GPU has run it (benchmarks/README.md). Other kernels compute what
@@ -28,7 +27,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Where, centred_bias
@@ -129,60 +127,16 @@ def block_mask(scheme: Scheme, at: Where) -> "BlockMask":
     """Returns the blocks of pairs that the kernel reads, with the mask of mixed blocks; once a
     forward if all layers see the same.
     """
+    from torch.nn.attention.flex_attention import create_block_mask
+
     masks = own_mask(scheme, at)
-    return at.once(
-        scheme, lambda: _block_mask(at, masks), "block mask", at.layer if masks else None
-    )
 
+    def make() -> "BlockMask":
+        T, seen = at.length, at.visible if masks else None
 
-def _block_mask(at: Where, masks: bool) -> "BlockMask":
-    from torch.nn.attention.flex_attention import BlockMask
+        def visible(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
+            return i >= j if seen is None else seen[i, j]
 
-    n = -(-at.length // BLOCK)
-    some: list[Tensor] = []
-    whole: list[Tensor] = []
-    kept: list[Tensor] = []
-    for start in range(0, at.length, BLOCK):
-        seen = at.block(start, min(start + BLOCK, at.length)).visible
-        beyond = (0, n * BLOCK - seen.shape[1], 0, BLOCK - seen.shape[0])
-        pairs = F.pad(seen, beyond).unflatten(1, (n, BLOCK)).transpose(0, 1)  # (n, BLOCK, BLOCK)
-        some.append(pairs.any((1, 2)))
-        whole.append(pairs.all((1, 2)))
-        if masks:
-            kept.append(pairs[some[-1] & ~whole[-1]])
-    full = torch.stack(whole)
-    partial = torch.stack(some) & ~full
+        return create_block_mask(visible, None, None, T, T, str(at.q.device), BLOCK)
 
-    def causal(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        return i >= j
-
-    return BlockMask.from_kv_blocks(
-        *_listed(partial),
-        *_listed(full),
-        BLOCK_SIZE=BLOCK,
-        mask_mod=_lookup(partial, full, torch.cat(kept)) if masks else causal,
-        seq_lengths=(at.length, at.length),
-    )
-
-
-def _lookup(partial: Tensor, full: Tensor, kept: Tensor) -> Callable[..., Tensor]:
-    """Returns the mask of a pair, looked up in blocks (P, BLOCK, BLOCK) in the order of `partial`;
-    two more blocks stand for all full and all empty ones.
-    """
-    P = len(kept)
-    kept = torch.cat([kept, kept.new_ones(1, BLOCK, BLOCK), kept.new_zeros(1, BLOCK, BLOCK)])
-    place = (partial.flatten().cumsum(0) - 1).view_as(partial)
-    place = torch.where(partial, place, torch.where(full, P, P + 1))
-
-    def mask_mod(b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
-        return kept[place[i // BLOCK, j // BLOCK], i % BLOCK, j % BLOCK]
-
-    return mask_mod
-
-
-def _listed(blocks: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns, for each row of (n, n) bool, how many blocks it has (1, 1, n), and all columns,
-    those of its blocks first (1, 1, n, n).
-    """
-    columns = blocks.int().argsort(dim=-1, descending=True, stable=True)
-    return blocks.sum(-1).int()[None, None], columns.int()[None, None]
+    return at.once(scheme, make, "block mask", at.layer if masks else None)

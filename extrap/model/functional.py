@@ -51,6 +51,12 @@ def check_base(base: float) -> None:
         raise ValueError(f"base={base}: must exceed 1, so that later pairs turn slower")
 
 
+def check_length(length: int) -> None:
+    """Raises ValueError for a training length whose logarithm is 0."""
+    if length < 2:
+        raise ValueError(f"training length {length}: ln n says nothing below 2")
+
+
 def check_even(dim: int, what: str = "sinusoids") -> None:
     """Raises ValueError for a width that does not fall into pairs of channels."""
     if dim % 2:

@@ -29,7 +29,7 @@ class GPT(nn.Module):
 
     def __init__(self, scheme: Scheme, vocab: int, config: Decoder):
         super().__init__()
-        dim = config.dim
+        self.config, dim = config, config.dim
         self.embedding = nn.Embedding(vocab, dim)
         self.embedding_norm = None
         if config.embedding_norm is not None:

@@ -1,11 +1,12 @@
 """A model that tasks look into: attention weights by the definition, gradients down to the input of
-the first layer. A wrapper around the scheme, set for one forward, records them.
+the first layer. For one forward, other functions take the place of some hooks of the scheme.
 """
 
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,127 +17,46 @@ from extrap.model.parts import check_causal
 from extrap.model.scheme import Scheme, Where, attention_weights
 from extrap.model.wrapper import Wrapper
 
-Seen = TypeVar("Seen", bound="Around")
-"""The wrapper of a forward."""
+Changed = Callable[..., Any]
+"""(scheme inside, *arguments of a hook) -> what the hook returns."""
 
 
 class Around(Wrapper):
-    """A wrapper that records. part: the scheme inside."""
+    """The scheme `part` with these functions in place of its hooks, by name."""
 
-    def __init__(self, part: Scheme):
+    def __init__(self, part: Scheme, **hooks: Changed):
         super().__init__(part.shape)
-        self.part = part
+        self.part, self.changed = part, set(hooks)
+        for name, hook in hooks.items():
+            setattr(self, name, partial(hook, part))
 
     def uses(self, *hooks: str, layer: int | None = None) -> bool:
-        own = (getattr(type(self), hook) is not getattr(Wrapper, hook) for hook in hooks)
-        return any(own) or super().uses(*hooks, layer=layer)
+        return bool(self.changed & set(hooks)) or super().uses(*hooks, layer=layer)
 
 
-class Defined(Around):
-    """Attention by its definition, without kernels. `kept` holds the weights of every layer of the
-    last forward: {layer: (B, H, T, T)}. With causal=False every query sees every key that the
-    scheme does not mask.
+def defined(kept: dict[int, Tensor], causal: bool = True) -> Changed:
+    """Returns a hook `attend` that computes attention by its definition, without kernels, and keeps
+    the weights of every layer: {layer: (B, H, T, T)}. With causal=False every query sees every key
+    that the scheme does not mask.
     """
 
-    def __init__(self, part: Scheme, causal: bool = True):
-        super().__init__(part)
-        if not causal:
-            check_causal(part)
-        self.causal = causal
-        self.kept: dict[int, Tensor] = {}
+    def attend(part: Scheme, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
+        at = at if causal else replace(at, causal=False)
+        kept[at.layer] = attention_weights(part, q, k, at)
+        return part.mix(kept[at.layer].to(v.dtype), v, at)
 
-    def attend(self, q: Tensor, k: Tensor, v: Tensor, at: Where) -> Tensor:
-        at = at if self.causal else replace(at, causal=False)
-        self.kept[at.layer] = attention_weights(self.part, q, k, at)
-        return self.part.mix(self.kept[at.layer].to(v.dtype), v, at)
+    return attend
 
 
-class Rooted(Around):
-    """`root` is the input x (B, T, C) of the first layer, with positions added to tokens; gradients
-    end there.
-    """
+def hidden(slot: int) -> Changed:
+    """Returns a hook `sees` under which no other token sees the one at place `slot`."""
 
-    root: Tensor
-
-    def embed(self, x: Tensor, at: Where) -> Tensor:
-        x = self.part.embed(x, at)
-        if at.layer == 0:
-            x = self.root = x.detach().requires_grad_()
-        return x
-
-
-class Turned(Around):
-    """`kept` holds the mean rotated query and key of every layer over the tokens of the last
-    forward: {layer: (B, H, D) each}. A layer that owns its attention has none.
-    """
-
-    def __init__(self, part: Scheme):
-        super().__init__(part)
-        self.kept: dict[int, tuple[Tensor, Tensor]] = {}
-
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        q, k = self.part.rotate(q, k, at)
-        if not self.part.uses("attend", layer=at.layer):
-            self.kept[at.layer] = q.mean(-2), k.mean(-2)
-        return q, k
-
-
-class Unturned(Around):
-    """`kept` holds the queries and keys of every layer of the last forward as they are before
-    pairs of channels turn: {layer: (B, H, T, D) each}, all that is not a turn applied, keys
-    repeated for the heads that share them. A layer that owns its attention has none.
-    """
-
-    def __init__(self, part: Scheme):
-        super().__init__(part)
-        self.kept: dict[int, tuple[Tensor, Tensor]] = {}
-
-    def rotate(self, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
-        if not self.part.uses("attend", layer=at.layer):
-            still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), self)
-            of_q, of_k = self.part.rotate(q, k, still)
-            self.kept[at.layer] = of_q, of_k.repeat_interleave(q.shape[1] // k.shape[1], 1)
-        return self.part.rotate(q, k, at)
-
-
-class Silenced(Around):
-    """Heads whose output is 0: `heads` are pairs of layer and head."""
-
-    def __init__(self, part: Scheme, heads: Collection[tuple[int, int]]):
-        super().__init__(part)
-        self.heads = heads
-
-    def gate(self, o: Tensor, at: Where) -> Tensor:
-        kept = [(at.layer, head) not in self.heads for head in range(o.shape[1])]
-        return self.part.gate(o, at) * torch.tensor(kept, device=o.device)[:, None, None]
-
-
-class Jumped(Around):
-    """Coordinates with a gap: those of tokens from `after` on are larger by `jump`, before the
-    scheme moves them.
-    """
-
-    def __init__(self, part: Scheme, after: int, jump: float):
-        super().__init__(part)
-        self.after = after
-        self.jump = jump
-
-    def positions(self, t: Tensor) -> Tensor:
-        behind = torch.arange(len(t), device=t.device) >= self.after
-        return self.part.positions(t + self.jump * behind)
-
-
-class Hidden(Around):
-    """A token that no other sees, at place `slot`, in every layer whose attention has a mask."""
-
-    def __init__(self, part: Scheme, slot: int):
-        super().__init__(part)
-        self.slot = slot
-
-    def sees(self, at: Where) -> Tensor:
-        seen = (at.j != self.slot) | (at.i[:, None] == self.slot)
-        inner = self.part.sees(at)
+    def sees(part: Scheme, at: Where) -> Tensor:
+        seen = (at.j != slot) | (at.i[:, None] == slot)
+        inner = part.sees(at)
         return seen if inner is None else seen & inner
+
+    return sees
 
 
 class InspectedModel:
@@ -144,13 +64,15 @@ class InspectedModel:
     an extension; fresh(layers): before training, with the extension, of its own depth or another.
 
     causal=False takes the causal mask off, for schemes of which no hook depends on the order of
-    tokens.
+    tokens; raises ValueError for others.
     """
 
     def __init__(
         self, model: GPT, plain: GPT, fresh: Callable[[int | None], GPT], causal: bool = True
     ):
         self.model, self.plain, self.fresh, self.causal = model, plain, fresh, causal
+        if not causal:
+            check_causal(model.scheme)
 
     def untrained(self, layers: int | None = None, causal: bool = True) -> "InspectedModel":
         """Returns the model before training, on the same device. Raises UserError or ValueError if
@@ -181,65 +103,103 @@ class InspectedModel:
         )
 
     @property
-    def _device(self) -> torch.device:
-        return self.model.embedding.weight.device
-
-    def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        """Returns logits (B, w, vocab) by the fast kernels."""
-        with torch.no_grad():
-            return self.model(tokens.to(self._device), last=last)
-
-    def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) with coordinates + `jump` from token `after` on."""
-        with torch.no_grad(), self._through(Jumped(self.scheme, after, jump)):
-            return self.model(tokens.to(self._device), last=last)
-
-    @property
     def maskable(self) -> bool:
         """True if a mask acts on some layer: on none that owns its attention."""
         layers = range(len(self.model.blocks))
         return any(not self.scheme.uses("attend", layer=layer) for layer in layers)
 
-    def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
-        """Returns logits (B, last, vocab) if no token but itself sees the one at `slot`."""
-        with torch.no_grad(), self._through(Hidden(self.scheme, slot)):
+    @property
+    def _device(self) -> torch.device:
+        return self.model.embedding.weight.device
+
+    @torch.no_grad()
+    def __call__(self, tokens: Tensor, last: int | None = None, **hooks: Changed) -> Tensor:
+        """Returns logits (B, w, vocab) by the fast kernels, with these hooks changed."""
+        with self.changed(**hooks):
             return self.model(tokens.to(self._device), last=last)
 
+    def hidden(self, tokens: Tensor, **hooks: Changed) -> Tensor:
+        """Returns the input of the head, (B, T, C), with these hooks changed."""
+        with self.changed(**hooks):
+            return self.model.hidden(tokens.to(self._device))
+
+    def jumped(self, tokens: Tensor, after: int, jump: float, last: int) -> Tensor:
+        """Returns logits (B, last, vocab) if coordinates of tokens from `after` on are larger by
+        `jump`, before the scheme moves them.
+        """
+
+        def positions(part: Scheme, t: Tensor) -> Tensor:
+            behind = torch.arange(len(t), device=t.device) >= after
+            return part.positions(t + jump * behind)
+
+        return self(tokens, last, positions=positions)
+
+    def without(self, tokens: Tensor, slot: int, last: int) -> Tensor:
+        """Returns logits (B, last, vocab) if no token but itself sees the one at `slot`, in every
+        layer whose attention has a mask.
+        """
+        return self(tokens, last, sees=hidden(slot))
+
+    def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
+        """Returns logits (B, last, vocab) if the output of these (layer, head) is 0."""
+
+        def gate(part: Scheme, o: Tensor, at: Where) -> Tensor:
+            kept = [(at.layer, head) not in heads for head in range(o.shape[1])]
+            return part.gate(o, at) * torch.tensor(kept, device=o.device)[:, None, None]
+
+        return self(tokens, last, gate=gate)
+
+    @torch.no_grad()
     def attention(self, tokens: Tensor) -> Tensor:
         """Returns the weights (layers, B, H, T, T) of tokens (B, T), the input of `mix`. For linear
         attention: |a| with rows that sum to 1.
         """
-        with torch.no_grad(), self._through(Defined(self.scheme, self.causal)) as seen:
-            self.model.hidden(tokens.to(self._device))
+        kept: dict[int, Tensor] = {}
+        self.hidden(tokens, attend=defined(kept, self.causal))
+        owned = {n for n in kept if self.scheme.uses("attend", layer=n)}
         return torch.stack(
             [
-                F.normalize(a.abs(), p=1, dim=-1) if self.scheme.uses("attend", layer=layer) else a
-                for layer, a in sorted(seen.kept.items())
+                F.normalize(a.abs(), p=1, dim=-1) if n in owned else a
+                for n, a in sorted(kept.items())
             ]
         )
 
+    @torch.no_grad()
     def unturned(self, tokens: Tensor) -> dict[int, tuple[Tensor, Tensor]]:
-        """Returns {layer: queries, keys}, (B, H, T, D) each, before pairs of channels turn."""
-        with torch.no_grad(), self._through(Unturned(self.scheme)) as seen:
-            self.model.hidden(tokens.to(self._device))
-        return seen.kept
-
-    def silenced(self, tokens: Tensor, heads: Collection[tuple[int, int]], last: int) -> Tensor:
-        """Returns logits (B, last, vocab) if the output of these (layer, head) is 0."""
-        with torch.no_grad(), self._through(Silenced(self.scheme, heads)):
-            return self.model(tokens.to(self._device), last=last)
-
-    def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
-        """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. arXiv
-        2603.18017: heads keep the two apart, which makes room for a sink between them.
+        """Returns {layer: queries, keys}, (B, H, T, D) each, as they are before pairs of channels
+        turn, with all that is not a turn applied, and keys repeated for the heads that share them.
+        A layer that owns its attention has none.
         """
-        with torch.no_grad(), self._through(Turned(self.scheme)) as seen:
-            self.model.hidden(tokens.to(self._device))
-        out = {}
-        for layer, (q, k) in seen.kept.items():
-            shared = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
-            out[layer] = F.cosine_similarity(q.double(), shared.double(), dim=-1)
-        return out
+        kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+        def rotate(part: Scheme, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+            if not part.uses("attend", layer=at.layer):
+                still = at.moved(torch.zeros_like(at.q), torch.zeros_like(at.k), rotate)
+                of_q, of_k = part.rotate(q, k, still)
+                kept[at.layer] = of_q, of_k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+            return part.rotate(q, k, at)
+
+        self.hidden(tokens, rotate=rotate)
+        return kept
+
+    @torch.no_grad()
+    def clusters(self, tokens: Tensor) -> dict[int, Tensor]:
+        """Returns {layer: (B, H)}, the cosine of the mean rotated query and key of a head. A layer
+        that owns its attention has none. arXiv 2603.18017: heads keep the two apart, which makes
+        room for a sink between them.
+        """
+        found: dict[int, Tensor] = {}
+
+        def rotate(part: Scheme, q: Tensor, k: Tensor, at: Where) -> tuple[Tensor, Tensor]:
+            q, k = part.rotate(q, k, at)
+            if not part.uses("attend", layer=at.layer):
+                shared = k.mean(-2).repeat_interleave(q.shape[1] // k.shape[1], 1)
+                means = q.mean(-2).double(), shared.double()
+                found[at.layer] = F.cosine_similarity(*means, dim=-1)
+            return q, k
+
+        self.hidden(tokens, rotate=rotate)
+        return found
 
     def jacobian(self, tokens: Tensor, probes: Tensor) -> Tensor:
         """Returns |d h_last / d x_j| (B, T), Frobenius norms of the derivative of the last hidden
@@ -273,16 +233,30 @@ class InspectedModel:
             )
         return nll.detach()
 
+    @torch.enable_grad()
     def _rooted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        scheme = self.scheme if self.causal else Defined(self.scheme, causal=False)
-        with torch.enable_grad(), self._through(Rooted(scheme)) as seen:
-            hidden = self.model.hidden(tokens.to(self._device))
-        return seen.root, hidden
+        """Returns the input x (B, T, C) of the first layer, with positions added to tokens, at
+        which gradients end, and the input of the head.
+        """
+        roots: list[Tensor] = []
+
+        def embed(part: Scheme, x: Tensor, at: Where) -> Tensor:
+            x = part.embed(x, at)
+            if at.layer == 0:
+                x = x.detach().requires_grad_()
+                roots.append(x)
+            return x
+
+        by_definition = {} if self.causal else {"attend": defined({}, causal=False)}
+        hidden = self.hidden(tokens, embed=embed, **by_definition)
+        return roots[-1], hidden
 
     @contextmanager
-    def _through(self, scheme: Seen) -> Generator[Seen, None, None]:
-        plain, self.model.scheme = self.model.scheme, scheme
+    def changed(self, **hooks: Changed) -> Generator[None, None, None]:
+        """The scheme has these hooks changed within."""
+        plain = self.model.scheme
+        self.model.scheme = Around(plain, **hooks) if hooks else plain
         try:
-            yield scheme
+            yield
         finally:
             self.model.scheme = plain

@@ -25,34 +25,15 @@ import torch
 from torch import Tensor, nn
 
 from extrap.model.functional import product, softmax, wide
-from extrap.model.shape import Shape, Size
+from extrap.model.shape import Pairs, Shape, Size
 from extrap.model.where import OutOfRange, Where, even_spacing, whole_steps
 from extrap.utils.words import one_edit_apart
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Float64
 
-__all__ = [
-    "HOOKS",
-    "Hook",
-    "OutOfRange",
-    "Scheme",
-    "Shape",
-    "Size",
-    "Where",
-    "attend_rows",
-    "attention_weights",
-    "centred_bias",
-    "even_spacing",
-    "layer_of",
-    "logits",
-    "place",
-    "product",
-    "softmax",
-    "weights",
-    "whole_steps",
-    "wide",
-]
+__all__ = ["OutOfRange", "Pairs", "Shape", "Size", "Where", "even_spacing", "product", "softmax"]
+__all__ += ["whole_steps", "wide"]
 
 
 @dataclass(frozen=True)
@@ -115,18 +96,17 @@ class Scheme(nn.Module):
     """Whether a scheme around another counts as one part, whose card speaks for both."""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Raises TypeError for a misspelt hook, and for a card that promises a hook if the class
-        overrides none: either would train NoPE under the name of the class.
+        """Raises TypeError for a misspelt hook or flag, and for a card that promises a hook if the
+        class overrides none: either would train NoPE under the name of the class.
         """
         super().__init_subclass__(**more)
-        for name, value in vars(cls).items():
-            if name.startswith("_") or not callable(value) or hasattr(Scheme, name):
+        for name in vars(cls):
+            if hasattr(Scheme, name) or name.startswith("_"):
                 continue
-            names = (*HOOKS, "spectrum")
-            if near := next((hook for hook in names if one_edit_apart(name, hook)), None):
+            if near := next((known for known in vars(Scheme) if one_edit_apart(name, known)), None):
                 raise TypeError(
-                    f"{cls.__name__}.{name}: one edit away from the hook {near}, and no hook; "
-                    f"rename it to {near}, or to something else"
+                    f"{cls.__name__}.{name}: one edit away from {near}, which a scheme has; rename "
+                    f"it to {near}, or to something else"
                 )
         kind = re.search(r"^ *Kind: (\w+)", vars(cls).get("__doc__") or "", re.MULTILINE)
         acts = any(getattr(cls, name) is not getattr(Scheme, name) for name in (*HOOKS, "scale"))

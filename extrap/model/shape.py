@@ -1,12 +1,14 @@
-"""What a scheme is built for."""
+"""The sizes that a scheme is built for."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Le
+from annotated_types import Interval, MultipleOf
 
-Size = Annotated[int, Le(2**22)]
-"""Entries of a table of a scheme, at most: a mistyped number must not fill the memory."""
+Size = Annotated[int, Interval(ge=1, le=2**22)]
+"""Entries of a table of a scheme: a mistyped number must not fill the memory."""
+Pairs = Annotated[int, Interval(ge=2, le=2**22), MultipleOf(2)]
+"""Channels that come in pairs."""
 
 
 @dataclass(frozen=True)

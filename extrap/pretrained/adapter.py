@@ -12,19 +12,20 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from extrap.model.attention import attention
+from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.model.scheme import OutOfRange, Shape, Where
-from extrap.pretrained.families import converted
+from extrap.model.scheme import OutOfRange, Scheme, Shape, Where
+from extrap.pretrained.families import BLOOM, GPT2, MPT, OPT
 from extrap.pretrained.layers import Unreadable, read
+from extrap.pretrained.plain import Plain, length_of, table_rows
 from extrap.pretrained.rotation import GivenSink, scheme_of
 from extrap.pretrained.seam import quiet, replaced, still, through, transformers
 from extrap.utils.errors import UserError
 
-LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
-"""Where a config says the context that a model was trained for."""
 PROBE = 40
 """Tokens of the reading that compares logits."""
-
+READ = {family.model_type: family for family in (BLOOM(), MPT(), GPT2(), OPT())}
+"""By model_type: families that become a GPT of ours."""
 
 _left_open: WeakKeyDictionary["Adapted", ExitStack] = WeakKeyDictionary()
 """Attention of a model whose backward will compute its layers again."""
@@ -108,8 +109,8 @@ class Adapted(GPT):
         return torch.stack([self(text, last=last) for text in texts])
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
-        layers say.
+        """(..., C) -> (..., vocab), by the head of the model, which takes this for the output of
+        its layers.
         """
         rows = hidden.reshape(1, -1, hidden.shape[-1])
 
@@ -123,7 +124,7 @@ class Adapted(GPT):
 
     @contextmanager
     def _ours(self, at: Where) -> Iterator[None]:
-        """Attention and positions are ours within."""
+        """Puts our attention and positions in place of those of the model, within."""
         module = self.net.get_submodule
         number = {module(layer.name): n for n, layer in enumerate(self.layers)}
         inputs: dict[int, Tensor] = {}
@@ -179,27 +180,44 @@ def _on_input(module: nn.Module, n: int, change: Any) -> Any:
     return module.register_forward_pre_hook(before, with_kwargs=True)
 
 
-def length_of(config: Any) -> int | None:
-    """Returns the context that a model was trained for, in tokens; None if the config is silent."""
-    own = config.get_text_config()
-    found = (getattr(own, name, None) for name in LENGTHS)
-    return next((n for n in found if isinstance(n, int)), None)
-
-
-def table_rows(net: Any) -> int | None:
-    """Returns the positions of a table of embeddings, None without one: a table beside that of
-    words which has a row for each position, and two at most that some families leave before them.
+def converted(net: Any, length: int) -> GPT | None:
+    """Returns a GPT with the weights of a transformers model, which both share; None for a family
+    outside READ, or a variant that a GPT has no form for.
     """
-    words, length = net.get_input_embeddings(), length_of(net.config)
-    tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
-    if length is not None and any(length <= m.num_embeddings <= length + 2 for m in tables):
-        return length
-    return None
+    config, empty = net.config, net.device.type == "meta"
+    family = READ.get(config.model_type)
+    if family is None:
+        return None
+    tied = net.get_output_embeddings().weight is net.get_input_embeddings().weight
+    try:
+        options = Decoder(head="shared" if tied else "untied", **family.options(config))
+        rows, sizes = config.vocab_size, (options.dim, options.heads, options.layers)
+        shape = Shape(*sizes, length, rows, "layer")
+        with torch.device("meta"):
+            made = GPT(Scheme(shape), rows, options)
+        made.scheme = family.scheme(shape, config)
+        if empty:
+            made.scheme = made.scheme.to("meta")
+            return made.eval()
+        weights = family.read(net.state_dict(), config)
+        made.load_state_dict({n: t for n, t in weights.items() if made.head or n != "head.weight"},
+                             assign=True)  # fmt: skip
+    except (KeyError, ValueError, RuntimeError):
+        return None
+    return made.requires_grad_(True).train(net.training)
+
+
+def adapted(net: Any, length: int) -> GPT | Plain:
+    """Returns adapt(net, length), or a Plain where that does not reach its positions."""
+    try:
+        return adapt(net, length)
+    except UserError as error:
+        return Plain(net, length, error.problem)
 
 
 def adapt(net: Any, length: int | None = None) -> GPT:
     """Returns a model of the bench around a decoder of transformers, which stays as it is: a GPT
-    for a family of extrap/pretrained/families, else an Adapted.
+    for a family of READ, else an Adapted.
 
     length: L in tokens; None takes that of the config. Raises UserError where no layer's attention
     can be reached, or where the logits are not those of the model.

@@ -1,5 +1,5 @@
-"""The chat template of a checkpoint: what stands in front of the text of a user and between it and
-the beginning of the answer.
+"""The chat template of a checkpoint: the tokens in front of the text of a user, and the tokens
+between it and the beginning of the answer.
 
 A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
 immutable data: it has text to work on and no way to Python, to files or to the network. It may
@@ -14,6 +14,7 @@ import numpy as np
 
 from extrap.data.encoder import Encoder
 from extrap.data.turns import Turns
+from extrap.pretrained.seam import installed
 from extrap.utils.errors import UserError
 from extrap.utils.untrusted import read_json, read_text
 
@@ -33,12 +34,12 @@ DAY = {
     "%M": "00",
     "%S": "00",
 }
-"""What the clock of templates shows, code by code of strftime."""
+"""The time of the clock of templates, code by code of strftime."""
 
 
 def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
-    """Those around the text of one user. Raises UserError where there is no template, or it cannot
-    be rendered, or does not hold the text once.
+    """Returns the turns around the text of one user. Raises UserError without a template, and for
+    one that jinja cannot render or that does not hold the text once.
     """
     config = _config(folder)
     template = _template(folder, config, place)
@@ -86,14 +87,8 @@ def _template(folder: Path, config: dict[str, Any], place: str) -> str:
 
 
 def _rendered(template: str, config: dict[str, Any], place: str) -> str:
-    try:
+    with installed("model.chat=true"):
         from transformers.utils.chat_template_utils import render_jinja_template
-    except ImportError:
-        raise UserError(
-            place,
-            problem="model.chat=true needs the package transformers",
-            remedy="pip install 'extrap[pretrained]'",
-        ) from None
     if CLOCK in template:
         template = _clock() + template
     special = {
@@ -119,8 +114,8 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
 
 
 def _clock() -> str:
-    """A macro in place of the function of that name: transformers hands templates no functions of
-    ours.
+    """Returns a macro in place of the function of that name: transformers hands no functions of
+    ours to templates.
     """
     filters = "".join(f" | replace('{code}', '{text}')" for code, text in DAY.items())
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"

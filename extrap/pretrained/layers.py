@@ -1,15 +1,15 @@
-"""What the attention of each layer of a transformers model does with positions, found by probing a
+"""The use of positions in the attention of each layer of a transformers model, found by probing a
 copy of the model without its weights.
 
-The copy has the modules of the model and small random weights, which need no memory. It reads a
-few tokens three times, with no output of attention, so that nothing but the rotation differs: as
-rotary modules turn nothing, turn by a quarter, and turn each column by an angle of its own. A
-channel that becomes minus another one is the first of a pair; its angle says which column turns it.
+The copy (skeleton.py) reads a few tokens three times, with no output of attention, so that nothing
+but the rotation differs: as rotary modules turn nothing, turn by a quarter, and turn each column by
+an angle of its own. A channel that becomes minus another one is the first of a pair; its angle says
+which column turns it.
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from math import pi
 from typing import Any
 
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from extrap.pretrained.seam import replaced, through, turned
+from extrap.pretrained.skeleton import copy_of
 
 TOKENS = 8
 CLOSE = 1e-4
@@ -106,39 +107,11 @@ class Layer:
 
 
 class Unreadable(Exception):
-    """Why a probe does not understand a model, in words."""
+    """The reason why a probe does not understand a model, in words."""
 
 
 Seen = dict[nn.Module, tuple[Tensor, tuple[int, int], Any, dict[str, Any]]]
 """Attention modules in one reading: queries and keys (N, D), their heads, mask, other arguments."""
-
-
-def copy_of(net: nn.Module) -> nn.Module:
-    """Returns a copy on the CPU whose weights are random numbers that overlap in memory. Buffers of
-    a model without storage are made as transformers makes them.
-    """
-    g = torch.Generator().manual_seed(0)
-    drawn = {id(p): nn.Parameter(_overlapping(p, g), requires_grad=False) for p in net.parameters()}
-    made = deepcopy(net, drawn).eval()  # type: ignore[arg-type]
-    for module in made.modules():
-        if hasattr(module, "config"):
-            module.config._experts_implementation = "eager"  # others refuse overlapping memory
-        mine = dict(module.named_buffers(recurse=False))
-        for name, b in mine.items():
-            vars(module)["_buffers"][name] = (
-                torch.empty_like(b, device="cpu") if b.is_meta else b.cpu()
-            )
-        if any(b.is_meta for b in mine.values()):
-            made._init_weights(module)
-    return made
-
-
-def _overlapping(p: Tensor, g: torch.Generator) -> Tensor:
-    """Returns numbers of this shape that need memory for one row and one column."""
-    if p.dim() == 1:
-        return 1 + 0.1 * torch.randn(p.shape, generator=g)
-    few = torch.randn(sum(p.shape), generator=g) * p.shape[-1] ** -0.5
-    return few.as_strided(p.shape, (1,) * p.dim())
 
 
 @torch.no_grad()
@@ -171,9 +144,9 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
 
 
 def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict, dict]:
-    """The rotary modules, the innermost whose output is cosine and sine, and how each is called;
+    """Returns the calls of rotary modules, the innermost modules whose output is cosine and sine;
     the modules that return hidden states, with the class of their output, inner ones first; and
-    the matrices that were read before each attention.
+    the matrices in front of each attention.
     """
     found: dict[nn.Module, list[Source]] = {}
     answers: dict[nn.Module, type] = {}
@@ -221,7 +194,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def _nothing(seen: Seen) -> Callable[..., Tensor]:
-    """Attention without output, which keeps what it is given."""
+    """Returns an attention without output, which keeps its arguments."""
 
     def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
         if q.shape[-1] != k.shape[-1] or q.shape[2] != k.shape[2]:
@@ -236,35 +209,32 @@ def _nothing(seen: Seen) -> Callable[..., Tensor]:
 def _reading(
     copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
 ) -> Seen:
-    """One reading, with every rotation at this angle, or, with None, each column at its tag's."""
+    """Reads tokens with every rotation at this angle, or, with None, each column at its tag's."""
     seen: Seen = {}
 
-    def changed(module: nn.Module) -> Callable[[Any], Any]:
-        def change(forward: Callable[..., Any]) -> Callable[..., Any]:
-            calls = iter(sources[module])
+    def rotation(module: nn.Module, forward: Callable[..., Any]) -> Callable[..., Any]:
+        calls = iter(sources[module])
 
-            def rotation(*args: Any, **more: Any) -> Any:
-                out = forward(*args, **more)
-                if angle is not None:
-                    return turned(out, angle)
-                columns = torch.view_as_real(_turns(out)).movedim(-1, 0).flatten(0, -2)
-                alike = columns.unique(dim=1, return_inverse=True)[1] + tags["next"]
-                tags["next"] = int(alike.max()) + 1
-                next(calls).tags = alike.tolist()
-                return turned(out, FIRST + STEP * alike)
+        def changed(*args: Any, **more: Any) -> Any:
+            out = forward(*args, **more)
+            if angle is not None:
+                return turned(out, angle)
+            columns = torch.view_as_real(_turns(out)).movedim(-1, 0).flatten(0, -2)
+            alike = columns.unique(dim=1, return_inverse=True)[1] + tags["next"]
+            tags["next"] = int(alike.max()) + 1
+            next(calls).tags = alike.tolist()
+            return turned(out, FIRST + STEP * alike)
 
-            return rotation
-
-        return change
+        return changed
 
     tags = {"next": 0}
-    with through(copy, _nothing(seen)), replaced({m: changed(m) for m in sources}):
+    with through(copy, _nothing(seen)), replaced({m: partial(rotation, m) for m in sources}):
         copy(input_ids=tokens, use_cache=False)
     return seen
 
 
 def _block(copy: nn.Module, name: str) -> str:
-    """The layer that an attention module belongs to: the nearest member of a list around it."""
+    """Returns the layer around an attention module: the nearest member of a list."""
     words = name.split(".")
     for n in range(len(words), 0, -1):
         if isinstance(copy.get_submodule(".".join(words[: n - 1])), nn.ModuleList):

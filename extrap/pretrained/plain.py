@@ -1,38 +1,101 @@
-"""A model of transformers whose positions no probe reaches: logits, and nothing else."""
+"""A model of which extrap reads the logits alone: one of transformers whose positions no probe
+reaches, or any callable from ids to logits.
+"""
 
 import inspect
 from typing import Any, NoReturn
 
+import torch
 from torch import Tensor, nn
 
 from extrap.model.scheme import OutOfRange
-from extrap.pretrained.adapter import table_rows
 from extrap.utils.errors import NotApplicable, UserError
+
+LENGTHS = ("max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx")
+"""Where a config says the context that a model was trained for."""
 
 
 class Plain(nn.Module):
     """Tokens (B, T) -> logits (B, w, vocab) of the last w positions, as a GPT answers.
 
-    net: the model of transformers; why: a probe did not reach its positions. Raises OutOfRange past
-    the end of a table of positions.
+    net: the model; length: L in tokens; why: a probe did not reach its positions. Raises OutOfRange
+    past a table of positions, and UserError for anything but logits (B, T, vocab).
     """
 
-    def __init__(self, net: Any, length: int, why: UserError):
+    def __init__(self, net: Any, length: int, why: str = "no way to its positions"):
         super().__init__()
-        self.net, self.length, self.why = net, length, why
-        self.cuts = "logits_to_keep" in inspect.signature(net.forward).parameters
+        self.net, self.length, self.why, self.name = net, length, why, name_of(net)
+        self.option, self.rows = "model", None
+        self.cuts, self.more = False, {}
+        if config_of(net) is not None:
+            self.option, self.rows, self.more = "model_type", table_rows(net), {"use_cache": False}
+            self.cuts = "logits_to_keep" in inspect.signature(net.forward).parameters
 
     def forward(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        rows = table_rows(self.net)  # a GPU asserts past them, and the process can go no further
-        if rows is not None and tokens.shape[1] > rows:
-            kind = self.net.config.model_type
-            raise OutOfRange(f"{tokens.shape[1]} tokens lie past a table of {kind}")
+        B, T = tokens.shape
+        past = OutOfRange(f"{T} tokens lie past a table of {self.name}")
+        if self.rows is not None and self.rows < T:
+            raise past  # a GPU asserts past a table, and the process can go no further
         fewer = {"logits_to_keep": last} if self.cuts and last is not None else {}
-        logits = self.net(input_ids=tokens, use_cache=False, **fewer).logits
+        try:
+            found = self.net(tokens, **self.more, **fewer)
+        except IndexError as error:
+            if self.length >= T:
+                raise
+            raise past from error
+        logits = getattr(found, "logits", found)
+        rows = last if fewer else T
+        known = isinstance(logits, Tensor) and logits.is_floating_point() and logits.dim() == 3
+        if not known or logits.shape[:2] != (B, rows):
+            shape = getattr(logits, "shape", None)
+            what = type(logits).__name__ if shape is None else f"a tensor of shape {tuple(shape)}"
+            problem = f"returned {what} for ids of shape {(B, T)}"
+            raise UserError("model", self.name, problem, "return logits (B, T, vocab)")
         return logits if last is None else logits[:, -last:]
 
     @property
     def scheme(self) -> NoReturn:
-        """Raises NotApplicable: whoever asks wants to act on positions."""
-        problem = f"read for its logits alone ({self.why.problem})"
-        raise NotApplicable("model_type", self.net.config.model_type, problem)
+        """Raises NotApplicable: the caller wants to act on positions."""
+        problem = f"read for its logits alone ({self.why})"
+        raise NotApplicable(self.option, self.name, problem)
+
+
+def config_of(subject: Any) -> Any:
+    """Returns the config of a model of transformers, None of any other."""
+    config = getattr(subject, "config", None)
+    return config if hasattr(config, "get_text_config") else None
+
+
+def name_of(subject: Any) -> str:
+    """Returns a name for rows and messages: the model_type, or that of the class or function."""
+    config = config_of(subject)
+    kind = config.model_type if config is not None else getattr(subject, "__name__", None)
+    return str(kind or type(subject).__name__).strip("<>_")
+
+
+def length_of(config: Any) -> int | None:
+    """Returns the context that a model was trained for, in tokens; None if the config is silent."""
+    own = config.get_text_config()
+    found = (getattr(own, name, None) for name in LENGTHS)
+    return next((n for n in found if isinstance(n, int)), None)
+
+
+def table_rows(net: Any) -> int | None:
+    """Returns the positions of a table of embeddings, None without one: a table beside that of
+    words which has a row for each position, and two at most that some families leave before them.
+    """
+    words, length = net.get_input_embeddings(), length_of(net.config)
+    tables = (m for m in net.modules() if isinstance(m, nn.Embedding) and m is not words)
+    if length is not None and any(length <= m.num_embeddings <= length + 2 for m in tables):
+        return length
+    return None
+
+
+@torch.no_grad()
+def looks_ahead(model: Any, device: torch.device) -> bool:
+    """True if a later token changes the logits before it."""
+    tokens = torch.arange(8, device=device)[None]
+    other = torch.cat([tokens[:, :4], tokens[:, 4:].flip(1)], 1)
+    before, after = (model(each)[:, :4] for each in (tokens, other))
+    round_off = torch.finfo(before.dtype).eps ** 0.5
+    return bool((before - after).abs().max() > round_off * before.std())

@@ -1,21 +1,35 @@
-"""The tokens of a published checkpoint: those of its tokenizer, and none for keys and values."""
+"""The tokens of a published checkpoint: those of its tokenizer, and none for keys and values; or
+its tokens with words as keys and values, one token each, so that an answer is one token as in the
+ids of our own.
 
+    records      " apple: river\\n stone: lamp\\n ... apple:"        answer " river"
+"""
+
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
+
+import numpy as np
 
 from extrap.data.encoder import Encoder
 from extrap.data.tokenizer import Pieces, encoder
 from extrap.data.turns import Turns
-from extrap.data.vocabulary import Vocabulary
+from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.pretrained.chat import turns
-from extrap.pretrained.words import WordVocabulary
 from extrap.utils.errors import UserError
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+SPACES = "\u0120\u2581"
+"""How tokenizers write the space that begins a token: byte-level BPE, SentencePiece."""
+FEWEST = 64
+EACH = 5
+"""One word in so many is a value."""
 
 
 def encoder_of(tokenizer: Any) -> Encoder:
-    """The encoder of a tokenizer of transformers or tokenizers, of a folder, or of a name on the
-    hub. Raises UserError for anything else.
+    """Returns the encoder of a tokenizer of transformers or tokenizers, of a folder, or of a name
+    on the hub. Raises UserError for anything else.
     """
     if isinstance(tokenizer, str | Path):
         return encoder(str(tokenizer), f"tokenizer={tokenizer}")
@@ -29,8 +43,8 @@ def encoder_of(tokenizer: Any) -> Encoder:
 
 
 class PublishedVocabulary(Vocabulary):
-    """ids of a tokenizer, up to the size of the embedding; bos: what a window of text begins with;
-    turns: of a chat template around the text of a task.
+    """ids of a tokenizer, up to the size of the embedding; bos: the token that begins a window of
+    text; turns: of a chat template around the text of a task.
 
     Raises UserError for a tokenizer with more tokens than the model. Keys and values have no ids of
     their own: extrap gives `words` to tasks that use words, and rejects other tasks that want keys.
@@ -43,19 +57,17 @@ class PublishedVocabulary(Vocabulary):
             raise UserError("model.bos", bos, f"expected an id from 0 to {size - 1}")
         if tokens.ids > size:
             raise UserError(place, problem=f"a tokenizer of {tokens.ids} ids, a model of {size}")
-        known = {"_encoder": tokens, "_size": size, "_bos": bos, "_place": place}
-        for name, value in (known | {"_turns": turns or Turns((bos,))}).items():
-            object.__setattr__(self, name, value)  # the parent is frozen
+        self._encoder, self._size, self._bos, self._place = tokens, size, bos, place
+        self._turns = turns or Turns((bos,))
 
     @classmethod
     def of_folder(cls, folder: Path, size: int, bos: int, place: str, chat: bool = False):
-        """The vocabulary of the tokenizer.json of a folder; chat: the text of a task lies in the
-        turns of the folder's chat template. Raises UserError if the file is missing.
+        """Returns the vocabulary of the tokenizer.json of a folder; chat: the text of a task lies
+        in the turns of the folder's chat template. Raises UserError if the file is missing.
         """
         if not (folder / "tokenizer.json").is_file():
-            raise UserError(
-                place, problem="holds no tokenizer.json to read text with", remedy="put it there"
-            )
+            problem = "holds no tokenizer.json to read text with"
+            raise UserError(place, problem=problem, remedy="put it there")
         made = encoder(str(folder), f"{place}: its tokenizer.json")
         plain = cls(made, size, bos, place)
         return cls(made, size, bos, place, turns(folder, made, place)) if chat else plain
@@ -81,12 +93,12 @@ class PublishedVocabulary(Vocabulary):
         return self._turns
 
     @cached_property
-    def words(self) -> WordVocabulary:
+    def words(self) -> "WordVocabulary":
         """The same tokens, of which some are keys and values."""
-        return WordVocabulary(self, self._place)
+        return WordVocabulary(self)
 
     @property
-    def keys(self) -> NoReturn:  # type: ignore[override]
+    def keys(self) -> Any:  # type: ignore[override]
         raise UserError(
             "task",
             problem=(
@@ -103,3 +115,70 @@ class PublishedVocabulary(Vocabulary):
 
     def _word(self, i: int) -> str:
         return self._encoder.word(i)
+
+
+class WordVocabulary(PublishedVocabulary):
+    """The tokens of a checkpoint, of which some are keys and values: tokens of a space and three to
+    eight small letters, in the order of their ids, which is about that of their frequency. Every
+    fifth is a value, the others are keys, and none is both. The eight ordinals come first among the
+    keys, where extrap.data.nth has its marks.
+
+    Raises UserError if the tokenizer has too few words, or reads records otherwise than word by
+    word.
+    """
+
+    def __init__(self, plain: PublishedVocabulary):
+        vars(self).update(vars(plain))
+        word = self.encoder.word
+        found = {word(i)[1:]: i for i in range(self.encoder.ids) if _is_word(word(i))}
+        ordinals = [found.pop(name) for name in ORDINALS if name in found]
+        others = list(found.values())
+        if len(others) < FEWEST:
+            problem = f"only {len(others)} words of one token, too few for keys and values"
+            raise UserError(self._place, problem=problem, remedy=f"{FEWEST} are needed")
+        keys = [*ordinals, *(i for n, i in enumerate(others) if n % EACH != EACH - 1)]
+        self._keys, self._values = np.array(keys), np.array(others[EACH - 1 :: EACH])
+        self.ordinals = len(ordinals) == len(ORDINALS)
+        self.layout = self._layout()
+
+    def _layout(self) -> RecordLayout:
+        """Returns the tokens between and behind the words of a record."""
+        key, value = int(self._keys[-1]), int(self._values[-1])
+        names = [self.encoder.word(i)[1:] for i in (key, value)]
+        text = " {0}: {1}\n {0}:".format(*names)
+        ids = self.encoder(text.encode())[0].tolist()
+        places = [n for n, i in enumerate(ids) if i in (key, value)]
+        if len(places) == 3 and places[0] == 0:
+            between, behind = ids[1 : places[1]], ids[places[1] + 1 : places[2]]
+            if ids[places[2] :] == [key, *between] and ids[places[1]] == value:
+                return RecordLayout(tuple(between), tuple(behind))
+        problem, remedy = "its tokenizer merges the words of records", "nll,gap,lost-in-the-middle"
+        raise UserError(self._place, problem=problem, remedy=f"ask for task=[{remedy}]")
+
+    @property
+    def keys(self) -> int:
+        return len(self._keys)
+
+    @property
+    def values(self) -> int:  # type: ignore[override]
+        return len(self._values)
+
+    @cached_property
+    def key_ids(self) -> Sequence[int]:  # type: ignore[override]
+        return self._keys.tolist()
+
+    @cached_property
+    def value_ids(self) -> Sequence[int]:  # type: ignore[override]
+        return self._values.tolist()
+
+    def key(self, i):
+        return self._keys[i]
+
+    def value(self, i):
+        return self._values[i]
+
+
+def _is_word(token: str) -> bool:
+    letters = token[1:]
+    small = letters.isascii() and letters.isalpha() and letters.islower()
+    return token[:1] in SPACES and 3 <= len(letters) <= 8 and small

@@ -1,9 +1,8 @@
 """From a config node to an object: `_target_` names a class, the other keys are its arguments.
 
-A config that came out of a run folder or a checkpoint is data, not code. Only classes of this
-package are built, and of packages the user's own command line names (plugins=[my_package]). What a
-node may be follows from the constructor's annotations (extrap/runs/hints.py) and is checked before
-anything of it is built, so that a wrong value is one line before any work starts.
+A config from a run folder or a checkpoint is data: extrap builds only its own classes and those of
+packages that the command line names (plugins=[my_package]). It checks a node against the
+annotations of the constructor (extrap/runs/hints.py) before it builds any part of it.
 """
 
 import inspect
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, get_type_hints
 
-from extrap.runs.hints import classes, describe, fits, of_items, of_values
+from extrap.runs.hints import LISTS, classes, describe, fits, inner
 from extrap.utils.errors import UserError
 from extrap.utils.plugins import imported
 
@@ -31,16 +30,11 @@ def build(node: Any, path: str, plugins: Iterable[str] = (), kind: Any = None, *
         remedy = "give its options, or choose a file of its group"
         raise UserError(path, node, f"expected {describe(kind)}", remedy)
     if isinstance(node, Mapping):
-        inner = of_values(kind)
-        return {
-            key: build(value, f"{path}.{key}", plugins, inner, **given)
-            for key, value in node.items()
-        }
+        hint = inner(kind, dict)
+        return {key: build(v, f"{path}.{key}", plugins, hint, **given) for key, v in node.items()}
     if isinstance(node, Sequence) and not isinstance(node, str):
-        inner = of_items(kind)
-        return [
-            build(value, f"{path}[{n}]", plugins, inner, **given) for n, value in enumerate(node)
-        ]
+        hint = inner(kind, *LISTS)
+        return [build(v, f"{path}[{n}]", plugins, hint, **given) for n, v in enumerate(node)]
     return node
 
 

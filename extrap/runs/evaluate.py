@@ -1,10 +1,9 @@
-"""Stage evaluate: the evaluations of a job, which of them are there already, and the rows of the
-others, one CSV per task.
-"""
+"""Stage evaluate: the evaluations of a job, and the rows of the unfinished ones."""
 
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -23,6 +22,7 @@ from extrap.runs.folder import identity_hash
 from extrap.runs.job import Job
 from extrap.runs.layout import CURVE, DIRECT, USED, ResultFile
 from extrap.runs.near import untrained as not_trained
+from extrap.runs.study import Entry
 from extrap.tasks.base import Diagnostic, Result, Task, checked
 from extrap.tasks.diagnosis.effective import frequency_rows
 from extrap.utils import files as atomic
@@ -35,13 +35,9 @@ PLAIN = {"_target_": "extrap.extensions.direct.Direct"}
 
 
 def planned(job: Job) -> dict[str, str]:
-    """Every evaluation of a job, with the hash of its configuration."""
-    tasks = [
-        *([CURVE] if job.training else []),
-        *([USED] if _reports_used(job) else []),
-        *job.task_names,
-    ]
-    return {task: config_hash(job, task) for task in tasks}
+    """Returns every evaluation of a job, with the hash of its configuration."""
+    before = [CURVE] * bool(job.training) + [USED] * _reports_used(job)
+    return {task: config_hash(job, task) for task in [*before, *job.task_names]}
 
 
 def _reports_used(job: Job) -> bool:
@@ -50,7 +46,7 @@ def _reports_used(job: Job) -> bool:
 
 
 def config_hash(job: Job, task: str) -> str:
-    """Identity of one evaluation: run, extension, options of the task, study."""
+    """Returns the identity of one evaluation: run, extension, options of the task, study."""
     identity = {
         "run": job.run.identity,
         "extension": PLAIN if task == CURVE else job.config["extension"],
@@ -60,55 +56,43 @@ def config_hash(job: Job, task: str) -> str:
     return identity_hash(identity)
 
 
-def result_file(job: Job, task: str) -> ResultFile:
-    return ResultFile(job.study, job.run.name, job.extension_stem, task)
-
-
-def finished(job: Job, task: str) -> bool:
-    file = result_file(job, task)
-    return job.run.evaluated(file.note, config_hash(job, task), file.rows)
-
-
-def evaluated(job: Job) -> bool:
-    """True if nothing is left to measure."""
-    tasks = [CURVE] if job.run.state.get("state") == "diverged" else planned(job)
-    return all(finished(job, task) for task in tasks)
+def entry(job: Job, command: str = "") -> Entry:
+    """Returns the job as its study lists it."""
+    tasks = {} if job.stage == "train" else planned(job)
+    return Entry(job.study, job.run.name, job.extension_stem, tasks, command)
 
 
 def measured(job: Job) -> bool:
-    """True if the rows of all tasks lie here under the hashes of this job, whichever machine made
-    them.
+    """True if the rows of all tasks lie here under the hashes of this job, from any machine.
 
-    It looks neither at weights nor at the commit of the rows. A diverged run has its curve alone. A
+    It reads neither weights nor the commit of the rows. A diverged run has its curve alone. A
     damaged file counts as missing; a file that the study leaves out of git is not needed.
     """
     try:
         curve = _measured(job, CURVE) or []
         diverged = any(row["metric"] == "diverged_at" for row in curve)
         unkept = left_out.tasks(left_out.rules(job.results))
-        return diverged or all(
-            task in unkept or _measured(job, task) is not None for task in planned(job)
-        )
+        needed = [task for task in planned(job) if task not in unkept]
+        return diverged or all(_measured(job, task) is not None for task in needed)
     except UserError:
         return False
 
 
 def _measured(job: Job, task: str) -> list[dict] | None:
-    """The rows of one task; None if there are none, or some are rows of another job. An extension
-    that changes no frequencies has a file without rows.
+    """Returns the rows of one task; None if there are none, or some are rows of another job. An
+    extension that changes no frequencies has a file without rows.
     """
-    file = result_file(job, task).rows
+    file = entry(job).file(task).rows
     found = rows.records([file]) if file.is_file() else []
     of_job = (job.run.name, config_hash(job, task))
-    empty = task == USED and file.is_file()
     same = all((row["run"], row["config"]) == of_job for row in found)
-    return found if same and (found or empty) else None
+    return found if same and (found or (task == USED and file.is_file())) else None
 
 
 def evaluate(job: Job) -> None:
     """Writes the training curve and the rows of every unfinished task. A diverged run has its curve
-    alone. Under an extension, the frequencies in force come first. Raises UserError if the run is
-    not trained yet.
+    alone. Under an extension, its frequencies come first. Raises UserError if the run is not
+    trained yet.
     """
     check_trained(job)
     job.run.check()
@@ -116,28 +100,33 @@ def evaluate(job: Job) -> None:
         job.source.note()
     atomic.check_links(job.results)
     schema.check_rows(job.results)
+    this = entry(job)
     for task, measure in evaluations(job).items():
-        if task != CURVE:
-            _publish(job, task, measure)
-            continue
         # the curve belongs to the run: a job under another extension may write it now, too
-        with lock.alone(job.run.folder, result_file(job, CURVE).note):
-            _publish(job, CURVE, measure)
+        once = lock.alone(job.run.folder, this.file(CURVE).note) if task == CURVE else nullcontext()
+        with once:
+            if not this.finished(task):
+                _publish(job, task, measure, this.file(task))
     if job.run.state["state"] != "diverged":
-        files = [result_file(job, task).rows for task in planned(job)]
+        files = [this.file(task).rows for task in planned(job)]
         job.dashboard.draw(files, job.config["plugins"])
 
 
 def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
-    """Returns what measures each task of a trained run, in the order of `planned`; of a diverged
-    run the curve alone. The models are made at the first use.
+    """Returns a function for each task of a trained run that measures it, in the order of
+    `planned`; of a diverged run the curve alone. The models are made at the first use.
     """
     found: dict[str, Callable[[], Result]] = {}
     if job.training:
         found[CURVE] = lambda: Result(curve_rows(job.run))
     if job.run.state["state"] == "diverged":
         return found
-    models = cache(lambda: _models(job))
+
+    @cache
+    def models() -> tuple[GPT, Reader]:
+        plain = trained_model(job)
+        return plain, job.extension(plain)
+
     if _reports_used(job):
         found[USED] = lambda: Result(_used_rows(*models()))
     return found | {
@@ -146,9 +135,8 @@ def evaluations(job: Job) -> dict[str, Callable[[], Result]]:
 
 
 def measured_rows(job: Job) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """Measures every task of a job and writes nothing. Returns the rows, as `rows.read` gives
-    those of the files that `evaluate` writes, and the items of each evaluation by its hash. Raises
-    UserError if the run is not trained yet.
+    """Measures every task of a job and writes nothing. Returns the rows as `rows.read` does, and
+    the items of each evaluation by its hash. Raises UserError if the run is not trained yet.
     """
     check_trained(job)
     job.run.check()
@@ -176,38 +164,33 @@ def _measure(job: Job, name: str, task: Task, models: Callable[[], tuple[GPT, Re
     source, diagnostic = job.source, isinstance(task, Diagnostic)
     with torch.inference_mode(not diagnostic), Progress(name) as progress:
         model = (
-            InspectedModel(cast(GPT, extended), plain, partial(untrained, job))
+            InspectedModel(cast(GPT, extended), plain, partial(_untrained, job))
             if diagnostic
-            else _Reader(extended, source.device)
+            else _OnDevice(extended, source.device)
         )
         result = task.run(model, source.corpus, job.vocabulary_of(task), source.length, progress)
     result = checked(result, name)
     return result if _trained_for(job, task) else result.untrained()
 
 
-def untrained(job: Job, layers: int | None = None) -> GPT:
-    """The extended model before training; layers: another depth. Raises UserError if the scheme has
-    no form of that depth.
+def _untrained(job: Job, layers: int | None = None) -> GPT:
+    """Returns the extended model before training; layers: another depth. Raises UserError if the
+    scheme has no form of that depth.
     """
     return cast(GPT, job.extension(job.source.untrained(layers)))
 
 
 def _trained_for(job: Job, task: Task) -> bool:
-    """True if a training of the run had the data that the task is about. The data of a published
-    checkpoint are unknown.
+    """True if a training of the run had the data of the task. The data of a published checkpoint
+    are unknown.
     """
     parts = [part for t in job.trainings for part in t.batches.mixture.parts.values()]
     taught = task.learned_from is None or any(isinstance(p, task.learned_from) for p in parts)
     return job.source.published or taught
 
 
-def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
-    """Runs one task unless its rows are there already. The note that the task is finished comes
-    after the rows.
-    """
-    if finished(job, task):
-        return
-    file, config = result_file(job, task), config_hash(job, task)
+def _publish(job: Job, task: str, measure: Callable[[], Result], file: ResultFile) -> None:
+    """Runs one task. The note that the task is finished comes after the rows."""
     job.show()
     began = time.perf_counter()
     result = measure()
@@ -218,7 +201,8 @@ def _publish(job: Job, task: str, measure: Callable[[], Result]) -> None:
     if result.items:
         rows.write_items(file.items, result.items)
     rows.write(file.rows, found)
-    job.run.mark_evaluated(file.note, config, file.rows, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    job.run.mark_evaluated(file.note, config_hash(job, task), file.rows, seconds)
     job.dashboard.log(task, found)
 
 
@@ -241,7 +225,7 @@ def completed(job: Job, task: str, result: Result) -> list[dict]:
 
 
 def _extension_of(job: Job, task: str, row: dict) -> dict:
-    """The extension of a row, and its factor at the length of the row."""
+    """Returns the extension of a row, and its factor at the length of the row."""
     if task == CURVE:
         return {"extension": DIRECT, "factor": 1.0}
     L = job.source.length
@@ -250,53 +234,39 @@ def _extension_of(job: Job, task: str, row: dict) -> dict:
 
 
 def trained_model(job: Job) -> GPT:
-    """The trained model without the extension, in evaluation mode on the device of the trainer."""
+    """Returns the trained model without the extension, in evaluation mode on its device."""
     return job.source.trained(job.run).eval().to(job.source.device)
 
 
-def _models(job: Job) -> tuple[GPT, Reader]:
-    """Plain and extended."""
-    model = trained_model(job)
-    return model, job.extension(model)
+class _OnDevice:
+    """A model as tasks call it: it moves tokens to a device."""
 
+    def __init__(self, model: Reader, device: torch.device):
+        def moving(call: Callable[..., Tensor]) -> Callable[..., Tensor]:
+            return lambda tokens, *given, **more: call(tokens.to(device), *given, **more)
 
-class _Reader:
-    """A model as tasks call it: it moves tokens to the device of the trainer."""
-
-    def __init__(self, extended: Reader, device: torch.device):
-        self.extended = extended
-        self.device = device
-        if isinstance(extended, GPT):
-            self.losses, self.endings = self._losses, self._endings
+        self._logits = moving(model)
+        if isinstance(model, GPT):
+            self.losses, self.endings = moving(model.losses), moving(model.endings)
 
     def __call__(self, tokens: Tensor, last: int | None = None) -> Tensor:
-        return self.extended(tokens.to(self.device), last=last)
-
-    def _losses(self, tokens: Tensor, targets: Tensor) -> Tensor:
-        assert isinstance(self.extended, GPT)
-        return self.extended.losses(tokens.to(self.device), targets)
-
-    def _endings(self, texts: Tensor, last: int) -> Tensor:
-        assert isinstance(self.extended, GPT)
-        return self.extended.endings(texts.to(self.device), last)
+        return self._logits(tokens, last=last)
 
 
 def _used_rows(model: GPT, extended: Reader) -> list[dict]:
-    """The frequencies in force; a reader that is no model has none."""
+    """Returns the frequencies of the extended model; several windows of a model have none."""
     return frequency_rows(model.scheme, extended.scheme) if isinstance(extended, GPT) else []
 
 
 @cache
 def commit() -> str:
-    """The commit of the program, with + if its code or configuration differs from the commit; the
+    """Returns the commit of extrap, with + if its code or configuration has changed since; its
     version without git.
     """
-    here = Path(__file__).parents[1]
 
     def git(*words: str) -> str:
-        return subprocess.run(
-            ["git", "-C", here, *words], capture_output=True, text=True, check=True
-        ).stdout.strip()
+        command = ["git", "-C", Path(__file__).parents[1], *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
     try:
         changed = git("status", "--porcelain", "--", ".", "../conf")

@@ -14,6 +14,7 @@ from extrap.runs.study import Entry
 from extrap.utils import lock, progress
 from extrap.utils.errors import UserError, disk_fault
 from extrap.utils.interrupts import held_back
+from extrap.utils.plugins import blamed
 
 _CHECKED: dict[tuple[str, bool], UserError | None] = {}
 """The result of the check for each kind of job of this process's sweep."""
@@ -65,7 +66,9 @@ class Experiment:
         train.check(self.job, self.in_sweep)
 
     def entry(self, command: str) -> Entry:
-        return noted(self.job, command)
+        from extrap.runs.evaluate import entry
+
+        return entry(self.job, command)
 
     def run(self) -> None:
         import torch
@@ -78,7 +81,7 @@ class Experiment:
             from extrap.runs.train import train
 
             return train(self.job)
-        entry, in_sweep = noted(self.job, self.command), progress.FILE in os.environ
+        entry, in_sweep = self.entry(self.command), progress.FILE in os.environ
         try:
             with ExitStack() as held:
                 held.enter_context(self.job.run.alone_at(entry.work, wait=not in_sweep))
@@ -86,44 +89,36 @@ class Experiment:
                     entry.write()
                     held.enter_context(progress.kept(entry.report))
                 if done(self.job):
-                    progress.skipped(f"{self.job.run.name}: nothing left to do")
+                    progress.end("skipped", note := f"{self.job.run.name}: nothing left to do")
+                    if not in_sweep:
+                        print(note, file=sys.stderr)
                 else:
                     work(self.job, wait=not in_sweep)
         except lock.Held as holder:  # another sweep began it since this one looked
-            progress.held(str(holder))
+            progress.end("held", str(holder))
         if not in_sweep and self.says:
-            print("\n".join(closing(entry, self.job.another)), file=sys.stderr)
+            print("\n".join(closing(entry)), file=sys.stderr)
 
 
 def done(this: Job) -> bool:
     """True if nothing is left to do. With accept_rows=true the rows of another machine count, even
     if the run is not on this disk.
     """
-    from extrap.runs.evaluate import evaluated, measured
+    from extrap.runs.evaluate import entry, measured
 
     if this.run.trained:
-        return this.stage == "train" or evaluated(this)
+        return this.stage == "train" or not entry(this).missing()
     return this.config["accept_rows"] and this.stage != "train" and measured(this)
 
 
-def noted(this: Job, command: str) -> Entry:
-    """Returns the entry of a job in its study."""
-    from extrap.runs.evaluate import planned
-
-    tasks = {} if this.stage == "train" else planned(this)
-    return Entry(this.study, this.run.name, this.extension_stem, tasks, command)
-
-
-def closing(entry: Entry, another: str = "scheme=alibi") -> list[str]:
-    """Returns where the rows are, and commands that show and compare them. another: an option
-    worth comparing with.
-    """
+def closing(entry: Entry) -> list[str]:
+    """Returns where the rows are, and commands that show and compare them."""
     if not entry.tasks:
         return [f"next: the same command with stage=evaluate measures {entry.run}"]
     return [
         f"rows: {entry.file('*').rows}",
         f"figures: extrap plot {entry.study}",
-        f"next: extrap table {entry.study}; the same with {another}, say, to compare",
+        f"next: extrap table {entry.study}; the same with another extension=, to compare",
     ]
 
 
@@ -156,7 +151,8 @@ def work(this: Job, wait: bool = True) -> None:
         code = 0
     except (BrokenPipeError, lock.Held):
         raise  # no fault of the run: a reader has gone, as in `| head`, or another trains it
-    except Exception as error:
+    except Exception as found:
+        error = blamed(found, this.config["plugins"]) or found
         line = str(error) if isinstance(error, UserError) else disk_fault(error)
         why = line or traceback.format_exception_only(error)[-1]
         this.run.fail(why, this.extension_stem)

@@ -1,18 +1,16 @@
-"""Run folders: named by content, finished when they say so.
+"""Run folders: named by their content.
 
 runs/<label>-<hash of the configuration>-s<seed>/
-    config.json     the configuration as plain values; data, never code
-    last.ckpt       where training stopped; the same command goes on from here
+    config.json     the configuration as plain values
+    last.ckpt       the checkpoint that an interrupted training continues from
     weights.pt      the trained weights
     curve.json      the training curve
-    state.json      {"state": "trained" | "diverged", ...}, written when all of the above is on the
-                    disk
+    state.json      {"state": "trained" | "diverged", ...}, written last
     done/*.json     which evaluation wrote which rows file
-    failed.json     why the last attempt failed; gone with the next one; failed-<extension>.json
-    log.txt         what jobs of sweeps printed; of other extensions than direct log-<extension>.txt
+    failed.json     why the last attempt failed, until the next; failed-<extension>.json
+    log.txt         output of jobs of sweeps; log-<extension>.txt
 
-Everything in a run folder is data. Whatever is found there, by hand or from elsewhere, is never run
-and never followed as a link.
+Everything in a run folder is data: extrap never runs it and follows no link in it.
 """
 
 import hashlib
@@ -26,12 +24,15 @@ from typing import Any
 
 from extrap.runs.layout import DIRECT, RUNS
 from extrap.utils import files as atomic
-from extrap.utils import lock
+from extrap.utils import lock, untrusted
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 
+LARGEST = 2**28
+"""Bytes of a JSON file of a run."""
+
 PUBLISHED = "published"
-"""State of a run that others trained, whose weights lie elsewhere."""
+"""State of a run that others trained, with its weights elsewhere."""
 
 
 def fingerprint(value: Any) -> str:
@@ -40,29 +41,21 @@ def fingerprint(value: Any) -> str:
 
 
 def identity_hash(value: Any) -> str:
-    """`fingerprint` of a configuration in which classes are named without their module, so that
-    code may move.
-
-    `{"_target_": "extrap.schemes.rope.RoPE"}` counts as `RoPE`; a class of a plug-in keeps the name
-    of its package, `my_package.RoPE`. Class names of extrap are unique
-    (tests/contracts/test_class_names.py).
+    """Returns the `fingerprint` of a configuration with classes without their module, so that code
+    may move: `extrap.schemes.rope.RoPE` counts as `RoPE`, a class of a plug-in as
+    `my_package.RoPE`. Class names of extrap are unique (tests/contracts/test_class_names.py).
     """
     return fingerprint(_without_modules(value))
 
 
-def _without_modules(value: Any) -> Any:
+def _without_modules(value: Any, key: str = "") -> Any:
     if isinstance(value, dict):
-        return {
-            key: _class_name(inner) if key == "_target_" else _without_modules(inner)
-            for key, inner in value.items()
-        }
+        return {name: _without_modules(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_without_modules(inner) for inner in value]
-    return value
-
-
-def _class_name(target: Any) -> str:
-    package, _, rest = str(target).partition(".")
+    if key != "_target_":
+        return value
+    package, _, rest = str(value).partition(".")
     name = rest.rpartition(".")[2]
     return name if package == "extrap" else f"{package}.{name}"
 
@@ -74,12 +67,9 @@ def write_json(path: Path, value: Any, sync: bool = True) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Returns the object in a file, {} if the file is missing or damaged."""
     try:
-        value = (
-            json.loads(path.read_text()) if path.is_file() else {}
-        )  # a pipe or a device would be read for ever
-    except (OSError, ValueError, RecursionError):
+        return untrusted.read_json(path, LARGEST)
+    except (OSError, UserError):
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _of(name: str, extension: str) -> str:
@@ -87,11 +77,11 @@ def _of(name: str, extension: str) -> str:
 
 
 TRAINED = ("config.json", "last.ckpt", "weights.pt", "curve.json", "state.json")
-"""Files that whoever trains a run writes."""
+"""Files that training writes."""
 
 
 class Folder:
-    """What lies on disk of a run."""
+    """The files of a run."""
 
     name: str
 
@@ -116,9 +106,7 @@ class Folder:
 
     @property
     def state(self) -> dict[str, Any]:
-        """How training ended; {} where it did not. Raises UserError for a folder of a later
-        version.
-        """
+        """How training ended, {} before its end. Raises UserError for a later version."""
         path = self.folder / "state.json"
         return schema.run_state(read_json(path), path)
 
@@ -129,8 +117,8 @@ class Folder:
 
     @contextmanager
     def alone(self, wait: bool = True) -> Iterator[None]:
-        """One process at a time trains a run; the lock goes with the process that holds it. Raises
-        UserError for a link in the folder; wait=False: lock.Held where another process trains it.
+        """Locks the run for training; the lock ends with its process. Raises UserError for a link
+        in the folder; wait=False: raises lock.Held while another process trains the run.
         """
         self._make()
         with lock.alone(self.folder, wait=wait):
@@ -140,13 +128,11 @@ class Folder:
 
     @contextmanager
     def alone_at(self, work: str, wait: bool = True) -> Iterator[None]:
-        """One process at a time does this part of what is done with a run, its rows of one study
-        under one extension, and nobody trains or removes the run meanwhile. Parts go on side by
-        side. Raises UserError for a link in the folder; wait=False: lock.Held where another process
-        does this part, or trains the run.
+        """Locks one part of the work with a run, such as its rows of one study under one extension;
+        nobody trains or removes the run meanwhile. Errors as in `alone`.
 
-        Whoever wants the whole folder takes it, then looks for parts; whoever wants a part takes
-        that, then looks for who holds the folder: at least one of two sees the other.
+        Lock order: a trainer locks the folder, then checks for locked parts; an evaluator locks its
+        part, then checks for a locked folder. At least one of two racing processes notices.
         """
         self._make()
         while True:
@@ -162,47 +148,34 @@ class Folder:
         atomic.make_folder(self.folder)
 
     def holder(self, work: str = "") -> str | None:
-        """The process that trains this run or does this work with it, in words."""
+        """Returns the process that trains this run or does this work with it, in words."""
         return lock.holder(self.folder) or (lock.holder(self.folder, work) if work else None)
 
     def mark(self, state: str, steps: int, seconds: float = 0.0) -> None:
-        """Says how training ended, after how long, and with which files; what is in them is on the
-        disk before.
-        """
+        """Writes how training ended, with the hashes of its files, which are on the disk before."""
         files = {path.name: digest(path) for path in (self.weights, self.curve)}
-        content = {
-            "schema": schema.RUN,
-            "state": state,
-            "steps": steps,
-            "seconds": round(seconds, 1),
-            "files": files,
-        }
-        write_json(self.folder / "state.json", content)
+        content = {"schema": schema.RUN, "state": state, "steps": steps, "files": files}
+        write_json(self.folder / "state.json", content | {"seconds": round(seconds, 1)})
 
     def unmark(self) -> None:
-        """Takes back what `mark` said: training begins again, because weights that it spoke for are
-        gone.
-        """
+        """Removes the mark of a run whose weights are gone: training begins again."""
         (self.folder / "state.json").unlink(missing_ok=True)
 
     def intact(self, path: Path) -> bool:
-        """Whether a file is the one that training left; a folder of version 1 cannot tell."""
-        expected = self.state["files"].get(path.name)
-        return expected is None or (path.is_file() and digest(path) == expected)
+        """True if a file is as training left it."""
+        return path.is_file() and digest(path) == self.state["files"].get(path.name)
 
     def reason(self, extension: str = DIRECT) -> Path:
-        """The file that says why the last attempt under an extension failed."""
+        """The file with the reason why the last attempt under an extension failed."""
         return self.folder / f"{_of('failed', extension)}.json"
 
     def failure(self, extension: str = DIRECT) -> str | None:
-        """Why the last attempt under an extension failed, in one line. A file of its own: written
-        by a sweep while another may already try again.
-        """
+        """Returns why the last attempt under an extension failed, in one line, or None."""
         reason = read_json(self.reason(extension)).get("reason")
         return reason if isinstance(reason, str) else None
 
     def fail(self, reason: str | None, extension: str = DIRECT) -> None:
-        """Notes why an attempt failed; None forgets it."""
+        """Writes why an attempt failed; None removes the reason."""
         path = self.reason(extension)
         if reason is None:
             path.unlink(missing_ok=True)
@@ -217,23 +190,19 @@ class Folder:
         return read_json(self.done(name))
 
     def evaluated(self, name: str, config: str, rows: Path) -> bool:
-        """True if this evaluation finished under this configuration and nobody changed its rows
-        since.
-        """
+        """True if this evaluation finished under this configuration and its rows are unchanged."""
         note = self.note(name)
         return note.get("config") == config and rows.is_file() and note.get("rows") == digest(rows)
 
     def mark_evaluated(self, name: str, config: str, rows: Path, seconds: float = 0.0) -> None:
-        write_json(
-            self.done(name),
-            {"config": config, "rows": digest(rows), "seconds": round(seconds, 1)},
-        )
+        content = {"config": config, "rows": digest(rows), "seconds": round(seconds, 1)}
+        write_json(self.done(name), content)
 
 
 @dataclass(frozen=True)
 class Run(Folder):
-    """One trained configuration. identity: everything that can change its weights except the seed;
-    about: more for config.json.
+    """One trained configuration. identity: all options that can change its weights but the seed;
+    about: more values for config.json.
     """
 
     label: str
@@ -250,32 +219,24 @@ class Run(Folder):
         return f"{self.label}-{self.config[:8]}-s{self.seed}"
 
     def check(self) -> None:
-        """Raises UserError where the folder holds another configuration: an edited one, or two of
-        one name.
+        """Raises UserError if the folder holds another configuration: an edited one, or a second
+        one of this name.
         """
         path = self.folder / "config.json"
-        found = read_json(path).get("identity", self.identity)
-        if identity_hash(found) != self.config:
-            raise UserError(
-                f"{path}: not the configuration that is asked for, though of its name; move "
-                f"{self.folder} away"
-            )
+        if identity_hash(read_json(path).get("identity", self.identity)) != self.config:
+            problem = "not the configuration that is asked for, though of its name"
+            raise UserError(path, problem=problem, remedy=f"move {self.folder} away")
 
     def claim(self) -> None:
-        """Writes config.json. Raises UserError where there is another."""
+        """Writes config.json. Raises UserError as `check`."""
         self.check()
-        options = {
-            "schema": schema.RUN,
-            "label": self.label,
-            "seed": self.seed,
-            "identity": self.identity,
-        }
-        write_json(self.folder / "config.json", self.about | options)
+        own = {"label": self.label, "seed": self.seed, "identity": self.identity}
+        write_json(self.folder / "config.json", self.about | own | {"schema": schema.RUN})
 
 
 @dataclass(frozen=True)
 class Named(Folder):
-    """A run of which only the name is known."""
+    """A run by its name alone."""
 
     name: str
 

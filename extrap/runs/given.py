@@ -1,5 +1,5 @@
-"""A model in a variable, evaluated as a published checkpoint is. Its logits of a fixed text name it
-in rows: extrap writes no folder of it.
+"""A model in a variable, evaluated like a published checkpoint. Its logits of a fixed text name it
+in rows; it has no folder.
 """
 
 import hashlib
@@ -16,11 +16,11 @@ from extrap.model.gpt import GPT
 from extrap.pretrained.variable import adapted, check, device_of, length_of, name_of
 from extrap.pretrained.vocabulary import PublishedVocabulary, encoder_of
 from extrap.runs.build import build
-from extrap.runs.published import Published, PublishedRun
+from extrap.runs.published import Published, PublishedRun, first_token
 from extrap.utils.errors import UserError
 
 PROBE = 64
-"""Tokens of the text, whose logits name the model."""
+"""Tokens of that text."""
 
 
 class Given(Published):
@@ -83,25 +83,12 @@ class Given(Published):
             problem = f"{self.label} has {size} ids, those of data.vocabulary are {made.size}"
             raise UserError("tokenizer", None, problem, "give the tokenizer of the model")
         own = getattr(self.subject, "config", None)
-        named = [self.reading.bos] + [
-            getattr(one, name, None)
-            for one in (own, self.tokenizer)
-            for name in ("bos_token_id", "eos_token_id")
-        ]
-        firsts = [bos[0] if isinstance(bos, list) and bos else bos for bos in named]
-        bos = next((bos for bos in firsts if isinstance(bos, int)), None)
-        if bos is None:
-            problem = "neither the model nor its tokenizer says which token begins a text"
-            raise UserError("model.bos", None, problem, "give its id")
+        bos = first_token(self.reading.bos, own, self.tokenizer)
         tokens = encoder_of(self.tokenizer)
         if 2 * tokens.ids < size:
             problem = f"a tokenizer of {tokens.ids} ids, a model of {size}"
             raise UserError("tokenizer", problem=problem, remedy="give the tokenizer of the model")
         return PublishedVocabulary(tokens, size, bos, "tokenizer")
-
-    def vocabulary_for(self, words: bool) -> Vocabulary:
-        own = self.vocabulary
-        return own.words if words and isinstance(own, PublishedVocabulary) else own
 
     def model(self, device: str = "cpu") -> GPT:
         """The model itself, whatever the device."""

@@ -1,6 +1,6 @@
-"""Type hints as limits: which plain values a hint allows, and how it reads in a message.
+"""Type hints as limits: the plain values that a hint allows, and the hint in words.
 
-A bound stands in the signature it belongs to, in the words of annotated-types:
+A bound stands in the signature of its option, in the words of annotated-types:
 
     rows: Annotated[int, Interval(ge=1, le=2**22)] | None = None
 
@@ -37,11 +37,11 @@ BOUNDS: dict[type[BaseMetadata], tuple[str, Callable[..., bool]]] = {
     MinLen: (", not empty", lambda value, n: len(value) >= n),
     Different: (", each once", lambda value: len(set(value)) == len(value)),
 }
-"""How each bound reads, and which values keep it."""
+"""The words of each bound, and its test of a value."""
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """True if a value suits a hint: plain types, Literal, unions, lists, dicts, bounds, classes."""
+    """True if a value suits a hint: a type, Literal, union, list, dict, bound or class."""
     origin = get_origin(hint)
     if origin is Annotated:
         return fits(value, get_args(hint)[0]) and all(
@@ -52,9 +52,11 @@ def fits(value: Any, hint: Any) -> bool:
     if origin is Literal:
         return value in get_args(hint)
     if origin in LISTS:
-        return isinstance(value, list | tuple) and all(fits(v, of_items(hint)) for v in value)
+        return isinstance(value, list | tuple) and all(fits(v, inner(hint, *LISTS)) for v in value)
     if origin is dict:
-        return isinstance(value, Mapping) and all(fits(v, of_values(hint)) for v in value.values())
+        return isinstance(value, Mapping) and all(
+            fits(v, inner(hint, dict)) for v in value.values()
+        )
     if hint is float:
         return (isinstance(value, float) and isfinite(value)) or fits(value, int)
     if hint is int:
@@ -65,7 +67,7 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def describe(hint: Any) -> str:
-    """A hint in words: `a whole number from 1 to 1000 or null`."""
+    """Returns a hint in words: `a whole number from 1 to 1000 or null`."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         words = "".join(BOUNDS[type(bound)][0].format(*astuple(bound)) for bound in bounds(hint))
@@ -75,19 +77,19 @@ def describe(hint: Any) -> str:
     if origin is Literal:
         return "one of " + ", ".join(map(str, args))
     if origin in LISTS:
-        item = describe(of_items(hint))
+        item = describe(inner(hint, *LISTS))
         for one, many in PLURALS.items():
             item = many + item.removeprefix(one) if item.startswith(one) else item
         return f"a list of {item}"
     if origin is dict:
-        return f"{describe(of_values(hint))} by name"
+        return f"{describe(inner(hint, dict))} by name"
     if hint in LISTS:
         return "a list; its annotation must name the items, as Sequence[float] or extrap.Multiples"
     return WORDS.get(hint) or getattr(hint, "__name__", str(hint))
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """The hints of a union, without their bounds; a hint that is none is its only member."""
+    """Returns the hints of a union, without their bounds; of another hint itself."""
     if get_origin(hint) is Annotated:
         return members(get_args(hint)[0])
     if get_origin(hint) in (Union, types.UnionType):
@@ -96,27 +98,19 @@ def members(hint: Any) -> tuple[Any, ...]:
 
 
 def classes(hint: Any) -> tuple[type, ...] | None:
-    """The classes whose objects suit a hint; None where it leaves that open."""
+    """Returns the classes whose objects suit a hint; None if it leaves that open."""
     found = [get_origin(h) or h for h in members(hint)]
     return tuple(found) if all(inspect.isclass(h) and h is not Any for h in found) else None
 
 
-def of_items(hint: Any) -> Any:
-    """X of list[X], alone or in a union; Any where the hint says nothing of the items of a list."""
-    found = (get_args(h) for h in members(hint) if get_origin(h) in LISTS)
-    return next((args[0] for args in found if args), Any)
-
-
-def of_values(hint: Any) -> Any:
-    """X of dict[str, X], alone or in a union; Any where the hint says nothing of such values."""
-    found = (get_args(h) for h in members(hint) if get_origin(h) is dict)
-    return next((args[1] for args in found if args), Any)
+def inner(hint: Any, *origins: type) -> Any:
+    """Returns X of list[X] or dict[str, X], alone or in a union; Any without such a hint."""
+    found = ((get_origin(h), get_args(h)) for h in members(hint))
+    return next((args[origin is dict] for origin, args in found if args and origin in origins), Any)
 
 
 def bounds(hint: Any) -> Iterator[Any]:
-    """The bounds of Annotated[...], one by one."""
+    """Yields the bounds of Annotated[...]."""
     for metadata in get_args(hint)[1:]:
-        if isinstance(metadata, GroupedMetadata):
-            yield from (bound for bound in metadata if isinstance(bound, BaseMetadata))
-        elif isinstance(metadata, BaseMetadata):
-            yield metadata
+        grouped = isinstance(metadata, GroupedMetadata)
+        yield from (b for b in (metadata if grouped else [metadata]) if isinstance(b, BaseMetadata))

@@ -1,6 +1,4 @@
-"""One configuration made into objects: what to train, on what, and how to measure it. Building them
-checks their options.
-"""
+"""One configuration made into objects, whose options are checked."""
 
 import re
 from collections.abc import Callable
@@ -12,21 +10,20 @@ from typing import Any
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.vocabulary import Vocabulary
 from extrap.extensions.base import Extension
+from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.results.places import place
 from extrap.runs.build import build
 from extrap.runs.choices import changed, node, without_factor, written
-from extrap.runs.dashboard import Dashboard
+from extrap.runs.dashboard import Dashboard, ViewOnly
 from extrap.runs.dashboard.page import Page
-from extrap.runs.dashboard.view_only import ViewOnly
 from extrap.runs.finetuned import FineTuned
 from extrap.runs.folder import Run
 from extrap.runs.layout import DIRECT, RESULTS
-from extrap.runs.pretraining import Pretraining, Training
+from extrap.runs.pretraining import Training
 from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
-from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -34,15 +31,15 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 @dataclass(frozen=True)
 class Job:
-    """One run, read with one extension, and its tasks.
+    """One run under one extension, and its tasks.
 
     config     the composed configuration as plain values
     choices    the name chosen in each group
     source     the model before this job, its text and its tokens
-    training   how the run comes about; None for a checkpoint as others left it
+    training   the training of the run; None for a checkpoint as others left it
     extension  the extension of every evaluation
-    changed    its options that differ from its file, written short: names tell its variants apart
-    dashboard  where training and rows are shown
+    changed    its options that differ from its file, written short, for names
+    dashboard  the view of training and rows
     """
 
     config: dict[str, Any]
@@ -67,40 +64,33 @@ class Job:
 
     @cached_property
     def label(self) -> str:
-        """Name of the series in rows and figures."""
+        """The name of the series in rows and figures."""
         return (self.training or self.source).label
 
     @property
     def extension_name(self) -> str:
-        """The name in rows: the choice and its changed options, without the factor, which has a
-        column of its own: `rerope,width=16`.
-        """
+        """The extension in rows: `rerope,width=16`; the factor has a column of its own."""
         return written(self.choices["extension"], without_factor(self.changed))
 
     @property
     def extension_stem(self) -> str:
-        """The same with the factor, for the names of files."""
+        """The extension in names of files, with the factor."""
         return written(self.choices["extension"], self.changed)
 
     @property
     def trainings(self) -> list[Training]:
-        """The trainings that lead to the run, in their order."""
-        return self.training.chain() if self.training else []
+        """The trainings of the run and its parent, in their order."""
+        parent = self.training and self.training.parent
+        return [training for training in (parent, self.training) if training]
 
     @property
     def trained_on(self) -> str:
-        """The data set of the last training by name, "published" for the data of others."""
+        """The data set of the last training; "published" for the data of others."""
         return self.choices["data"] if self.training else "published"
 
     @property
     def results(self) -> Path:
         return place(RESULTS, self.study)
-
-    @property
-    def another(self) -> str:
-        """An option that makes a run to compare this one with: `scheme=alibi`."""
-        group, *others = self.source.others
-        return f"{group}={next(name for name in others if name != self.choices[group])}"
 
     # --- tasks
 
@@ -118,18 +108,14 @@ class Job:
     @property
     def unasked(self) -> list[str]:
         """Tasks with options in an experiment that the command line did not choose."""
-        return sorted(
-            name
-            for name, options in self.config["task"].items()
-            if isinstance(options, dict)
-            and "_target_" not in options
-            and (Path(conf_dir()) / "task" / f"{name}.yaml").is_file()
-        )
+        tasks = self.config["task"].items()
+        bare = [name for name, own in tasks if isinstance(own, dict) and "_target_" not in own]
+        return sorted(name for name in bare if node("task", name) is not None)
 
     @cached_property
     def _built(self) -> tuple[dict[str, Task], dict[str, UserError]]:
-        """Tasks by name; with keep_going=true, the error of each task that cannot run. Raises
-        UserError for the first of them, or with keep_going=true if no task can run.
+        """Tasks by name, and the errors of tasks that cannot run. Raises the first error, with
+        keep_going=true only if no task can run.
         """
         tasks: dict[str, Task] = {}
         refused: dict[str, UserError] = {}
@@ -154,22 +140,24 @@ class Job:
 
     @property
     def refused(self) -> dict[str, UserError]:
-        """The errors of the others, which keep_going=true leaves out."""
+        """The errors of the other tasks."""
         return self._built[1]
 
     def vocabulary_of(self, task: Task) -> Vocabulary:
-        return self.source.vocabulary_for(task.words)
+        """Returns the vocabulary of a task: words as keys and values if it can use them."""
+        own = self.source.vocabulary
+        return own.words if task.words and isinstance(own, PublishedVocabulary) else own
 
     # --- the machine
 
     def show(self, training: Training | None = None) -> None:
         """Opens the dashboard's page of this job, or the page of a training before its own."""
         own = training in (None, self.training)
-        run, label = (self.run, self.label) if own else (training.run, training.label)
         extension = self.extension_stem if own else DIRECT
-        names = self.study, run.name, extension, label, self.trained_on
-        said = tuple(self.task_names), run.identity
-        page = Page(*names, run.seed, self.source.length, *said, size=self.source.params)
+        of = training or self.training or self.source
+        names = self.study, of.run.name, extension, of.label, self.trained_on
+        said = of.run.seed, self.source.length, tuple(self.task_names), of.run.identity
+        page = Page(*names, *said, size=self.source.params)
         self.dashboard.start(page)
 
 
@@ -179,9 +167,9 @@ def make(
     opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
     given: Callable[..., Source] | None = None,
 ) -> Job:
-    """The Job of a composed configuration; opened: opens the corpus of a source of text; given:
-    makes the source of a model in a variable. Raises UserError for names and numbers that no job
-    can have; extrap/runs/validate.py checks the rest.
+    """Returns the Job of a composed configuration. opened: opens the corpus of a source of text;
+    given: makes the source of a model in a variable. Raises UserError for names and numbers that no
+    job can have; extrap/runs/validate.py checks the rest.
     """
     plugins, choice = config["plugins"], choices["extension"]
     check_plugins(plugins)
@@ -190,10 +178,10 @@ def make(
     _check(config, source)
     extension = build(config["extension"], "extension", plugins, Extension)
     own = changed(config["extension"], node("extension", choice), plugins)
-    training = Pretraining(source) if isinstance(source, Fresh) else None
+    training = Training(source) if isinstance(source, Fresh) else None
     if config["finetune"]:
         name = written(choice, without_factor(own))
-        training = FineTuned(source, training, extension, name)
+        training = FineTuned(source, training, extension=extension, extension_name=name)
     if training is None and config["stage"] == "train":
         remedy = "stage=evaluate evaluates it, finetune=lora tunes it"
         raise UserError("stage", "train", f"{source.label} is trained already", remedy)

@@ -1,4 +1,4 @@
-"""Names of folders and files of results: where rows lie, and what a name says.
+"""Names of folders and files of results.
 
 runs/<run>/done/<study>__<extension>__<task>.json    which evaluation wrote which rows
 results/<study>/rows/<run>__<extension>__<task>.csv
@@ -20,17 +20,15 @@ DIRECT = "direct"
 """The extension that changes nothing."""
 
 CURVE = "train"
-"""The training curve stands among the rows as a task of this name. It belongs to the run, whatever
-the extension, and lies with those of `direct`.
+"""The task of the training curve in rows. It belongs to the run under any extension, and its file
+to `direct`.
 """
 
 USED = "used"
-"""The frequencies and biases that an extension put in force, as a task of this name."""
+"""The task of the frequencies and biases in rows that an extension sets."""
 
 SAFE = re.compile(r"[A-Za-z0-9][^/\0\n]*")
-"""Names of studies, runs, extensions and tasks. What is read from files is held to it, as it
-becomes part of paths.
-"""
+"""Names of studies, runs, extensions and tasks, which become parts of paths."""
 
 
 @dataclass(frozen=True)
@@ -46,33 +44,26 @@ class ResultFile:
     def _under(self) -> str:
         return f"{DIRECT if self.task == CURVE else self.extension}__{self.task}"
 
+    def _csv(self, kind: str) -> Path:
+        return place(RESULTS, self.study) / kind / f"{self.run}__{self._under}.csv"
+
     @property
     def rows(self) -> Path:
-        return place(RESULTS, self.study) / "rows" / f"{self.run}__{self._under}.csv"
+        return self._csv("rows")
 
     @property
     def items(self) -> Path:
-        return place(RESULTS, self.study) / "items" / f"{self.run}__{self._under}.csv"
+        return self._csv("items")
 
     @property
     def note(self) -> str:
-        """Name of the note in the run folder that says that the rows are finished."""
+        """Name of the note in the run folder about finished rows."""
         return f"{self.study}__{self._under}"
 
 
 def of_rows(path: Path) -> ResultFile | None:
-    """What the name of a file of rows says; None where it says nothing."""
+    """Returns the parts of the name of a file of rows, or None."""
     match path.stem.rsplit("__", 2):
         case [run, extension, task] if SAFE.fullmatch(run):
             return ResultFile(path.parent.parent.name, run, extension, task)
-    return None
-
-
-def of_note(path: Path) -> ResultFile | None:
-    """What the name of a note in a run folder says; None where it says nothing, and in a folder
-    that is about to go (extrap clean).
-    """
-    match path.stem.rsplit("__", 2):
-        case [study, extension, task] if SAFE.fullmatch(run := path.parent.parent.name):
-            return ResultFile(study, run, extension, task)
     return None

@@ -1,8 +1,6 @@
-"""The trained run whose options differ least from those of another: usually the run that was meant
-when `stage=evaluate` finds nothing.
-"""
+"""The trained run whose options differ least from those of an untrained one, for its message."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,21 +19,17 @@ def near(run: Run) -> tuple[str, dict[str, tuple[Any, Any]]] | None:
     """Returns the name of the nearest trained run and {option: (value there, value here)}; None if
     every run differs in more than MOST options.
     """
-    own = dict(_flat(run.identity)) | {"seed": run.seed}
-    found = []
+    own, found = _flat({**run.identity, "seed": run.seed}), []
     for path in sorted(RUNS.glob("*/config.json")):
         about, name = read_json(path), path.parent.name
         if name == run.name or not isinstance(about.get("identity"), dict):
             continue
-        other = dict(_flat(about["identity"])) | {"seed": about.get("seed")}
-        differ = {
-            NAMES.get(option, option): (other.get(option), own.get(option))
-            for option in sorted(own.keys() | other.keys())
-            if own.get(option) != other.get(option)
-        }
+        other = _flat({**about["identity"], "seed": about.get("seed")})
+        options = [o for o in sorted(own.keys() | other.keys()) if own.get(o) != other.get(o)]
         with suppress(UserError):  # a run folder of a later version
-            if 0 < len(differ) <= MOST and Named(name).trained:
-                found.append((len(differ), name, differ))
+            if 0 < len(options) <= MOST and Named(name).trained:
+                differ = {NAMES.get(o, o): (other.get(o), own.get(o)) for o in options}
+                found.append((len(options), name, differ))
     return min(found)[1:] if found else None
 
 
@@ -53,10 +47,10 @@ def untrained(
     return UserError(option, value, problem, remedy)
 
 
-def _flat(options: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields (option, value), nested options as `model.dim`."""
+def _flat(options: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Returns {option: value}, nested options as `model.dim`."""
+    found: dict[str, Any] = {}
     for name, value in options.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
+        nested = isinstance(value, Mapping)
+        found |= _flat(value, f"{path}{name}.") if nested else {f"{path}{name}": value}
+    return found

@@ -1,13 +1,12 @@
 """A training: the steps of the stage `train`, from the first weights to the weights that a run
-keeps. `Pretraining` begins with random weights, `FineTuned` (extrap/runs/finetuned.py) with the
-weights of another run.
+keeps. It begins with random weights; `FineTuned` (extrap/runs/finetuned.py) begins with the weights
+of another run.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from torch import Tensor
 
@@ -19,85 +18,52 @@ from extrap.runs.source import Fresh, Source
 from extrap.runs.training.optim import Optim
 
 
-class Training(ABC):
-    """One training of one run.
+@dataclass(frozen=True)
+class Training:
+    """The training of a model with random weights.
 
     source    the model, its text and its tokens
-    parent    the training that comes before, if the bench does that too
-    label     name of the series in rows and figures
-    run       name, identity and folder of the result
-    optim     steps, learning rate, how often training logs and saves
-    batches   the batch of every step
+    parent    the training that gives the first weights
     verb      `train` or `tune`, for progress and messages
     """
 
     source: Source
-    parent: "Training | None"
-    label: str
-    run: Run
-    optim: Optim
-    batches: Batches
-    verb: ClassVar[str]
+    parent: "Training | None" = None
 
-    @abstractmethod
-    def begin(self) -> GPT:
-        """The model that training begins with."""
+    verb: ClassVar[str] = "train"
 
-    @abstractmethod
-    def outline(self) -> GPT:
-        """The same for a process that gets the numbers from another: it may have none."""
-
-    @abstractmethod
-    def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The weights that the run keeps, from the weights that training ended with."""
-
-    @abstractmethod
-    def check(self) -> None:
-        """Raises UserError if this training cannot work, before it starts."""
-
-    def chain(self) -> list["Training"]:
-        """The trainings that lead to this run, in their order."""
-        return [*(self.parent.chain() if self.parent else []), self]
-
-
-def optimiser(options: Mapping[str, Any]) -> Optim:
-    """The optimiser of the options `train`."""
-    return build({**options, "_target_": f"{Optim.__module__}.{Optim.__name__}"}, "train")
-
-
-@dataclass(frozen=True)
-class Pretraining(Training):
-    """The training of a model with random weights."""
-
-    source: Fresh
-    parent: None = None
-    verb = "train"
-
-    @property
+    @cached_property
     def label(self) -> str:
+        """The name of the series in rows and figures."""
         return self.source.label
 
-    @property
+    @cached_property
     def run(self) -> Run:
+        """Name, identity and folder of the result."""
         return self.source.run
 
     @cached_property
     def optim(self) -> Optim:
-        return optimiser(self.source.config["train"])
+        return self._optimiser({})
+
+    def _optimiser(self, own: Mapping[str, Any]) -> Optim:
+        target = {"_target_": f"{Optim.__module__}.{Optim.__name__}"}
+        return build({**self.source.config["train"], **own, **target}, "train")
 
     @cached_property
     def batches(self) -> Batches:
-        source = self.source
+        """The batch of every step."""
+        source = cast(Fresh, self.source)
         return Batches(source.mixture, source.corpus, source.seed, self.optim.steps)
 
     def begin(self) -> GPT:
+        """Returns the model before the first step."""
         return self.source.model()
 
-    def outline(self) -> GPT:
-        return self.source.model("meta")
-
     def end(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Returns the weights that the run keeps, from the weights after the last step."""
         return dict(weights)
 
     def check(self) -> None:
+        """Raises UserError if this training cannot work, before it starts."""
         _ = self.optim, self.batches

@@ -1,4 +1,4 @@
-"""A published checkpoint: evaluated as it is, or tuned.
+"""A published checkpoint, evaluated as it is or tuned.
 
 Its run is named by the hash of its weights and config, by the options of `model`, and by the text
 of the evaluation. The checkpoint brings its own scheme, tokenizer and context length, so extrap
@@ -19,17 +19,15 @@ from extrap.data.corpora import base
 from extrap.data.corpora.base import Corpus, Encoded
 from extrap.data.mixture import Mixture
 from extrap.data.text import Text
-from extrap.data.vocabulary import Vocabulary
 from extrap.model.gpt import GPT
 from extrap.pretrained.checkpoint import DTYPES, Checkpoint
-from extrap.pretrained.table import layer_table
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.runs.build import build
 from extrap.runs.folder import PUBLISHED, Run, write_json
 from extrap.runs.source import Source
 from extrap.runs.training import options
 from extrap.runs.training.finetune import OWN
-from extrap.utils.errors import NotApplicable, UserError
+from extrap.utils.errors import UserError
 from extrap.utils.versions import RUN
 
 PRECISIONS = {"fp32": "32-true", "bf16": "bf16-true"}
@@ -72,9 +70,9 @@ class PublishedRun(Run):
 
 
 class Published(Source):
-    """A checkpoint in place of a model that the bench trains."""
+    """A checkpoint of others."""
 
-    group, published, others = "model", True, ("extension", "yarn", "pi")
+    group, published = "model", True
 
     @classmethod
     def meant(cls, config: Mapping[str, Any]) -> bool:
@@ -96,21 +94,11 @@ class Published(Source):
 
     @cached_property
     def vocabulary(self) -> PublishedVocabulary:
-        settings, bos = self.checkpoint.settings, self.reading.bos
-        for name in ("bos_token_id", "eos_token_id"):
-            bos = settings.get(name) if bos is None else bos
-        if isinstance(bos, list):  # several ends of a text
-            bos = bos[0] if bos else None
-        if bos is None:
-            problem = "the config names neither bos_token_id nor eos_token_id"
-            raise UserError("model.bos", None, problem, "give the id of the token before a text")
-        size = self.checkpoint.vocab
-        folder, chat = self.checkpoint.folder, self.reading.chat
-        place = self.checkpoint.place
-        return PublishedVocabulary.of_folder(folder, size, bos, place, chat)
-
-    def vocabulary_for(self, words: bool) -> Vocabulary:
-        return self.vocabulary.words if words else self.vocabulary
+        checkpoint, chat = self.checkpoint, self.reading.chat
+        bos = first_token(self.reading.bos, checkpoint.settings)
+        return PublishedVocabulary.of_folder(
+            checkpoint.folder, checkpoint.vocab, bos, checkpoint.place, chat
+        )
 
     @property
     def length(self) -> int:
@@ -123,8 +111,8 @@ class Published(Source):
         return self.opened(Encoded(source, self.vocabulary.encoder))
 
     def model(self, device: str = "cpu") -> GPT:
-        """The checkpoint's own weights; none on device meta. A model of transformers takes the
-        place of a GPT as far as it can: it has the same call, and rejects the rest.
+        """Returns the checkpoint's model. A model of transformers has the call of a GPT, and
+        rejects the rest.
         """
         empty = device == "meta"
         model = self.checkpoint.model(self.reading.train_length, self.reading.dtype, empty)
@@ -165,17 +153,8 @@ class Published(Source):
         return super().weights(run, model)
 
     def note(self) -> None:
-        """Keeps layers.json beside the configuration: which positions are on in which layers."""
         with self.run.alone():
             self.run.claim()
-            if not (path := self.run.folder / "layers.json").exists():
-                write_json(path, self._layers())
-
-    def _layers(self) -> Any:
-        try:
-            return layer_table(self.model("meta"))
-        except NotApplicable as error:
-            return str(error)
 
     @property
     def reads(self) -> dict[str, Any]:
@@ -209,3 +188,19 @@ class Published(Source):
             problem = f"has another type of number than model.dtype={self.reading.dtype}"
             remedy = f"give trainer.precision={self.precision}"
             raise UserError("trainer.precision", word, problem, remedy)
+
+
+def first_token(given: int | None, *configs: Any) -> int:
+    """Returns the id of the token before a text: the given one, else the first that the configs,
+    mappings or objects, name. Raises UserError if there is none.
+    """
+    names = ("bos_token_id", "eos_token_id")
+    plain = [c if isinstance(c, Mapping) else {n: getattr(c, n, None) for n in names}
+             for c in configs]  # fmt: skip
+    found = [given, *(config.get(name) for config in plain for name in names)]
+    firsts = [bos[0] if isinstance(bos, list) and bos else bos for bos in found]
+    bos = next((bos for bos in firsts if isinstance(bos, int)), None)
+    if bos is None:
+        problem = f"no config names {' or '.join(names)}"
+        raise UserError("model.bos", None, problem, "give the id of the token before a text")
+    return bos

@@ -24,6 +24,10 @@ class Study:
     pages: list[tuple[Page, dict[str, list[dict]], list[Path]]]
 
     @property
+    def files(self) -> list[Path]:
+        return list(dict.fromkeys(file for *_, files in self.pages for file in files))
+
+    @property
     def jobs(self) -> list[Page]:
         return [page for page, *_ in self.pages]
 

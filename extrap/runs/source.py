@@ -1,5 +1,5 @@
-"""Where a model comes from and what it reads: `Fresh` is drawn from a configuration, `Published`
-(extrap/runs/published.py) is a checkpoint of others.
+"""The model of a run and its text: `Fresh` comes from a configuration, `Published`
+(extrap/runs/published.py) from a checkpoint of others.
 """
 
 from abc import ABC, abstractmethod
@@ -27,27 +27,25 @@ from extrap.utils.untrusted import memory
 
 DECODER = {"_target_": "extrap.model.decoder.Decoder"}
 UNSEEN = ("log_every", "save_every")
-"""Options of training that leave the weights as they are."""
+"""Options of training that do not change the weights."""
 
 BYTES, FROZEN = 16, 4
-"""Bytes per parameter in training: itself, its gradient and two moments in float32; a frozen one is
-itself alone.
+"""Bytes per parameter in training: itself, its gradient and two moments in float32; frozen: itself
+alone.
 """
 
 
 class Source(ABC):
-    """A model before the bench does anything with it, its text and its tokens.
+    """A model before extrap trains or evaluates it, its text and its tokens. A source builds each
+    part at its first use.
 
     Args:
         config: the composed configuration as plain values
         choices: the name chosen in each group
         opened: opens the corpus of a source of text
 
-    A source builds each part at its first use.
-
     group       the group of options that names the series
     published   True for a checkpoint of others
-    others      a group of options and two of its choices, to compare a run with
     length      L, the training length in tokens
     dtype       type of number of the weights in training and on the disk
     precision   the same in Lightning's words: `32-true`
@@ -57,7 +55,6 @@ class Source(ABC):
 
     group: ClassVar[str]
     published: ClassVar[bool]
-    others: ClassVar[tuple[str, str, str]]
 
     vocabulary: Vocabulary
     corpus: Corpus
@@ -81,24 +78,15 @@ class Source(ABC):
         """The name of the series if the option `label` gives none."""
         return self.choices[self.group]
 
-    def _build(self, option: str, kind: type, **given: Any) -> Any:
-        return build(self.config[option], option, self.config["plugins"], kind, **given)
-
-    # --- what it reads
-
-    def vocabulary_for(self, words: bool) -> Vocabulary:
-        """The vocabulary of a task. words: whether the task can use words as keys and values."""
-        return self.vocabulary
-
     # --- the model
 
     @abstractmethod
     def model(self, device: str = "cpu") -> GPT:
-        """The model as this source has it; on device meta without numbers."""
+        """Returns the model before training; on device meta without numbers."""
 
     @abstractmethod
     def untrained(self, layers: int | None = None) -> GPT:
-        """The architecture with random weights; layers: another depth. Raises UserError if the
+        """Returns the model with random weights; layers: another depth. Raises UserError if the
         scheme has no form of that depth.
         """
 
@@ -113,12 +101,11 @@ class Source(ABC):
 
     @property
     def device(self) -> torch.device:
-        """Where evaluation runs. Raises UserError for a GPU that this machine does not have."""
+        """The device of evaluation. Raises UserError for a GPU that this machine does not have."""
         if (wanted := self.trainer.accelerator) not in ("gpu", "cuda"):
             return torch.device("cpu")
         if not torch.cuda.is_available():
-            same = f"trainer=cpu trainer.precision={self.precision}"
-            remedy = f"{same} evaluates the same run"
+            remedy = f"trainer=cpu trainer.precision={self.precision} evaluates the same run"
             raise UserError("trainer.accelerator", wanted, "this machine has no GPU", remedy)
         return torch.device("cuda")
 
@@ -129,8 +116,8 @@ class Source(ABC):
     # --- runs
 
     def trained(self, run: Run) -> GPT:
-        """The model with the weights of a run, in float64 or float32: weights in bfloat16 are exact
-        there. Raises UserError if they are not the weights that training left.
+        """Returns the model with the weights of a run, in float64 or float32, which holds bfloat16
+        exactly. Raises UserError if the weights changed since training.
         """
         model = self.model()
         if self.dtype is torch.float64:
@@ -139,7 +126,7 @@ class Source(ABC):
         return model
 
     def weights(self, run: Run, model: GPT) -> dict[str, Tensor]:
-        """The weights of a run of this model, in the numbers of the file."""
+        """Returns the weights of a run of this model, in the numbers of the file."""
         return trained_weights(run, model, self.dtype)
 
     def note(self) -> None:  # noqa: B027
@@ -161,13 +148,13 @@ class Source(ABC):
 
 
 class Fresh(Source):
-    """A model that the bench trains from random weights."""
+    """A model that extrap trains from random weights."""
 
-    group, published, others = "scheme", False, ("scheme", "alibi", "rope")
+    group, published = "scheme", False
 
     @cached_property
     def mixture(self) -> Mixture:
-        return self._build("data", Mixture)
+        return self.mixture_of(self.config["data"])
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -188,12 +175,18 @@ class Fresh(Source):
         return shape_of(options, self.length, self.vocabulary.size)
 
     def scheme(self) -> Scheme:
-        """A new scheme, its parameters drawn from the run's seed."""
+        """Returns a new scheme, with its parameters drawn from the run's seed."""
         torch.manual_seed(self.seed + 1_000_003)
-        return self._build("scheme", Scheme, shape=self.shape)
+        config = self.config
+        scheme = build(config["scheme"], "scheme", config["plugins"], Scheme, shape=self.shape)
+        if "shape" not in vars(scheme):
+            problem = f"the constructor of {type(scheme).__name__} does not call the one of Scheme"
+            remedy = "begin it with super().__init__(shape)"
+            raise UserError("scheme", self.choices["scheme"], problem, remedy)
+        return scheme
 
     def model(self, device: str = "cpu") -> GPT:
-        """A new GPT. The parameters that it shares with a GPT of another scheme start equal."""
+        """Returns a new GPT. Parameters outside the scheme start equal for all schemes."""
         scheme = self.scheme()
         torch.manual_seed(self.seed)
         with torch.device(device):
@@ -219,12 +212,11 @@ class Fresh(Source):
 
     @cached_property
     def run(self) -> Run:
-        """Identity: scheme, model, data, text and training, without the seed; text and tokenizer by
-        their content, not by their path.
+        """Its identity: scheme, model, data, text and training; text and tokenizer by content.
 
-        An option of the model that is null is left out, so that the GPT may get more of them. The
-        machine is no part of it (devices, processes, threads, how often it is logged and
-        saved): a laptop evaluates a run that a GPU trained. The precision of training is.
+        Options of the model that are null are left out, so that the GPT may get more of them. The
+        seed, the machine and how often training logs and saves are no part of it: a laptop
+        evaluates a run that a GPU trained. The precision is.
         """
         config, corpus = self.config, self.corpus.sha256
         identity = {
@@ -246,25 +238,14 @@ class Fresh(Source):
 
 
 def shape_of(options: Mapping[str, Any], length: int, vocab: int) -> Shape:
-    """The shape that a model with these options gives its scheme. Older run folders lack the later
-    options.
-    """
-    return Shape(
-        options["dim"],
-        options["heads"],
-        options["layers"],
-        length,
-        vocab,
-        options["norm"],
-        options.get("kv_heads"),
-        options.get("head_dim"),
-    )
+    """Returns the shape of a scheme in a model with these options, of which null ones may lack."""
+    dim, heads, layers, norm = (options[name] for name in ("dim", "heads", "layers", "norm"))
+    kv_heads, head_dim = (options.get(name) for name in ("kv_heads", "head_dim"))
+    return Shape(dim, heads, layers, length, vocab, norm, kv_heads, head_dim)
 
 
 def check_model(options: Any) -> None:
-    """Raises UserError for options that do not make a GPT: missing, unknown, of another type, out
-    of bounds. All are needed, because runs are named by them.
-    """
+    """Raises UserError for options that make no GPT. All must be there, as they name the run."""
     remedy = "choose a file of conf/model, such as model=tiny"
     if not isinstance(options, Mapping) or not options:
         raise UserError("model", options, "expected the options of a model", remedy)
@@ -278,8 +259,8 @@ def check_memory(
     frozen: int = 0,
     remedy: str = "give a smaller model.dim, model.layers or data.vocabulary",
 ) -> None:
-    """Raises UserError if this machine has too little memory to train so many parameters. frozen:
-    parameters that training leaves as they are.
+    """Raises UserError if this machine has too little memory to train so many parameters, beside
+    frozen ones.
     """
     need, have = BYTES * params + FROZEN * frozen, memory()
     if need > have:

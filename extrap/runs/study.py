@@ -1,13 +1,12 @@
-"""The jobs of a study, and how far each is. Reads files alone: no torch, no configuration.
+"""The jobs of a study and their states, from files alone: no torch, no configuration.
 
-runs/.jobs/<study>/<run>__<extension>.json     one job; written when a sweep or a single run starts,
-                                               replaced by the next that asks for it
+runs/.jobs/<study>/<run>__<extension>.json     one job, written when it starts
 """
 
 import csv
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -16,17 +15,7 @@ from typing import Any
 
 from extrap.results.places import having, place
 from extrap.runs.folder import Named, read_json, write_json
-from extrap.runs.layout import (
-    CURVE,
-    DIRECT,
-    RESULTS,
-    RUNS,
-    SAFE,
-    USED,
-    ResultFile,
-    of_note,
-    of_rows,
-)
+from extrap.runs.layout import CURVE, RESULTS, RUNS, SAFE, USED, ResultFile, of_rows
 from extrap.utils import files as atomic
 from extrap.utils.errors import UserError, escaped
 from extrap.utils.progress import MOST
@@ -45,13 +34,13 @@ class State(StrEnum):
 ENDED = (State.DONE, State.BELOW_GATE, State.DIVERGED)
 
 MISSED = "not trained"
-"""The status of rows of a run below the gate of their task."""
+"""The status of rows below the gate of their task."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One job of a study. extension: its name in files; tasks: the hash of the configuration of
-    each evaluation; command: what asked.
+    each evaluation; command: the command that started it.
     """
 
     study: str
@@ -74,56 +63,55 @@ class Entry:
 
     @property
     def report(self) -> Path:
-        """Where a process that no sweep started says how far it is."""
+        """The progress file of a process that no sweep started."""
         return self.log.with_name(f".{self.log.stem}.{os.getpid()}.json")
 
     def file(self, task: str) -> ResultFile:
         return ResultFile(self.study, self.run, self.extension, task)
 
     def write(self) -> None:
-        """Writes the file of the job; see `write`."""
         write([self])
 
     @property
     def work(self) -> str:
-        """Name of the part of what is done with a run that one process at a time does."""
+        """Name of the part of the work with a run that one process at a time does."""
         return f"{self.study}__{self.extension}"
 
     def holder(self) -> str | None:
-        """The process that trains the run or makes these rows, in words."""
+        """Returns the process that trains the run or makes these rows, in words, or None."""
         return self.folder.holder(self.work)
 
     def busy(self) -> bool:
         return self.holder() is not None
 
     def fail(self, reason: str) -> None:
-        """Notes why an attempt failed, where that can be written: a sweep goes on without."""
+        """Writes why an attempt failed, if the disk takes it: a sweep goes on without."""
         with suppress(UserError, OSError):
             self.folder.fail(reason, self.extension)
 
     def missing(self) -> list[str]:
-        """What has not been done: "train", and tasks without rows of their present configuration. A
+        """Returns the work that is left: "train", and tasks without rows of their configuration. A
         diverged run has its curve alone.
         """
-        folder = self.folder
-        if not folder.trained:
+        if not self.folder.trained:
             return [CURVE, *(task for task in self.tasks if task != CURVE)]
-        diverged = folder.state.get("state") == "diverged"
-        return [
-            task
-            for task, config in self.tasks.items()
-            if not (diverged and task != CURVE)
-            and not folder.evaluated(self.file(task).note, config, self.file(task).rows)
-        ]
+        diverged = self.folder.state.get("state") == "diverged"
+        due = [task for task in self.tasks if task == CURVE or not diverged]
+        return [task for task in due if not self.finished(task)]
+
+    def finished(self, task: str) -> bool:
+        """True if this task has its rows."""
+        file = self.file(task)
+        return self.folder.evaluated(file.note, self.tasks[task], file.rows)
 
 
 def write(jobs: Sequence[Entry]) -> None:
-    """Writes the files of jobs, each with the tasks that its file has already. Raises UserError if
-    a link is in the place of a folder.
+    """Writes the files of jobs, with the tasks of their present files. Raises UserError for a link
+    in place of a folder.
     """
     for folder in {entry.path.parent for entry in jobs}:
         atomic.check_links(folder)
-        atomic.sweep_old(folder, ".*.tmp")
+        atomic.sweep(folder, ".*.tmp", atomic.HOUR)
     changed = False
     for entry in jobs:
         atomic.check_way(entry.folder.folder)
@@ -138,8 +126,8 @@ def write(jobs: Sequence[Entry]) -> None:
 
 @dataclass(frozen=True)
 class Standing:
-    """What has become of a job. left: what is still to be done; seconds: time spent on what is
-    done; note: why, or who; doing: what it said last of itself where it runs (utils/progress.py).
+    """The state of a job. left: its unfinished tasks; seconds: time spent on the others; note: the
+    reason of a failure, or the holder; doing: its progress file (utils/progress.py).
     """
 
     entry: Entry
@@ -151,29 +139,28 @@ class Standing:
 
 
 def standing(entry: Entry) -> Standing:
+    """Returns the state of a job. A run folder of a later version is a failure."""
     folder = entry.folder
     try:
         left = entry.missing()
-    except UserError as error:  # a run folder of a later version: the other jobs are told
+    except UserError as error:
         return Standing(entry, State.FAILED, [], None, str(error))
     state, note = _state(entry, left)
-    spent: list[Any] = [
-        folder.state.get("seconds"),
-        *(folder.note(entry.file(task).note).get("seconds") for task in entry.tasks),
-    ]
-    known = [s for s in spent if type(s) in (int, float) and 0 <= s < MOST]
+    took: list[Any] = [folder.note(entry.file(task).note).get("seconds") for task in entry.tasks]
+    took.append(folder.state.get("seconds"))
+    spent = [s for s in took if type(s) in (int, float) and 0 <= s < MOST]
     doing = _doing(entry) if state is State.RUNNING else {}
     left = [] if state in ENDED else left
-    return Standing(entry, state, left, sum(known) if known else None, note, doing)
+    return Standing(entry, state, left, sum(spent) if spent else None, note, doing)
 
 
 def _doing(entry: Entry) -> dict[str, Any]:
-    """What the process that works on a job said last of itself; {} where it said nothing."""
+    """Returns the newest progress file of a job, {} if there is none."""
     pattern = re.compile(rf"\.{re.escape(entry.log.stem)}\.\d+\.json")
     try:
         found = [path for path in entry.log.parent.iterdir() if pattern.fullmatch(path.name)]
         return read_json(max(found, key=lambda path: path.lstat().st_mtime, default=Path()))
-    except OSError:  # it has just ended
+    except OSError:  # the job has just ended
         return {}
 
 
@@ -193,7 +180,7 @@ def _state(entry: Entry, left: list[str]) -> tuple[State, str]:
 
 
 def _rows_there(entry: Entry, task: str) -> bool:
-    """True if a task has rows; an extension that changes no frequencies has a file without any."""
+    """True if a task has rows; an extension that changes no frequencies has an empty file."""
     found = _table(entry.file(task).rows)
     return bool(found) or (task == USED and found is not None)
 
@@ -209,16 +196,14 @@ def _outcome(entry: Entry) -> State:
 
 
 def studies() -> list[str]:
-    """Names of all studies that were asked for or have rows."""
+    """Returns the names of all studies with jobs or rows."""
     names = {file.parent.name for file in (RUNS / ".jobs").glob("*/*.json")}
     return sorted({*names, *(folder.name for folder in having(RESULTS, "rows/*.csv"))})
 
 
 def entries(study: str) -> list[Entry]:
-    """The jobs of a study: those that were asked for, then those that left rows or notes and were
-    never written down here.
-
-    Raises UserError, listing what exists, for an unknown study.
+    """Returns the jobs of a study: those with a file, then those with rows alone. Raises
+    UserError, which lists the studies here, for an unknown study.
     """
     if study not in (known := studies()):
         some = f"studies here: {', '.join(known)}"
@@ -230,18 +215,25 @@ def entries(study: str) -> list[Entry]:
         if e and e.study == study
     }
     runs = {run for run, _ in found}
-    for run, extension, task, config in (*_noted(study), *_measured(study)):
-        if (task, extension) == (CURVE, DIRECT) and run in runs:
+    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
+        if (file := of_rows(path)) is None or (file.task == CURVE and file.run in runs):
             continue
-        if (run, extension) not in found:
-            found[run, extension] = Entry(study, run, extension, {})
-        if not found[run, extension].command:
-            found[run, extension].tasks.setdefault(task, config)
+        new = Entry(study, file.run, file.extension, {})
+        entry = found.setdefault((file.run, file.extension), new)
+        if not entry.command:
+            entry.tasks.setdefault(file.task, _config(file))
     return list(found.values())
 
 
+def _config(file: ResultFile) -> str:
+    """Returns the hash of an evaluation from its note, else from its rows."""
+    noted = Named(file.run).note(file.note).get("config")
+    known = (row.get("config") or "" for row in _table(file.rows) or [])
+    return noted if isinstance(noted, str) else next(known, "")
+
+
 def uses(run: str) -> set[str]:
-    """The studies that asked for a run or have rows of it."""
+    """Returns the studies with a job or rows of a run."""
     names = {path.parent.name for path in (RUNS / ".jobs").glob(f"*/{run}__*.json")}
     return names | {folder.name for folder in having(RESULTS, f"rows/{run}__*.csv")}
 
@@ -251,9 +243,7 @@ def _folder(study: str) -> Path:
 
 
 def _read(path: Path) -> Entry | None:
-    """The job in a file; None where there is none or it is damaged. Files are data: names that
-    could leave their folder are damage.
-    """
+    """Returns the job in a file; None if it is missing, damaged or names a path outside."""
     try:
         entry = Entry(**read_json(path))
         names = [entry.study, entry.run, entry.extension, *entry.tasks, *entry.tasks.values()]
@@ -262,26 +252,9 @@ def _read(path: Path) -> Entry | None:
     return entry if all(isinstance(name, str) and SAFE.fullmatch(name) for name in names) else None
 
 
-def _noted(study: str) -> Iterator[tuple[str, str, str, str]]:
-    """(run, extension, task, config) of every evaluation that finished here."""
-    for path in sorted(RUNS.glob("*/done/*.json")):
-        file = of_note(path)
-        config: Any = read_json(path).get("config")
-        if file is not None and file.study == study and isinstance(config, str):
-            yield file.run, file.extension, file.task, config
-
-
-def _measured(study: str) -> Iterator[tuple[str, str, str, str]]:
-    """(run, extension, task, config) of every file of rows."""
-    for path in sorted((place(RESULTS, study) / "rows").glob("*.csv")):
-        if (file := of_rows(path)) is not None:
-            config = next((row.get("config") or "" for row in _table(path) or []), "")
-            yield file.run, file.extension, file.task, config
-
-
 def _table(path: Path) -> list[dict[str, str]] | None:
-    """The rows of a file, of which there may be none; None where there is no such file."""
-    if not path.is_file():  # a pipe or a device would be read for ever
+    """Returns the rows of a file; None if it is missing or damaged."""
+    if not path.is_file():  # reading a pipe or a device never ends
         return None
     try:
         with open(path, encoding="utf-8", newline="") as file:

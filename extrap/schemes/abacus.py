@@ -11,10 +11,15 @@ rows stay random. Other parts of the stack (the paper: FIRE, RoPE or none) tell 
 runs, and tell one run from another.
 """
 
+from typing import Annotated
+
 import torch
+from annotated_types import Interval
 from torch import Tensor, nn
 
 from extrap.model.scheme import Scheme, Shape, Size, Where
+
+Offset = Annotated[int, Interval(ge=0, le=2**22)]
 
 
 class Abacus(Scheme):
@@ -22,7 +27,7 @@ class Abacus(Scheme):
     vocabulary if it is smaller). offset: largest k.
 
     Parameters: (L + offset) x C from N(0, 0.7**2). Places past the table share its last row. Draws
-    k from torch's CPU generator. Raises ValueError for ids below 1 and a negative offset.
+    k from torch's CPU generator.
 
     Kind: modifier
     Used by: -
@@ -31,10 +36,8 @@ class Abacus(Scheme):
     Colour: brown
     """
 
-    def __init__(self, shape: Shape, ids: Size = 64, offset: Size = 100):
+    def __init__(self, shape: Shape, ids: Size = 64, offset: Offset = 100):
         super().__init__(shape)
-        if ids < 1 or offset < 0:
-            raise ValueError(f"ids={ids}, offset={offset}: at least 1 symbol and an offset of 0")
         self.first = max(0, shape.vocab - ids)
         self.offset = offset
         self.table = nn.Parameter(0.7 * torch.randn(shape.length + offset, shape.dim))

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.utils.bounds import Fraction, NotNegative, Positive
 
 
 class Chunks(Scheme):
-    """share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4. Parameters: none. Raises
-    ValueError unless 0 < share <= 1.
+    """share: C = max(1, round(share L)); 8192 tokens of 256 k in Llama 4. Parameters: none.
 
     Kind: modifier
     Used by: Llama 4 (3 of 4 layers)
@@ -23,10 +23,8 @@ class Chunks(Scheme):
     Source: transformers, models/llama4
     """
 
-    def __init__(self, shape: Shape, share: float = 0.25):
+    def __init__(self, shape: Shape, share: Fraction = 0.25):
         super().__init__(shape)
-        if not 0 < share <= 1:
-            raise ValueError(f"share={share}: of the training length, above 0 and at most 1")
         self.size = max(1, round(share * shape.length))
 
     def sees(self, at: Where) -> Tensor:
@@ -36,7 +34,7 @@ class Chunks(Scheme):
 class StepHeat(Scheme):
     """slope: .1 in Llama 4; share: F = max(1, round(share L)), the size of a chunk there.
 
-    Parameters: none. Raises ValueError for a negative slope and unless share is positive.
+    Parameters: none.
 
     Kind: modifier
     Used by: Llama 4 (its layers without positions)
@@ -44,10 +42,8 @@ class StepHeat(Scheme):
     Source: transformers, models/llama4
     """
 
-    def __init__(self, shape: Shape, slope: float = 0.1, share: float = 0.25):
+    def __init__(self, shape: Shape, slope: NotNegative = 0.1, share: Positive = 0.25):
         super().__init__(shape)
-        if slope < 0 or share <= 0:
-            raise ValueError(f"slope={slope}, share={share}: slope at least 0, share above 0")
         self.slope, self.step = slope, max(1, round(share * shape.length))
 
     def temperature(self, at: Where) -> Tensor:

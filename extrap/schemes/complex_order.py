@@ -11,8 +11,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import check_base, check_even
+from extrap.model.functional import check_even
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.utils.bounds import Base
 
 PACE = 0.1
 """Learning rate of frequencies over that of other parameters: position 1000 magnifies every step of
@@ -27,7 +28,7 @@ class ComplexOrder(Scheme):
     phase: `word` takes r and phi from both halves of the token embedding; `zero` takes r from the
     first half and phi = 0, as in the authors' code, and leaves the second half idle. base: omega
     starts at base**(-2 floor(c / 2) / (C / 2)), or base**-U(0, 1) per word. Raises ValueError for
-    an odd width or a base of 1 or less.
+    an odd width.
 
     Kind: absolute
     Used by: -
@@ -41,11 +42,10 @@ class ComplexOrder(Scheme):
         shape: Shape,
         sharing: Literal["word-channel", "word", "channel"] = "word-channel",
         phase: Literal["word", "zero"] = "word",
-        base: float = 10000.0,
+        base: Base = 10000.0,
     ):
         super().__init__(shape)
         check_even(shape.dim, "complex numbers")
-        check_base(base)
         self.phase = phase
         half = shape.dim // 2
         omega = base ** (-2 * (torch.arange(half) // 2) / half)

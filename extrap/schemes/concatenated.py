@@ -10,15 +10,15 @@ base**(-2p/P).
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import check_base, sinusoid
-from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.model.functional import sinusoid
+from extrap.model.scheme import Pairs, Scheme, Shape, Where
+from extrap.utils.bounds import Base
 
 
 class ConcatenatedProjected(Scheme):
     """width: P channels of position; null stands for C.
 
-    Parameters: (C + P) x C. Raises ValueError for a width that is odd or below 2, or a base of 1 or
-    less.
+    Parameters: (C + P) x C.
 
     Kind: absolute
     Used by: -
@@ -27,10 +27,9 @@ class ConcatenatedProjected(Scheme):
     Colour: amber
     """
 
-    def __init__(self, shape: Shape, width: Size | None = None, base: float = 10000.0):
+    def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
         self.width, self.base = shape.dim if width is None else width, base
-        _check(self.width, base)
         self.projection = nn.Parameter(
             torch.randn(shape.dim + self.width, shape.dim) * (shape.dim + self.width) ** -0.5
         )
@@ -47,7 +46,7 @@ class ConcatenatedSplit(Scheme):
 
     The input ignores the last P entries of a token's embedding. They stay idle under an untied head
     (the default); a tied head reads whole rows and trains them for the output alone. Parameters:
-    none. Raises ValueError for a width that is odd, below 2 or not below C, or a base of 1 or less.
+    none. Raises ValueError for a width that is not below C.
 
     Kind: absolute
     Used by: -
@@ -56,10 +55,9 @@ class ConcatenatedSplit(Scheme):
     Colour: amber
     """
 
-    def __init__(self, shape: Shape, width: Size | None = None, base: float = 10000.0):
+    def __init__(self, shape: Shape, width: Pairs | None = None, base: Base = 10000.0):
         super().__init__(shape)
         self.width, self.base = max(2, shape.dim // 8 * 2) if width is None else width, base
-        _check(self.width, base)
         if self.width >= shape.dim:
             raise ValueError(
                 f"width={self.width}: must leave channels to the token, dim={shape.dim}"
@@ -70,11 +68,3 @@ class ConcatenatedSplit(Scheme):
             return x
         pe = sinusoid(at.q, self.width, self.base).to(x.dtype)
         return torch.cat([x[..., : -self.width], pe.expand(len(x), -1, -1)], -1)
-
-
-def _check(width: int, base: float) -> None:
-    if width < 2 or width % 2:
-        raise ValueError(
-            f"width={width}: sinusoids come in pairs of channels; give an even number of at least 2"
-        )
-    check_base(base)

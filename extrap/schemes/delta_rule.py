@@ -26,7 +26,7 @@ class GatedDeltaRule(Scheme):
 
     Owns attention. Parameters: 2 taps H D + 2 C H + 2 H per layer. The paper also convolves values,
     and norms and gates the output; this class does not, so that its output is linear in the values.
-    Needs the causal mask. Raises ValueError for fewer than 1 tap.
+    Needs the causal mask.
 
     Kind: relative
     Used by: Qwen3-Next, Qwen3.5, OLMo Hybrid (in most layers)
@@ -39,8 +39,6 @@ class GatedDeltaRule(Scheme):
 
     def __init__(self, shape: Shape, taps: Size = 4):
         super().__init__(shape)
-        if taps < 1:
-            raise ValueError(f"taps={taps}: at least 1, for the current token")
         layers, H, C = shape.layers, shape.heads, shape.dim
         self.taps = nn.Parameter(torch.randn(layers, 2, H * shape.head_dim, taps) * taps**-0.5)
         self.wa, self.wb = (nn.Parameter(torch.randn(layers, H, C) * C**-0.5) for _ in range(2))
@@ -89,8 +87,6 @@ class PassedState(GatedDeltaRule):
 
     def __init__(self, shape: Shape, taps: Size = 4, texts: Size = 7):
         super().__init__(shape, taps)
-        if texts < 1:
-            raise ValueError(f"texts={texts}: at least 1; without any it is GatedDeltaRule")
         self.texts = texts
 
     @torch.no_grad()

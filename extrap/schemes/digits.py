@@ -9,7 +9,10 @@ left at 0 rises. The lowest digit is not rounded, so that coordinates between wh
 (interpolation) differ.
 """
 
+from typing import Annotated
+
 import torch
+from annotated_types import Ge
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape, Size, Where, whole_steps
@@ -18,7 +21,7 @@ from extrap.model.scheme import Scheme, Shape, Size, Where, whole_steps
 class Digits(Scheme):
     """base: b, 2 for binary, 10 for decimal. Every channel has a digit, all but log_b(T) of them 0.
 
-    Parameters: none. Raises ValueError for a base below 2.
+    Parameters: none.
 
     Kind: absolute
     Used by: -
@@ -27,10 +30,8 @@ class Digits(Scheme):
     Colour: amber
     """
 
-    def __init__(self, shape: Shape, base: Size = 2):
+    def __init__(self, shape: Shape, base: Annotated[Size, Ge(2)] = 2):
         super().__init__(shape)
-        if base < 2:
-            raise ValueError(f"base={base}: digits need a base of at least 2")
         self.base = base
 
     def embed(self, x: Tensor, at: Where) -> Tensor:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.scheme import Scheme, Shape, Where, wide
+from extrap.utils.bounds import NotNegative
 
 
 def entmax15(s: Tensor) -> Tensor:
@@ -41,7 +42,7 @@ def entmax15(s: Tensor) -> Tensor:
 class ASEntmax(Scheme):
     """delta: least temperature; spread: the exponent of ln (n + 1) lies between -spread and spread.
 
-    Parameters: 2 C H per layer. Raises ValueError unless delta and spread are at least 0.
+    Parameters: 2 C H per layer.
 
     Kind: modifier
     Used by: -
@@ -49,10 +50,8 @@ class ASEntmax(Scheme):
     Source: arXiv 2506.16640
     """
 
-    def __init__(self, shape: Shape, delta: float = 1.0, spread: float = 2.0):
+    def __init__(self, shape: Shape, delta: NotNegative = 1.0, spread: NotNegative = 2.0):
         super().__init__(shape)
-        if delta < 0 or spread < 0:
-            raise ValueError(f"delta={delta}, spread={spread}: both must be at least 0")
         self.delta = delta
         self.spread = spread
         size = (shape.layers, shape.heads, shape.dim)

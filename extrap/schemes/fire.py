@@ -21,8 +21,8 @@ class FIRE(Scheme):
     suits L = 2048.
 
     sharing of f, c and a: `per-layer`, or `shared` by all layers (FIRE-S). Parameters: 2 hidden +
-    (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first. Raises ValueError for hidden < 1
-    and unless 1 <= threshold < L: otherwise training would never divide by i.
+    (hidden + 1) H + 2, per layer or once; c = 0.1, a = 1 at first. Raises ValueError
+    unless 1 <= threshold < L: otherwise training would never divide by i.
 
     Kind: relative
     Used by: -
@@ -39,8 +39,6 @@ class FIRE(Scheme):
         sharing: Literal["per-layer", "shared"] = "per-layer",
     ):
         super().__init__(shape)
-        if hidden < 1:
-            raise ValueError(f"hidden={hidden}: at least 1")
         self.threshold = table_limit(
             "threshold", threshold, max(shape.length // 4, 1), 1, shape.length - 1
         )

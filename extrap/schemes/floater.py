@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from extrap.model.scheme import Scheme, Shape, Size, Where, wide
+from extrap.utils.bounds import Positive
 
 Dynamics = Literal["timed", "autonomous"]
 Field = Callable[[float, Tensor], Tensor]
@@ -50,14 +51,10 @@ def rk4(h: Field, p: Tensor, times: list[float], steps: Sequence[int]) -> Tensor
 
 
 class Flow(nn.Module):
-    """h and its integration. Raises ValueError for steps below 1 or a delta of 0 or less."""
+    """h and its integration."""
 
     def __init__(self, dim: int, dynamics: Dynamics, delta: float, steps: int):
         super().__init__()
-        if delta <= 0:
-            raise ValueError(f"delta={delta}: the time between two positions must exceed 0")
-        if steps < 1:
-            raise ValueError(f"steps={steps}: at least 1 per position")
         self.dim, self.delta, self.steps = dim, delta, steps
         width = dim + (dynamics == "timed")
         self.inner, self.outer = nn.Linear(width, dim), nn.Linear(width, dim)
@@ -100,7 +97,7 @@ class Floater(Scheme):
     """
 
     def __init__(
-        self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
+        self, shape: Shape, dynamics: Dynamics = "timed", delta: Positive = 0.01, steps: Size = 1
     ):
         super().__init__(shape)
         self.start = nn.Parameter(torch.randn(shape.dim) * 0.7)
@@ -127,7 +124,7 @@ class FloaterQKV(Scheme):
     own_keys = full_width = own_vectors = True
 
     def __init__(
-        self, shape: Shape, dynamics: Dynamics = "timed", delta: float = 0.01, steps: Size = 1
+        self, shape: Shape, dynamics: Dynamics = "timed", delta: Positive = 0.01, steps: Size = 1
     ):
         super().__init__(shape)
         self.start = nn.Parameter(nn.init.xavier_normal_(torch.empty(3, shape.layers, shape.dim)))

@@ -14,9 +14,10 @@ from math import ceil, pi
 import torch
 from torch import Tensor
 
-from extrap.model.functional import check_base, frequencies
+from extrap.model.functional import frequencies
 from extrap.model.rotary import pairing, turn
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.utils.bounds import Base, NotNegative
 
 
 class FoPE(Scheme):
@@ -26,8 +27,8 @@ class FoPE(Scheme):
     At most D / 4 pairs turn; with more frequencies every second one, or every third, leads a pair.
     Their listing pads the sine of pairs that stand still by 1, which turns them by 45 degrees times
     sqrt(2) at every place; here the pairs stay as they are. Parameters: none (checkpoints hold A
-    and B). Raises ValueError for an odd head width, a base of 1 or less, noise below 0, and where
-    no frequency exceeds 2 pi / L.
+    and B). Raises ValueError for an odd head width, and where no
+    frequency exceeds 2 pi / L.
 
     Kind: absolute
     Used by: -
@@ -40,12 +41,9 @@ class FoPE(Scheme):
     A: Tensor
     B: Tensor
 
-    def __init__(self, shape: Shape, base: float = 10000.0, noise: float = 0.3):
+    def __init__(self, shape: Shape, base: Base = 10000.0, noise: NotNegative = 0.3):
         super().__init__(shape)
         pairing("interleaved", shape.head_dim)
-        check_base(base)
-        if noise < 0:
-            raise ValueError(f"noise={noise}: at least 0, which is RoPE without its slow pairs")
         theta = frequencies(shape.head_dim, base)
         self.theta = theta[theta > 2 * pi / shape.length]
         W = len(self.theta)

@@ -12,12 +12,13 @@ from torch import Tensor
 from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
+from extrap.utils.bounds import NotNegative
 
 
 class HoPE(Rotary):
     """turns: full turns a pair must make within L to keep its frequency; 0 is RoPE.
 
-    Parameters: none. Raises ValueError for negative turns.
+    Parameters: none.
 
     Kind: relative
     Used by: -
@@ -30,12 +31,10 @@ class HoPE(Rotary):
         self,
         shape: Shape,
         base: float = 10000.0,
-        turns: float = 1.0,
+        turns: NotNegative = 1.0,
         layout: Layout = "interleaved",
     ):
         super().__init__(shape, base, layout)
-        if turns < 0:
-            raise ValueError(f"turns={turns}: must not be negative")
         self.turns = turns
 
     def spectrum(self, n: int) -> Tensor:

@@ -8,8 +8,9 @@ test:      D_ij = n, the plain scheme at the plain speed. Up to factor L tokens 
 """
 
 from extrap.model.distance_maps import Leaky
-from extrap.model.scheme import Scheme, Shape
+from extrap.model.scheme import Scheme, Shape, Size
 from extrap.model.wrapper import Wrapper
+from extrap.utils.bounds import Factor
 
 
 class InverseLeaky(Wrapper):
@@ -18,7 +19,7 @@ class InverseLeaky(Wrapper):
 
     factor: the longest text to read, over L. The source also multiplies RoPE's base by it, which is
     an option of inner. Parameters: those of inner. Raises ValueError for a window
-    outside 1 .. L, a factor below 1 and an inner that owns attention.
+    past L and an inner that owns attention.
 
     Kind: relative
     Used by: -
@@ -29,15 +30,13 @@ class InverseLeaky(Wrapper):
 
     sealed = True
 
-    def __init__(self, shape: Shape, inner: Scheme, window: int | None = None, factor: float = 8.0):
+    def __init__(
+        self, shape: Shape, inner: Scheme, window: Size | None = None, factor: Factor = 8.0
+    ):
         super().__init__(shape)
         window = max(1, shape.length // 4) if window is None else window
-        if not 1 <= window <= shape.length:
-            raise ValueError(
-                f"window={window}: must lie between 1 and the training length {shape.length}"
-            )
-        if factor < 1:
-            raise ValueError(f"factor={factor}: must be at least 1")
+        if window > shape.length:
+            raise ValueError(f"window={window}: at most the training length {shape.length}")
         self.stretched = Leaky(shape, inner, window, 1 / (2 * factor))
 
     @property

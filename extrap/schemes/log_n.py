@@ -12,12 +12,14 @@ from math import log
 
 from torch import Tensor
 
+from extrap.model.functional import check_length
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.utils.bounds import NotNegative
 
 
 class LogN(Scheme):
-    """floor: lowest temperature. Parameters: none. Raises ValueError for a negative floor or a
-    training length below 2.
+    """floor: lowest temperature. Parameters: none. Raises ValueError for a training
+    length below 2.
 
     Kind: modifier
     Used by: Qwen
@@ -26,13 +28,9 @@ class LogN(Scheme):
     Colour: black
     """
 
-    def __init__(self, shape: Shape, floor: float = 0.1):
+    def __init__(self, shape: Shape, floor: NotNegative = 0.1):
         super().__init__(shape)
-        if floor < 0 or shape.length < 2:
-            raise ValueError(
-                f"floor={floor}, training length {shape.length}: floor is at least 0, the length "
-                "at least 2"
-            )
+        check_length(shape.length)
         self.floor = floor
 
     def temperature(self, at: Where) -> Tensor:

@@ -9,7 +9,10 @@ tokens: two axes are (floor(t / width), t mod width), line and column. The first
 every position is defined.
 """
 
+from typing import Annotated
+
 import torch
+from annotated_types import Ge
 from torch import Tensor
 
 from extrap.model.functional import frequencies
@@ -20,7 +23,7 @@ from extrap.model.scheme import Shape, Size
 class MultiAxisRoPE(Rotary):
     """axes: a. width: the radix; null stands for the a-th root of L. axes = 1 is RoPE.
 
-    Parameters: none. Raises ValueError unless 2 a divides D, and for a width below 2.
+    Parameters: none. Raises ValueError unless 2 a divides D.
 
     Kind: relative
     Used by: vision models (Qwen-VL, FLUX)
@@ -34,11 +37,11 @@ class MultiAxisRoPE(Rotary):
         shape: Shape,
         base: float = 10000.0,
         axes: Size = 2,
-        width: Size | None = None,
+        width: Annotated[Size, Ge(2)] | None = None,
         layout: Layout = "interleaved",
     ):
         super().__init__(shape, base, layout)
-        if axes < 1 or shape.head_dim % (2 * axes):
+        if shape.head_dim % (2 * axes):
             raise ValueError(
                 f"axes={axes}: {shape.head_dim} channels of a head cannot be split into so many "
                 "blocks of pairs"
@@ -47,8 +50,6 @@ class MultiAxisRoPE(Rotary):
             axes,
             max(2, round(shape.length ** (1 / axes))) if width is None else width,
         )
-        if self.width < 2:
-            raise ValueError(f"width={width}: a line holds at least 2 tokens")
 
     def spectrum(self, n: int) -> Tensor:
         """theta (D/2,), float64, the same D/(2a) frequencies for each axis."""

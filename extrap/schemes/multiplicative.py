@@ -10,8 +10,9 @@ source's experiments: the 1 and the initialisations are our choices.
 import torch
 from torch import Tensor, nn
 
-from extrap.model.functional import between, check_base, check_even, sinusoid, table_rows
+from extrap.model.functional import between, check_even, sinusoid, table_rows
 from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.utils.bounds import Base
 
 
 class MultiplicativeLearned(Scheme):
@@ -41,7 +42,7 @@ class MultiplicativeLearned(Scheme):
 class MultiplicativeSinusoidal(Scheme):
     """amplitude: a above, 0 would be NoPE. Parameters: none.
 
-    Raises ValueError for an odd width, a base of 1 or less, or an amplitude of 0.
+    Raises ValueError for an odd width or an amplitude of 0.
 
     Kind: absolute
     Used by: -
@@ -50,10 +51,9 @@ class MultiplicativeSinusoidal(Scheme):
     Colour: brown
     """
 
-    def __init__(self, shape: Shape, amplitude: float = 1.0, base: float = 10000.0):
+    def __init__(self, shape: Shape, amplitude: float = 1.0, base: Base = 10000.0):
         super().__init__(shape)
         check_even(shape.dim)
-        check_base(base)
         if amplitude == 0:
             raise ValueError(f"amplitude={amplitude}: must not be 0, which is NoPE")
         self.amplitude, self.base = amplitude, base

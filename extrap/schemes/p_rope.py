@@ -9,12 +9,13 @@ from torch import Tensor
 from extrap.model.functional import frequencies
 from extrap.model.rotary import Layout, Rotary
 from extrap.model.scheme import Shape
+from extrap.utils.bounds import Share
 
 
 class PRoPE(Rotary):
     """fraction: share of the pairs that turn; 0 is NoPE, 1 is RoPE.
 
-    Parameters: none. Raises ValueError for a fraction outside 0 to 1. The formula is that of
+    Parameters: none. The formula is that of
     transformers' "proportional" rotary type; we did not check the paper.
 
     Kind: relative
@@ -28,12 +29,10 @@ class PRoPE(Rotary):
         self,
         shape: Shape,
         base: float = 10000.0,
-        fraction: float = 0.75,
+        fraction: Share = 0.75,
         layout: Layout = "interleaved",
     ):
         super().__init__(shape, base, layout)
-        if not 0 <= fraction <= 1:
-            raise ValueError(f"fraction={fraction}: a share of the pairs lies between 0 and 1")
         self.fraction = fraction
 
     def spectrum(self, n: int) -> Tensor:

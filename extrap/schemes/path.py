@@ -25,8 +25,7 @@ CHUNK = 64
 class PaTH(Scheme):
     """rank: of V U; taps: tokens in the convolution of w, the current one among them.
 
-    Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask. Raises
-    ValueError for a rank or a number of taps below 1.
+    Parameters: rank (C + H D) + taps H D + (C + 1) H per layer. Needs the causal mask.
 
     Kind: relative
     Used by: -
@@ -39,8 +38,6 @@ class PaTH(Scheme):
 
     def __init__(self, shape: Shape, rank: Size = 32, taps: Size = 3):
         super().__init__(shape)
-        if rank < 1 or taps < 1:
-            raise ValueError(f"rank={rank}, taps={taps}: both must be at least 1")
         layers, H, D, C = shape.layers, shape.heads, shape.head_dim, shape.dim
         self.down = nn.Parameter(torch.randn(layers, rank, C) * C**-0.5)
         self.up = nn.Parameter(torch.randn(layers, H * D, rank) * rank**-0.5)

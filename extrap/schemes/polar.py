@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import softmax, wide
+from extrap.model.functional import check_length, softmax, wide
 from extrap.model.scheme import Scheme, Shape, Where
 
 
@@ -67,8 +67,7 @@ class PolarAttention(NullFloor):
 
     def __init__(self, shape: Shape):
         super().__init__(shape)
-        if shape.length < 2:
-            raise ValueError(f"training length {shape.length}: ln n says nothing below 2")
+        check_length(shape.length)
         start = inverse_softplus(1 / log(shape.length))
         self.a = nn.Parameter(torch.full((shape.layers, shape.heads), start))
         self.v = nn.Parameter(0.02 * torch.randn(shape.layers, shape.heads, 1, shape.head_dim))

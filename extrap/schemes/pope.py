@@ -14,8 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from extrap.model.functional import check_base, frequencies
+from extrap.model.functional import frequencies
 from extrap.model.scheme import Scheme, Shape, Where, wide
+from extrap.utils.bounds import Base
 
 
 class PoPE(Scheme):
@@ -23,7 +24,7 @@ class PoPE(Scheme):
 
     Parameters: D per head and layer. Rotated queries and keys are 2 D wide. A stack
     refuses parts whose own vectors have D channels (Shaw, CoPE, DeBERTa, Transformer-XL). Raises
-    ValueError for a base of 1 or less and for keys that heads share.
+    ValueError for keys that heads share.
 
     Kind: relative
     Used by: -
@@ -35,10 +36,9 @@ class PoPE(Scheme):
     own_keys = by_phase = widens = True
 
     def __init__(
-        self, shape: Shape, base: float = 10000.0, delta: Literal["zero", "uniform"] = "zero"
+        self, shape: Shape, base: Base = 10000.0, delta: Literal["zero", "uniform"] = "zero"
     ):
         super().__init__(shape)
-        check_base(base)
         self.base = base
         of_head = torch.zeros(shape.layers, shape.heads, shape.head_dim)
         self.delta = nn.Parameter(of_head.uniform_(-2 * pi, 0) if delta == "uniform" else of_head)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape
+from extrap.utils.bounds import Positive
 
 
 class RandomFloats(Scheme):
@@ -17,8 +18,7 @@ class RandomFloats(Scheme):
 
     Coordinates are fractional, so that a stack cannot hold tables. Uses the number of given
     coordinates, not their values. Draws from torch's CPU generator; at test the draw is one for
-    each T, so that a measurement repeats. Parameters: none. Raises ValueError for a maximum of 0 or
-    less.
+    each T, so that a measurement repeats. Parameters: none.
 
     Kind: modifier
     Used by: -
@@ -27,11 +27,9 @@ class RandomFloats(Scheme):
     Colour: blue
     """
 
-    def __init__(self, shape: Shape, maximum: float | None = None):
+    def __init__(self, shape: Shape, maximum: Positive | None = None):
         super().__init__(shape)
         self.maximum = float(shape.length) if maximum is None else maximum
-        if self.maximum <= 0:
-            raise ValueError(f"maximum={maximum}: positions are drawn from 0 to it; exceed 0")
 
     def positions(self, t: Tensor) -> Tensor:
         n = len(t)

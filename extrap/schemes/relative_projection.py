@@ -19,8 +19,8 @@ class RelativeProjection(Scheme):
     """curves: learned curves of a layer, which its heads share; extent: distances with a value of
     their own, null stands for L / 2.
 
-    Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError for fewer than 1 curve and
-    unless 2 <= extent <= L.
+    Parameters: curves (extent + H (C + 1)) per layer. Raises ValueError unless 2 <= extent
+    <= L.
 
     Kind: relative
     Used by: Inkling
@@ -31,8 +31,6 @@ class RelativeProjection(Scheme):
 
     def __init__(self, shape: Shape, curves: Size = 16, extent: Size | None = None):
         super().__init__(shape)
-        if curves < 1:
-            raise ValueError(f"curves={curves}: at least 1")
         self.extent = table_limit("extent", extent, shape.length // 2, 2, shape.length)
         self.w = nn.Parameter(
             torch.randn(shape.layers, shape.heads * curves, shape.dim) * shape.dim**-0.5

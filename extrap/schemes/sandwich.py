@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from extrap.model.functional import frequencies
-from extrap.model.scheme import Scheme, Shape, Size
+from extrap.model.scheme import Pairs, Scheme, Shape
 
 
 class Sandwich(Scheme):
@@ -20,7 +20,6 @@ class Sandwich(Scheme):
     the sinusoid, the paper prints 1.
 
     With start = 1 the sum runs to t = width / 2: it keeps its number of terms. Parameters: none.
-    Raises ValueError unless width is even and positive.
 
     Kind: relative
     Used by: -
@@ -29,10 +28,8 @@ class Sandwich(Scheme):
     Colour: green
     """
 
-    def __init__(self, shape: Shape, width: Size = 128, start: Literal[0, 1] = 0):
+    def __init__(self, shape: Shape, width: Pairs = 128, start: Literal[0, 1] = 0):
         super().__init__(shape)
-        if width < 2 or width % 2:
-            raise ValueError(f"width={width}: sinusoids come in pairs of channels, at least one")
         self.width, self.start = width, start
 
     def distance_bias(self, d: Tensor, layer: int) -> Tensor:

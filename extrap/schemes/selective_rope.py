@@ -23,8 +23,7 @@ class SelectiveRoPE(Turning):
 
     The authors' code has gates, biases and other temperatures as options, off by default; this
     class has none. Parameters: rank (C + H D/2) + taps H D/2 per layer. Raises ValueError for an
-    odd head width, a base of 1 or less, a rank or a number of taps below 1, and keys that heads
-    share.
+    odd head width, a base of 1 or less, and keys that heads share.
 
     Kind: relative
     Used by: -
@@ -44,8 +43,6 @@ class SelectiveRoPE(Turning):
         layout: Layout = "half",
     ):
         super().__init__(shape, base, layout)
-        if rank < 1 or taps < 1:
-            raise ValueError(f"rank={rank}, taps={taps}: both must be at least 1")
         layers, C, P = shape.layers, shape.dim, shape.heads * shape.head_dim // 2
         self.down = nn.Parameter(torch.randn(layers, rank, C))
         self.up = nn.Parameter(torch.randn(layers, P, rank) * rank**-0.5)

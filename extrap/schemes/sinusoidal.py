@@ -11,8 +11,9 @@ from typing import Literal
 
 from torch import Tensor
 
-from extrap.model.functional import check_base, check_even, sinusoid
+from extrap.model.functional import check_even, sinusoid
 from extrap.model.scheme import Scheme, Shape, Where
+from extrap.utils.bounds import Base, Positive
 
 
 class Sinusoidal(Scheme):
@@ -20,8 +21,7 @@ class Sinusoidal(Scheme):
     sqrt(C) on tokens of order C**-0.5.
 
     layers: `first` adds PE to the token embedding, `every` to the input of each layer (arXiv
-    1807.03819). Parameters: none. Raises ValueError for an odd width, a base of 1 or less, or an
-    emb_scale of 0 or less.
+    1807.03819). Parameters: none. Raises ValueError for an odd width.
 
     Kind: absolute
     Used by: the original Transformer, Universal Transformer
@@ -33,15 +33,12 @@ class Sinusoidal(Scheme):
     def __init__(
         self,
         shape: Shape,
-        base: float = 10000.0,
-        emb_scale: float = 1.0,
+        base: Base = 10000.0,
+        emb_scale: Positive = 1.0,
         layers: Literal["first", "every"] = "first",
     ):
         super().__init__(shape)
         check_even(shape.dim)
-        check_base(base)
-        if emb_scale <= 0:
-            raise ValueError(f"emb_scale={emb_scale}: must exceed 0, else the tokens are lost")
         self.base, self.emb_scale, self.layers = base, emb_scale, layers
 
     def embed(self, x: Tensor, at: Where) -> Tensor:

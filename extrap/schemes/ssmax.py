@@ -9,6 +9,7 @@ from math import log
 import torch
 from torch import Tensor, nn
 
+from extrap.model.functional import check_length
 from extrap.model.scheme import Scheme, Shape, Where
 
 
@@ -28,8 +29,7 @@ class SSMax(Scheme):
 
     def __init__(self, shape: Shape, s: float | None = None):
         super().__init__(shape)
-        if shape.length < 2:
-            raise ValueError(f"training length {shape.length}: ln n says nothing below 2")
+        check_length(shape.length)
         self.s = nn.Parameter(
             torch.full((shape.layers, shape.heads), 1 / log(shape.length) if s is None else s)
         )

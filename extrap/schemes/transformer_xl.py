@@ -24,7 +24,7 @@ class TransformerXL(Scheme):
     clamp: greatest distance in tokens, which stands for all farther ones; null for no clamp. W is
     per layer.
     Parameters: C x C per layer, and 2 C once or per layer; N(0, 0.02**2). Raises ValueError for an
-    odd width or clamp < 1.
+    odd width.
 
     Kind: relative
     Used by: Transformer-XL, XLNet
@@ -43,8 +43,6 @@ class TransformerXL(Scheme):
     ):
         super().__init__(shape)
         check_even(shape.dim)
-        if clamp is not None and clamp < 1:
-            raise ValueError(f"clamp={clamp}: a distance of at least 1, or null for none")
         self.clamp = inf if clamp is None else clamp
         layers = 1 if sharing == "shared" else shape.layers
         self.u, self.v = (

@@ -7,6 +7,7 @@ visible iff 0 <= i - j < W, in tokens, not in coordinates.
 from torch import Tensor
 
 from extrap.model.scheme import Scheme, Shape, Size, Where
+from extrap.utils.bounds import Fraction
 
 
 class Nearest(Scheme):
@@ -22,7 +23,7 @@ class Window(Nearest):
     """width: W in tokens; null stands for L, which changes nothing in training and hides all longer
     distances past it.
 
-    Parameters: none. Raises ValueError for a width below 1.
+    Parameters: none.
 
     Kind: modifier
     Used by: Mistral, Gemma, gpt-oss
@@ -34,8 +35,6 @@ class Window(Nearest):
     def __init__(self, shape: Shape, width: Size | None = None):
         super().__init__(shape)
         self.width = shape.length if width is None else width
-        if self.width < 1:
-            raise ValueError(f"width={width}: a query sees itself, so at least 1")
 
 
 class ReachWindow(Nearest):
@@ -68,7 +67,7 @@ class ReachWindow(Nearest):
 
 class ShareWindow(Nearest):
     """A window of a share of the training length, W = max(1, round(share L)): one layout of layers
-    for every L. Parameters: none. Raises ValueError unless 0 < share <= 1.
+    for every L. Parameters: none.
 
     Kind: modifier
     Used by: RNoPE-SWA, Gemma 3, Cohere 2, EXAONE 4 (in 3 to 5 of 4 to 6 layers)
@@ -76,8 +75,6 @@ class ShareWindow(Nearest):
     Source: arXiv 2501.18795
     """
 
-    def __init__(self, shape: Shape, share: float = 0.25):
+    def __init__(self, shape: Shape, share: Fraction = 0.25):
         super().__init__(shape)
-        if not 0 < share <= 1:
-            raise ValueError(f"share={share}: of the training length, above 0 and at most 1")
         self.width = max(1, round(share * shape.length))

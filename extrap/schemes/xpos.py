@@ -13,6 +13,7 @@ from torch import Tensor
 
 from extrap.model.rotary import Layout, Rotary, pairing
 from extrap.model.scheme import Shape, Where, product, wide
+from extrap.utils.bounds import Positive
 
 REACH = 40.0
 """Largest logarithm of a factor; the product of two such factors fits float32. The clamp acts on
@@ -25,7 +26,7 @@ class XPos(Rotary):
     """S: tokens over which a score fades by zeta_p. Fading multiplies the score and hides no key:
     at test add a window (xpos-window).
 
-    Parameters: none. Needs the causal mask. Raises ValueError unless gamma and S are positive.
+    Parameters: none. Needs the causal mask.
     gamma -> infinity is RoPE.
 
     Kind: relative
@@ -41,13 +42,11 @@ class XPos(Rotary):
         self,
         shape: Shape,
         base: float = 10000.0,
-        gamma: float = 0.4,
-        scale_base: float = 512.0,
+        gamma: Positive = 0.4,
+        scale_base: Positive = 512.0,
         layout: Layout = "interleaved",
     ):
         super().__init__(shape, base, layout)
-        if gamma <= 0 or scale_base <= 0:
-            raise ValueError(f"gamma={gamma}, scale_base={scale_base}: both must be positive")
         self.gamma, self.scale_base = gamma, scale_base
 
     def fading(self) -> Tensor:

@@ -1,6 +1,6 @@
 """Code of the studies in this repository, each `results/<study>` as a package.
 
-    extrap.studies.extension.figures.tuning    the file results/extension/figures/tuning.py
+    extrap.studies.extension.figures.density    the file results/extension/figures/density.py
 
 A folder of results runs no code, whoever made it: Python finds the studies of WITH_CODE here and no
 other folder, and only beside the package in a source checkout. Neither the working folder nor
@@ -12,7 +12,17 @@ from types import ModuleType
 
 from extrap.utils.paths import repository
 
-WITH_CODE = ("analytic", "audit", "extension", "grid", "pretrained", "reference", "tasks", "zoo")
+WITH_CODE = (
+    "analytic",
+    "audit",
+    "disputes",
+    "extension",
+    "grid",
+    "pretrained",
+    "reference",
+    "tasks",
+    "zoo",
+)
 """Studies that git tracks code of. A new one is added by name."""
 
 __path__: list[str] = []  # the import system finds nothing here by itself

@@ -8,18 +8,16 @@ Sequences and chance: extrap.data.aggregate. A longer context has more labels, s
 past those of training. Sources: RULER, arXiv 2404.06654; OOLONG, arXiv 2511.02817.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from annotated_types import MinLen
 
 from extrap.data.aggregate import KINDS, AggregateForm, Few, Kind
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +43,7 @@ class Aggregation(Retrieval):
     trials: Count = 400
     labels: Few = 4
     modulus: Few = 4
-    ask: Annotated[Sequence[Kind], MinLen(1), Different()] = KINDS
+    ask: OneOrMore[Kind] = KINDS
 
     def forms(self) -> dict[str, AggregateForm]:
         return {kind: AggregateForm(self.labels, self.modulus, kind) for kind in self.ask}
@@ -58,7 +56,7 @@ class Aggregation(Retrieval):
         return {}
 
     def measure(self, cells: Recorder, form: AggregateForm, exam: Exam) -> np.ndarray:
-        questions = exam.questions(form)
+        questions = form.questions(exam, 0)
         scores = exam.score(questions)
         cells.answers(scores, {"drawn": questions.places["drawn"]})
         cells.value("chance", form.most_frequent(exam.length))

@@ -7,14 +7,12 @@ decoding says. The strings: extrap.data.strings; arXiv 2305.19466.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import torch
-from annotated_types import MinLen
 
 from extrap.data.strings import LEARNED, TASKS
 from extrap.data.vocabulary import Vocabulary
@@ -22,8 +20,7 @@ from extrap.results.stats.intervals import bootstrap_mean, wilson
 from extrap.tasks.base import Counter, Model, Progress, Result, Task, batches
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
 from extrap.tasks.scoring.retrieval import SEED
-from extrap.utils.bounds import Count, Different, Multiples
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +51,7 @@ class LengthGeneralisation(Task):
     longest: Count = 20
     trials: Count = 200
     batch_tokens: Count = 4096
-    ask: Annotated[Sequence[str], MinLen(1), Different()] = (
+    ask: OneOrMore[str] = (
         "copy",
         "reverse",
         "even-pairs",
@@ -69,37 +66,18 @@ class LengthGeneralisation(Task):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         if min(self.multiples) > 1:
-            raise UserError(
-                self.option("multiples"),
-                problem="the trained lengths need one multiple of at most 1",
-                remedy="add one",
-            )
+            problem = "the trained lengths need one multiple of at most 1"
+            raise self.error("multiples", problem, "add one")
         if len(set(self.symbols)) < len(self.symbols) or self.symbols[0] < 1:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
-                    f"with longest={self.longest} these are {self.symbols} symbols, which "
-                    "must differ and be above 0"
-                ),
-                remedy="leave some out",
-            )
+            problem = f"with longest={self.longest} the strings have {self.symbols} symbols"
+            raise self.error("multiples", problem, "give lengths above 0 that differ")
         if not set(self.ask) <= set(TASKS):
-            raise UserError(
-                self.option("ask"),
-                problem="unknown protocol",
-                remedy=f"choose from {', '.join(TASKS)}",
-            )
+            raise self.error("ask", "unknown protocol", f"choose from {', '.join(TASKS)}")
         for name in self.ask:
             TASKS[name].check_marks("task.algorithmic", vocabulary)
             if self.symbols[-1] > (most := TASKS[name].most(vocabulary)):
-                raise UserError(
-                    self.option("multiples"),
-                    problem=(
-                        f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of "
-                        f"{name}, but the longest string has {self.symbols[-1]}"
-                    ),
-                    remedy="raise it, or give smaller multiples",
-                )
+                ids = f"data.vocabulary.keys={vocabulary.keys} has ids for {most} symbols of {name}"
+                raise self.error("multiples", ids, "raise it, or give smaller multiples")
 
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress

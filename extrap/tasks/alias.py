@@ -10,15 +10,12 @@ The record moves through the context; the others stay. Sequences: extrap.data.al
 arXiv 2502.05167, in miniature.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-from annotated_types import MinLen
+from typing import ClassVar
 
 from extrap.data.alias import KINDS, AliasForm, Kind
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Different, Multiples
+from extrap.utils.bounds import Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +30,7 @@ class AliasRetrieval(Grid):
     name: ClassVar[str] = "alias"
 
     multiples: Multiples = (1, 2)
-    ask: Annotated[Sequence[Kind], MinLen(1), Different()] = KINDS
+    ask: OneOrMore[Kind] = KINDS
 
     def forms(self) -> dict[str, AliasForm]:
         return {kind: AliasForm(kind) for kind in self.ask}

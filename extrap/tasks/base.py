@@ -91,6 +91,10 @@ class Task(ABC):
         value = getattr(self, name)
         return f"task.{self.name}.{name}={list(value) if isinstance(value, tuple) else value}"
 
+    def error(self, name: str, problem: str, remedy: str) -> UserError:
+        """Returns the error of an option."""
+        return UserError(self.option(name), problem=problem, remedy=remedy)
+
     @abstractmethod
     def check(self, corpus, vocabulary, train_length: int) -> None:
         """Raises UserError, naming the option, if `run` would fail on this corpus, with this
@@ -195,27 +199,15 @@ class AtLengths(Task):
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
         if min(self.multiples) < self.least:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
-                    "every multiple of the training length must be a number of at least "
-                    f"{self.least:g}"
-                ),
-                remedy="leave smaller ones out",
-            )
+            problem = f"expected multiples of the training length of at least {self.least:g}"
+            raise self.error("multiples", problem, "leave smaller ones out")
         if len({*self.lengths(train_length)}) < len(self.multiples):
-            raise UserError(
-                self.option("multiples"),
-                problem=f"two multiples of train_length={train_length} are the same length",
-                remedy="leave one out",
-            )
+            problem = f"two multiples of train_length={train_length} are the same length"
+            raise self.error("multiples", problem, "leave one out")
         inside = self.within and max(self.multiples) <= 1
         if self.needs_one and 1 not in self.multiples and not inside:
-            raise UserError(
-                self.option("multiples"),
-                problem=f"the multiples must include 1, which shows whether {self.needs_one}",
-                remedy="add 1",
-            )
+            problem = f"the multiples must include 1, which shows whether {self.needs_one}"
+            raise self.error("multiples", problem, "add 1")
 
     def gate_length(self, train_length: int) -> int:
         """Returns the length of the gate: L, or the shortest length if L is not evaluated."""

@@ -45,9 +45,7 @@ is not part of them.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from annotated_types import Ge, MinLen
+from typing import ClassVar, Literal
 
 from extrap.data.keyvalue import most
 from extrap.data.vocabulary import Vocabulary
@@ -57,10 +55,8 @@ from extrap.tasks.diagnosis.inputs import CONTENTS, Inputs, read
 from extrap.tasks.diagnosis.measure_model import ModelMeasures
 from extrap.tasks.diagnosis.measure_scheme import measure_scheme
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 from extrap.utils.errors import UserError
-
-Several = Annotated[int, Ge(2)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +73,7 @@ class Diagnostics(AtLengths, Diagnostic):
     within: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
-    contents: Annotated[Sequence[Literal["records", "text"]], MinLen(1), Different()] = CONTENTS
+    contents: OneOrMore[Literal["records", "text"]] = CONTENTS
     inputs: Several = 32
     places: Several = 33
     slots: Several = 11
@@ -89,23 +85,12 @@ class Diagnostics(AtLengths, Diagnostic):
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest <= FIRST:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
-                    f"the shortest length is {shortest} tokens, but attention is measured "
-                    f"after the first {FIRST}"
-                ),
-                remedy="give greater multiples",
-            )
+            problem = f"attention is measured after the first {FIRST} of {shortest} tokens"
+            raise self.error("multiples", problem, "give greater multiples")
         if "records" in self.contents and most(longest) >= vocabulary.keys:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
-                    f"{longest} tokens hold {most(longest)} records and the dummy needs one "
-                    f"more key, but data.vocabulary.keys={vocabulary.keys}"
-                ),
-                remedy="give smaller multiples, or train with more keys",
-            )
+            held = f"{longest} tokens hold {most(longest)} records and a dummy"
+            problem = f"{held}, more than data.vocabulary.keys={vocabulary.keys}"
+            raise self.error("multiples", problem, "give smaller multiples")
         corpus.check("validation", longest + 1)
 
     def run(

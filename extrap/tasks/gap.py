@@ -15,18 +15,16 @@ depends on the length of the text (dynamic NTK) sees 2 n tokens.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 
-from extrap.tasks.base import Counter, Diagnostic, Inside, Progress, Result, batches
+from extrap.tasks.base import Counter, Diagnostic, Inside, Progress, Result, batches, losses_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import TextLoss, report_losses
+from extrap.tasks.scoring.text_loss import TextLoss, inputs
 from extrap.utils.bounds import Fraction, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,20 +54,11 @@ class Gap(TextLoss, Diagnostic):
     def check(self, corpus, vocabulary, train_length: int) -> None:
         n = self.half(train_length)
         if n < 1:
-            raise UserError(
-                self.option("share"),
-                problem=f"this share of {train_length} training tokens is no token",
-                remedy="give a larger share",
-            )
+            problem = f"this share of {train_length} training tokens is no token"
+            raise self.error("share", problem, "give a larger share")
         if self.lengths(train_length)[0] <= n:
-            raise UserError(
-                self.option("multiples"),
-                problem=(
-                    "the second half begins after the first, so multiples must be above "
-                    f"task.gap.share={self.share:g}"
-                ),
-                remedy="leave smaller ones out",
-            )
+            problem = f"the second half begins after the first, task.gap.share={self.share:g}"
+            raise self.error("multiples", problem, "leave smaller ones out")
         super().check(corpus, vocabulary, train_length)
 
     def run(
@@ -83,37 +72,25 @@ class Gap(TextLoss, Diagnostic):
 
         def losses(targets: np.ndarray, jump: int) -> np.ndarray:
             """(documents,) nats of the last n targets."""
-            sums = np.zeros(len(text))
+            jumped, sums = partial(model.jumped, after=n, jump=jump), np.zeros(len(text))
             for rows in batches(len(text), targets.shape[1], self.batch_tokens):
                 y = torch.from_numpy(targets[rows])
-                tokens = torch.cat([torch.full_like(y[:, :1], vocabulary.bos), y[:, :-1]], 1)
-                logits = model.jumped(tokens, after=n, jump=jump, last=n)
-                sums[rows] = _nats(logits, y[:, -n:])
+                nats = losses_of(jumped, inputs(y, vocabulary.bos), y[:, -n:])
+                sums[rows] = nats.double().sum(1).cpu().numpy()
                 counter(y.numel())
             return sums
 
         plain = losses(text, 0)
-        report_losses(recorder.at(protocol="none", length=n), plain, n, sizes, scored)
-        alone = losses(scored, 0)
-        _report(recorder.at(protocol="alone", length=n), alone, plain, sizes, scored)
+        recorder.at(protocol="none", length=n).loss(plain, n, sizes, scored)
+
+        def report(cell: Recorder, sums: np.ndarray) -> None:
+            cell.loss(sums, n, sizes, scored)
+            if np.isfinite(sums - plain).all():
+                cell.per_token("change", sums - plain, n)
+
+        report(recorder.at(protocol="alone", length=n), losses(scored, 0))
         for length in places:
             with recorder.at(protocol="jump", length=length).within_range() as cell:
-                _report(cell, losses(text, length - n), plain, sizes, scored)
+                report(cell, losses(text, length - n))
         counter.up_to(counter.total)
         return recorder.result()
-
-
-def _report(
-    cell: Recorder, sums: np.ndarray, plain: np.ndarray, sizes: np.ndarray, scored: np.ndarray
-) -> None:
-    n = scored.shape[1]
-    report_losses(cell, sums, n, sizes, scored)
-    if np.isfinite(sums).all() and np.isfinite(plain).all():
-        cell.per_token("change", sums - plain, n)
-
-
-def _nats(logits: Tensor, targets: Tensor) -> np.ndarray:
-    """Returns the summed losses (B,) of logits (B, n, vocab), targets (B, n)."""
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32)).transpose(1, 2)
-    found = F.cross_entropy(logits, targets.to(logits.device), reduction="none")
-    return found.double().sum(1).cpu().numpy()

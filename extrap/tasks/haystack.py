@@ -21,23 +21,20 @@ extrap.data.keyvalue (the first two), extrap.data.multivalue. Sources: RULER, ar
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import torch
-from annotated_types import Ge
 
 from extrap.data.keyvalue import Padded
-from extrap.data.multivalue import Needles, least, several_queries, several_values
+from extrap.data.multivalue import Needles, most_needles, needles
 from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval, best_of, check_depths, curve
-from extrap.utils.bounds import Count, Depths
-from extrap.utils.errors import UserError
+from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
+from extrap.utils.bounds import Count, Depths, Several, at_most
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
 
@@ -77,8 +74,8 @@ class Haystack(Retrieval):
 
     depths: Depths = DEPTHS
     trials: Count = 100
-    needles: Annotated[int, Ge(2)] = 4
-    distances: Annotated[int, Ge(2)] = 32
+    needles: Several = 4
+    distances: Several = 32
     passkey_trials: Count = 10
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
@@ -86,26 +83,18 @@ class Haystack(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        shortest, layout = lengths[0], vocabulary.layout
-        needed = least(self.needles, self.needles, layout) + vocabulary.turns.extra
-        if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
-            most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
-            raise UserError(
-                self.option("needles"),
-                problem=(
-                    f"{shortest} tokens, data.vocabulary.keys={vocabulary.keys} and "
-                    f"values={vocabulary.values} allow at most {most} needles with a query "
-                    "each"
-                ),
-                remedy="give fewer",
-            )
+        held = most_needles(lengths[0] - vocabulary.turns.extra, vocabulary.layout)
+        ids = f"data.vocabulary.keys={vocabulary.keys} and values={vocabulary.values}"
+        why = f"with a query each, for {lengths[0]} tokens, {ids}"
+        most = min(held, vocabulary.keys, vocabulary.values)
+        at_most(f"task.{self.name}.needles", self.needles, most, why)
 
     def forms(self) -> dict[str, Measure]:
         return {
             "single": partial(self._moved, 1),
             "multikey": partial(self._moved, self.needles),
-            "multivalue": partial(self._several, several_values),
-            "multiquery": partial(self._several, several_queries),
+            "multivalue": partial(self._several, 1),
+            "multiquery": partial(self._several, self.needles),
             "passkey": self._passkey,
         }
 
@@ -130,13 +119,11 @@ class Haystack(Retrieval):
         layout, turns = exam.vocabulary.layout, exam.vocabulary.turns
         form = in_turns(Padded(pairs, layout=layout), turns)
         cells.value("guess", form.guess(exam.vocabulary, exam.length))
-        questions = partial(exam.questions, form)
+        questions = partial(form.questions, exam)
         return curve(cells, self.depths, questions, exam.scores, distances=True)
 
-    def _several(self, form: Callable[..., Needles], cells: Recorder, exam: Exam) -> np.ndarray:
-        trials = form(
-            exam.vocabulary, exam.stream, SEED, exam.length, self.needles, range(self.trials)
-        )
+    def _several(self, queries: int, cells: Recorder, exam: Exam) -> np.ndarray:
+        trials = needles(exam, self.needles, queries)
         scores = self._recalled(exam, trials)
         for i, (depth, at) in enumerate(zip(trials.depths, trials.distances.tolist(), strict=True)):
             cell = cells.at(depth=depth, axis="distance", at=at)
@@ -144,20 +131,16 @@ class Haystack(Retrieval):
         cells.answers({"all": np.all(scores["recall"], 1)}, {})
         cells.share("recall", scores["recall"])
         cells.drawn(trials.tokens, trials.answers)
-        queries = trials.asked.shape[1]  # of several values every record is right
-        values = exam.vocabulary.values
-        cells.value("guess", guess_in_turn(self.needles, queries, values) if queries else 1.0)
+        values = exam.vocabulary.values  # of several values every record is right
+        cells.value("guess", guess_in_turn(self.needles, queries, values) if queries > 1 else 1.0)
         return scores["recall"]
 
     def _recalled(self, exam: Exam, trials: Needles) -> dict[str, np.ndarray]:
         """Returns {metric: (n, m) bool}: which needles are found, in the order of their places."""
-        queries, likely = max(1, trials.asked.shape[1]), []
-        most, step = self.needles if queries == 1 else 1, exam.vocabulary.layout.width
-        for every in exam.read(trials.tokens, step * (queries - 1) + 1):
-            logits = every[:, ::step]
-            of_values = best_of(logits, exam.vocabulary.value_ids, most)
-            likely.append(torch.stack([logits.topk(most, -1).indices, of_values]).cpu().numpy())
-        full, restricted = np.concatenate(likely, 1)  # (n, queries, tokens that are named)
+        queries, step = trials.asked.shape[1], exam.vocabulary.layout.width
+        most, last = self.needles if queries == 1 else 1, step * (queries - 1) + 1
+        named = exam.named(trials.tokens, last, exam.vocabulary.value_ids, most)
+        full, restricted = named[:, :, ::step]  # (n, queries, tokens that are named)
         if queries > 1:
             places = trials.asked.argsort(1)[:, :, None]
             full, restricted = (
@@ -165,9 +148,9 @@ class Haystack(Retrieval):
             )
         answers = trials.answers[:, :, None]
         scores = {"recall": (answers == full).any(2), "restricted": (answers == restricted).any(2)}
-        return scores | (
-            {"format": (full == trials.answers[:, None]).any(2)} if queries > 1 else {}
-        )
+        if queries > 1:
+            scores["format"] = (full == trials.answers[:, None]).any(2)
+        return scores
 
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
         vocabulary, length = exam.vocabulary, exam.length
@@ -176,11 +159,11 @@ class Haystack(Retrieval):
         nearest = layout.width + len(turns.behind)
         farthest = length - len(turns.before) - layout.query_width
         at = passkey_distances(nearest, farthest, self.distances)
-        exam = replace(exam, stream=noise(vocabulary, length), trials=self.passkey_trials)
+        exam = replace(exam, stream=noise(vocabulary, length), items=range(self.passkey_trials))
         correct = []
         for distance in at:
             depth = (farthest - distance) / (farthest - nearest)
-            questions = exam.questions(form, depth)
+            questions = form.questions(exam, depth)
             hits = exam.score(questions)["accuracy"]
             cell = cells.at(depth=depth, axis="distance", at=distance)
             cell.answers({"accuracy": hits}, {"distance": questions.distance})

@@ -7,7 +7,7 @@ context.
 Depth is the place of the record asked for, 0 the first and 1 the last; the other records and the
 filler are the same at every depth, so that differences between depths are paired. The sequences:
 extrap.data.keyvalue. A published checkpoint is asked in words of its tokenizer, ` apple:
-river` a line (extrap.pretrained.words). Source: arXiv 2307.03172.
+river` a line (extrap.pretrained.vocabulary). Source: arXiv 2307.03172.
 """
 
 from dataclasses import dataclass

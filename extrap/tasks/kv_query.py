@@ -7,15 +7,12 @@ that a query before and after the records mends retrieval altogether (arXiv 2307
 a model that was trained on none of them is allowed; its rows are `not trained`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from annotated_types import MinLen
+from typing import ClassVar, Literal
 
 from extrap.data.query import FORMS, QueryForm
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Different
+from extrap.utils.bounds import OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +26,7 @@ class KVQuery(Grid):
 
     name: ClassVar[str] = "kv-query"
 
-    ask: Annotated[Sequence[Literal["last", "both", "first"]], MinLen(1), Different()] = FORMS
+    ask: OneOrMore[Literal["last", "both", "first"]] = FORMS
 
     def forms(self) -> dict[str, QueryForm]:
         return {form: QueryForm(form) for form in self.ask}

@@ -41,7 +41,7 @@ class KVSerial(Retrieval):
     def measure(self, cells: Recorder, form: Records, exam: Exam) -> np.ndarray:
         records, correct = form.records(exam.length), []
         for index in range(records):
-            questions = exam.questions(form, index / max(1, records - 1))
+            questions = form.questions(exam, index / max(1, records - 1))
             scores = exam.score(questions)
             cell = cells.at(axis="index", at=index)
             for metric, hits in scores.items():

@@ -8,36 +8,30 @@ samples, so the interval of their mean is bootstrapped over contexts; `design` i
 would get wrong. Layout: arXiv 2312.04927.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from extrap.data.context import Context
 from extrap.data.keyvalue import check_keys
-from extrap.data.trials.base import guess_in_turn
+from extrap.data.trials.base import Trials, guess_in_turn
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval
-from extrap.utils.bounds import Count, Multiples
-from extrap.utils.errors import UserError
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
+from extrap.utils.bounds import Count, Multiples, at_most
 
 CODE = 4  # keeps the random draws apart from those of other layouts
 
 
-def contexts(
-    vocabulary: Vocabulary, stream: np.ndarray, length: int, queries: int, items: Iterable[int]
-) -> tuple[np.ndarray, np.ndarray]:
+def contexts(trials: Trials, queries: int) -> tuple[np.ndarray, np.ndarray]:
     """Returns contexts (n, length) that end with the last query, and the values (n, queries)."""
-    records, rows, answers = length // 2 - queries, [], []
-    for i in items:
-        rng = np.random.default_rng((SEED, CODE, length, queries, i))
-        context = Context(rng, vocabulary, stream, length)
+    length, bos, rows, answers = trials.length, [trials.vocabulary.bos], [], []
+    records = length // 2 - queries
+    for context in trials.contexts(CODE, length, queries):
         pairs = np.stack([context.keys(records), context.values(records)], 1)
-        asked = pairs[rng.permutation(records)[:queries]]
+        asked = pairs[context.rng.permutation(records)[:queries]]
         text = context.text(length % 2)
-        rows.append(np.concatenate([[vocabulary.bos], text, pairs.ravel(), asked.ravel()[:-1]]))
+        rows.append(np.concatenate([bos, text, pairs.ravel(), asked.ravel()[:-1]]))
         answers.append(asked[:, 1])
     return np.array(rows), np.array(answers)
 
@@ -77,23 +71,14 @@ class KVSeveral(Retrieval):
         return {"": 1 / vocabulary.values}
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        if self.queries > lengths[0] // 4:
-            raise UserError(
-                self.option("queries"),
-                problem=(
-                    f"{lengths[0]} tokens hold at most {lengths[0] // 4} records with a query each"
-                ),
-                remedy="give fewer",
-            )
+        why = f"of records that {lengths[0]} tokens hold with a query each"
+        at_most(f"task.{self.name}.queries", self.queries, lengths[0] // 4, why)
         check_keys(vocabulary, lengths[-1] // 2 - self.queries, lengths[-1])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
-        tokens, answers = contexts(
-            exam.vocabulary, exam.stream, exam.length, form, range(self.trials)
-        )
-        likely = exam.read(tokens, 2 * form - 1)
-        named = [logits[:, ::2].argmax(-1).cpu().numpy() for logits in likely]
-        correct = np.concatenate(named) == answers
+        tokens, answers = contexts(exam, form)
+        full, _ = exam.named(tokens, 2 * form - 1, exam.vocabulary.value_ids)
+        correct = full[:, ::2, 0] == answers
         for j, hits in enumerate(correct.T):
             cells.proportion("accuracy", hits, axis="query", at=j + 1)
         cells.share("accuracy", correct)

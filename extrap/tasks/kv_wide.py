@@ -5,11 +5,11 @@ extrap.data.wide.
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from extrap.data.wide import WIDEST, WideForm
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Multiples
+from extrap.utils.bounds import Multiples, Several
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class KVWide(Grid):
 
     multiples: Multiples = (1, 2, 4)
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
-    pool: Annotated[int, Ge(2)] = 16
+    pool: Several = 16
 
     def forms(self) -> dict[str, WideForm]:
         return {"records": WideForm(self.width, self.pool)}

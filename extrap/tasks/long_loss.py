@@ -23,7 +23,6 @@ import numpy as np
 from annotated_types import Gt
 from numpy.lib.stride_tricks import sliding_window_view
 
-from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import LastHalf, Losses
@@ -82,23 +81,9 @@ class LongLoss(LastHalf):
         for protocol, tokens in chosen.items():
             cells = recorder.at(protocol=protocol)
             cells.value("share", tokens.mean(), n=len(text), tokens=tokens.size)
-            for c, losses in found.items():
-                _report(cells.at(length=c), losses, tokens, text[:, -half:])
+            counts = tokens.sum(1)
+            for c, losses in found.items() if counts.any() else ():
+                cell, sums = cells.at(length=c), np.where(tokens, losses, 0.0).sum(1)
+                cell.per_token("nll", sums, counts)
+                cell.documents({"nll_sum": sums}, counts, np.where(tokens, text[:, -half:], -1))
         return recorder.result()
-
-
-def _report(cell: Recorder, losses: np.ndarray, chosen: np.ndarray, scored: np.ndarray) -> None:
-    """losses, chosen (documents, half): rows and items of the chosen tokens, if there are any."""
-    counts = chosen.sum(1)
-    if not counts.any():
-        return
-    sums = np.where(chosen, losses, 0.0).sum(1)
-    value, size = float(sums.sum() / counts.sum()), {"n": len(sums), "tokens": int(counts.sum())}
-    if not np.isfinite(sums).all():
-        cell.value("nll", value, status="diverged", **size)
-        return
-    low, high = bootstrap_mean(sums, counts)
-    cell.value("nll", value, low=low, high=high, **size)
-    cell.drawn(np.where(chosen, scored, -1))
-    cell.scores("nll_sum", sums)
-    cell.scores("tokens", counts)

@@ -8,19 +8,16 @@ task.mqar.pairs=[4]` is the first of these.
 Sequences: extrap.data.mqar. Source: arXiv 2312.04927.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
-from annotated_types import Interval, MinLen
 
-from extrap.data.context import Context
 from extrap.data.mqar import CODE, check_pairs, draw_associations
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Retrieval
-from extrap.utils.bounds import Count, Different
+from extrap.tasks.scoring.retrieval import Exam, Retrieval
+from extrap.utils.bounds import Count, Fraction, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +40,8 @@ class MultiQueryRecall(Retrieval):
     name: ClassVar[str] = "mqar"
     inner: ClassVar[bool] = True
 
-    pairs: Annotated[Sequence[Count], MinLen(1), Different()] = (2, 4)
-    power: Annotated[float, Interval(gt=0, le=1)] = 0.01
+    pairs: OneOrMore[Count] = (2, 4)
+    power: Fraction = 0.01
 
     def forms(self) -> dict[str, int]:
         return {f"pairs-{pairs}": pairs for pairs in self.pairs}
@@ -60,14 +57,12 @@ class MultiQueryRecall(Retrieval):
             check_pairs("task.mqar", vocabulary, pairs, lengths[0])
 
     def measure(self, cells: Recorder, form: int, exam: Exam) -> np.ndarray:
-        rng = np.random.default_rng((SEED, CODE, exam.length, form))
-        context = Context(rng, exam.vocabulary, exam.stream, exam.length)
+        (context,) = replace(exam, items=[form]).contexts(CODE, exam.length)
         made = draw_associations(context, self.trials, form, self.power)
         first = int(made.asked.min())
-        likely = exam.read(made.tokens, exam.length - first)
-        named = np.concatenate([logits.argmax(-1).cpu().numpy() for logits in likely])
+        full, _ = exam.named(made.tokens, exam.length - first, exam.vocabulary.value_ids)
         answers = np.take_along_axis(made.tokens, made.asked + 1, 1)
-        right = np.take_along_axis(named, made.asked - first, 1) == answers
+        right = np.take_along_axis(full[..., 0], made.asked - first, 1) == answers
         cells.share("accuracy", right)
         cells.scores("accuracy", right.mean(1))
         cells.drawn(made.tokens, made.asked)

@@ -18,17 +18,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Interval
+from annotated_types import Interval
 
 from extrap.data.facts import RELATIONS
-from extrap.data.multidoc import DocumentForm, Documents
-from extrap.data.trials.base import Questions
+from extrap.data.multidoc import DocumentForm
+from extrap.data.trials.base import Questions, Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model
 from extrap.tasks.scoring.recorder import Cell, Recorder
-from extrap.tasks.scoring.retrieval import SEED, Exam, Grid
-from extrap.utils.bounds import Different, Fraction, Multiples
-from extrap.utils.errors import UserError
+from extrap.tasks.scoring.retrieval import SEED, Grid
+from extrap.utils.bounds import Count, Different, Fraction, Multiples, at_most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +54,7 @@ class MultiDoc(Grid):
 
     multiples: Multiples = (1, 2, 4)
     facts: Annotated[int, Interval(ge=1, le=len(RELATIONS))] = 1
-    top: Annotated[Sequence[Annotated[int, Ge(1)]], Different()] = (1, 2, 3, 5, 10, 20, 40)
+    top: Annotated[Sequence[Count], Different()] = (1, 2, 3, 5, 10, 20, 40)
     hit: Fraction = 0.1
 
     def forms(self) -> dict[str, DocumentForm]:
@@ -67,30 +66,25 @@ class MultiDoc(Grid):
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
-        if self.top and max(self.top) >= vocabulary.keys:
-            raise UserError(
-                self.option("top"),
-                problem=f"expected numbers below data.vocabulary.keys={vocabulary.keys}",
-                remedy="give smaller ones",
-            )
+        fewer = f"fewer than data.vocabulary.keys={vocabulary.keys}"
+        at_most(f"task.{self.name}.top", max(self.top, default=0), vocabulary.keys - 1, fewer)
 
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of the best possible accuracy and of a guess, on the questions of the
         training length; of the grid; and of the retriever.
         """
-        documents = Documents(vocabulary, corpus.stream("validation"), self.facts, SEED)
-        known, items = self.gate_length(train_length), range(self.trials)
+        of, form = (vocabulary, corpus.stream("validation")), DocumentForm(self.facts)
+        known = Trials(*of, self.gate_length(train_length), range(self.trials), SEED)
         drawn = [
-            ("oracle", 1, documents.oracle(known, items), {}),
-            ("closed_book", 0, documents.closed_book(known, items), {}),
+            ("oracle", 1, form.without_search(known, 1), {}),
+            ("closed_book", 0, form.without_search(known, 0), {}),
         ]
         for top in sorted(self.top):
-            questions, handed = documents.retrieved(top, self.hit, items)
+            questions, handed = form.retrieved(known, top, self.hit)
             drawn.append(("retrieved", top, questions, {"handed": handed}))
 
         def measure(questions: Questions, more: dict, cells: Recorder, counter: Counter) -> None:
-            at = vocabulary, documents.stream, cells.where["length"]
-            exam = Exam(model, *at, self.trials, self.batch_tokens, counter)
+            exam = self.exam(model, counter, *of, cells.where["length"])
             cells.answers(exam.score(questions) | more, {})
 
         cells = [

@@ -24,7 +24,6 @@ from extrap.tasks.base import Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.text_loss import Losses, Plan, TextWindows, WindowLoss, sliding
 from extrap.utils.bounds import Count, Fraction, Multiples
-from extrap.utils.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,6 @@ class NLLPosition(WindowLoss):
     """
 
     name: ClassVar[str] = "nll-position"
-    least: ClassVar[float] = 1
 
     multiples: Multiples = (8,)
     stride: Fraction = 0.125
@@ -49,12 +47,9 @@ class NLLPosition(WindowLoss):
         return max(self.lengths(train_length)), "the longest length"
 
     def check(self, corpus, vocabulary, train_length: int) -> None:
-        if min(self.multiples) >= 1 and self.lengths(train_length)[0] <= train_length:
-            raise UserError(
-                self.option("multiples"),
-                problem="every multiple must be above 1, past the training length",
-                remedy="leave the others out",
-            )
+        if self.lengths(train_length)[0] <= train_length:
+            problem = "every multiple must be above 1, past the training length"
+            raise self.error("multiples", problem, "leave the others out")
         super().check(corpus, vocabulary, train_length)
 
     def plans(self, train_length: int) -> dict[Any, Plan]:

@@ -7,15 +7,12 @@ Contexts and their records are the same in both, and at every depth; only the ma
 differs. Sequences: extrap.data.nth. Source: MRCR, arXiv 2409.12640, in miniature.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from annotated_types import MinLen
+from typing import ClassVar, Literal
 
 from extrap.data.nth import Copies, NthForm, Places
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Depths, Different, Multiples
+from extrap.utils.bounds import Depths, Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +34,7 @@ class NthRecord(Grid):
     depths: Depths = (0, 0.25, 0.5, 0.75, 1)
     copies: Copies = 5
     places: Places = "drawn"
-    count: Annotated[Sequence[Literal["start", "end"]], MinLen(1), Different()] = ("start", "end")
+    count: OneOrMore[Literal["start", "end"]] = ("start", "end")
 
     def forms(self) -> dict[str, NthForm]:
         return {count: NthForm(self.copies, count, self.places) for count in self.count}

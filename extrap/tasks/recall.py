@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import torch
 
 from extrap.data.recall import DEMANDS, MARKS, Demand, Demands, RecallForm
 from extrap.data.trials.base import DEPTHS
@@ -63,29 +62,17 @@ class ListRecall(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: RecallForm, exam: Exam) -> np.ndarray:
-        questions, records = exam.questions(form), form.records(exam.length)
+        questions, records = form.questions(exam, 0), form.records(exam.length)
         wanted = form.wanted(records, form.demands[0])
         items = questions.values[:, wanted, 0]
-        found = self._recalled(exam, questions.tokens, items)
+        ids, m = exam.vocabulary.key_ids, len(wanted)
+        named = exam.named(questions.tokens, 1, ids, m)  # (2, lists, 1, m)
+        recalled = (items[:, :, None] == named).any(3)
+        found = {"recall": recalled[0], "restricted": recalled[1]}
         self._report(cells, found)
         cells.drawn(questions.tokens, items)
         cells.value("chance", len(wanted) / (exam.vocabulary.keys - MARKS))
         return found["recall"]
-
-    @staticmethod
-    def _recalled(exam: Exam, tokens: np.ndarray, items: np.ndarray) -> dict[str, np.ndarray]:
-        """Returns {metric: (trials, m) bool}: whether each item (trials, m) is among the m most
-        likely tokens.
-        """
-        m, ids, named = items.shape[1], exam.vocabulary.key_ids, []
-        for logits in (each[:, -1] for each in exam.read(tokens, 1)):
-            of_keys = logits[:, ids.start : ids.stop].topk(m).indices + ids.start
-            named.append(torch.stack([logits.topk(m).indices, of_keys]).cpu().numpy())
-        full, restricted = np.concatenate(named, 1)
-        return {
-            "recall": (items[:, :, None] == full[:, None]).any(2),
-            "restricted": (items[:, :, None] == restricted[:, None]).any(2),
-        }
 
     def _report(self, cells: Recorder, found: dict[str, np.ndarray]) -> None:
         last = found["recall"].shape[1] - 1

@@ -29,8 +29,7 @@ from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import bootstrap_mean
 from extrap.tasks.base import Counter, Model, Progress, Result, batches
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.tasks.scoring.text_loss import TextLoss
-from extrap.utils.errors import UserError
+from extrap.tasks.scoring.text_loss import TextLoss, inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,15 +61,9 @@ class Repeat(TextLoss):
         super().check(corpus, vocabulary, train_length)
         longest = max(self.lengths(train_length))
         if not 1 <= self.period * train_length < longest:
-            raise UserError(
-                self.option("period"),
-                problem=(
-                    "the repeated text has at least one token and ends within the longest "
-                    f"length: expected from {1 / train_length:g} to below "
-                    f"{longest / train_length:g}, the greatest of task.repeat.multiples"
-                ),
-                remedy="give a period in that range",
-            )
+            least, most = 1 / train_length, longest / train_length
+            problem = f"expected from {least:g}, one token, to below {most:g}, the longest length"
+            raise self.error("period", problem, "give a period in that range")
 
     def run(
         self, model: Model, corpus, vocabulary, train_length: int, progress: Progress
@@ -116,7 +109,7 @@ class Repeat(TextLoss):
         correct, losses = np.empty(targets.shape, bool), np.empty(targets.shape)
         for rows in batches(len(targets), n, self.batch_tokens):
             y = targets[rows]
-            logits = model(torch.cat([torch.full_like(y[:, :1], bos), y[:, :-1]], 1), last=n)
+            logits = model(inputs(y, bos), last=n)
             logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
             y = y.to(logits.device)
             correct[rows] = (logits.argmax(-1) == y).cpu().numpy()
@@ -130,18 +123,8 @@ def _report(cell: Recorder, about: tuple, correct: np.ndarray, losses: np.ndarra
     """Rows and items of one protocol at one length; correct, losses: (documents, windows, scored);
     about: the text and its period.
     """
-    tokens = correct[0].size
-    named = {"accuracy": ("correct", correct), "nll": ("nll_sum", losses)}
-    finite = np.isfinite(losses).all()
-    for metric, (item, values) in named.items():
-        sums = values.sum((1, 2))
-        if finite:
-            cell.per_token(metric, sums, tokens)
-            cell.scores(item, sums)
-        else:
-            value = float(sums.sum() / (tokens * len(sums)))
-            counts = {"n": len(sums), "tokens": tokens * len(sums)}
-            cell.value(metric, value, status="diverged", **counts)
-    if finite:
-        cell.drawn(*about)
-        cell.scores("tokens", [tokens] * len(correct))
+    tokens, nats = correct[0].size, losses.sum((1, 2))
+    right = np.where(np.isfinite(nats).all(), correct.sum((1, 2)), np.nan)
+    cell.per_token("accuracy", right, tokens)
+    cell.per_token("nll", nats, tokens)
+    cell.documents({"correct": right, "nll_sum": nats}, tokens, *about)

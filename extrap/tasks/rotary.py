@@ -13,13 +13,11 @@ its pairs by frequencies of the distance: not xPos, which fades them, nor severa
 and biases are left out. Source: arXiv 2609.39929; band: openreview.net/forum?id=AmTpr6Axh6.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
-from annotated_types import Ge, MinLen
 from torch import Tensor
 
 from extrap.data.vocabulary import Vocabulary
@@ -31,10 +29,8 @@ from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, 
 from extrap.tasks.diagnosis import rotary_stats as stats
 from extrap.tasks.diagnosis.inputs import CONTENTS, read
 from extrap.tasks.scoring.recorder import Recorder
-from extrap.utils.bounds import Count, Different, Multiples
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
-Several = Annotated[int, Ge(2)]
 SEED = 0
 
 
@@ -49,7 +45,7 @@ class RotaryScores(AtLengths, Diagnostic):
     within: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4, 8)
-    contents: Annotated[Sequence[Literal["records", "text"]], MinLen(1), Different()] = CONTENTS
+    contents: OneOrMore[Literal["records", "text"]] = CONTENTS
     inputs: Several = 32
     queries: Count = 4
     keys: Several = 16
@@ -59,10 +55,10 @@ class RotaryScores(AtLengths, Diagnostic):
         super().check(corpus, vocabulary, train_length)
         shortest, longest = (end(self.lengths(train_length)) for end in (min, max))
         if shortest < 2 * max(self.keys, self.queries):
-            raise UserError(
-                self.option("multiples"),
-                problem=f"half of {shortest} tokens is less than {self.keys} keys",
-                remedy=f"give greater multiples, or fewer task.{self.name}.keys and queries",
+            raise self.error(
+                "multiples",
+                f"half of {shortest} tokens is less than {self.keys} keys",
+                f"give greater multiples, or fewer task.{self.name}.keys and queries",
             )
         corpus.check("validation", longest + 1)
 

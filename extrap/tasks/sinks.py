@@ -11,14 +11,12 @@ they are; a model of nothing else has the first protocol alone. Sources: arXiv 2
 disrupted at test: primacy goes), arXiv 2309.17453 (attention sinks).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from annotated_types import MinLen
 from torch import Tensor
 
 from extrap.data.alias import AliasForm
@@ -28,7 +26,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Diagnostic, Inside, Progress, Result
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Grid, curve
-from extrap.utils.bounds import Count, Different, Multiples
+from extrap.utils.bounds import Count, Multiples, OneOrMore
 
 HIDDEN = ("-first", "-other")
 Ask = Literal["records", "padded", "alias"]
@@ -63,7 +61,7 @@ class SinkAblation(Grid, Diagnostic):
 
     multiples: Multiples = (1, 2)
     trials: Count = 100
-    ask: Annotated[Sequence[Ask], MinLen(1), Different()] = ("records", "padded")
+    ask: OneOrMore[Ask] = ("records", "padded")
 
     def forms(self) -> dict[str, Form]:
         return {name: FORMS[name] for name in self.ask}
@@ -76,7 +74,7 @@ class SinkAblation(Grid, Diagnostic):
         for hidden in HIDDEN if exam.model.maskable else ():
             other = cells.at(protocol=cells.where["protocol"] + hidden)
             scores = partial(_hiding, exam, hidden)
-            found = curve(other, self.depths, partial(exam.questions, form), scores)
+            found = curve(other, self.depths, partial(form.questions, exam), scores)
             other.value("guess", form.guess(exam.vocabulary, exam.length))
             other.mean("change", found.mean(1) - plain.mean(1))
         return plain

@@ -8,17 +8,13 @@ their order stay. Sequences: extrap.data.trace. Source: variable tracking of RUL
 2404.06654.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-from annotated_types import MinLen
+from typing import ClassVar
 
 from extrap.data.trace import Hops, TraceForm
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.scoring.retrieval import Grid
-from extrap.utils.bounds import Different, Multiples
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Multiples, OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,21 +31,17 @@ class VariableTracking(Grid):
     words: ClassVar[bool] = True
 
     multiples: Multiples = (1, 2, 4)
-    hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3, 4)
+    hops: OneOrMore[Hops] = (1, 2, 3, 4)
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
         super().check(corpus, vocabulary, train_length)
         shortest = min(self.lengths(train_length))
         most = list(self.forms().values())[self.hops.index(max(self.hops))]
-        if most.records(shortest) < most.fewest_tested:
-            raise UserError(
-                self.option("hops"),
-                problem=(
-                    f"{shortest} tokens hold {most.records(shortest)} records, but two "
-                    f"chains of {most.hops} hops need {most.fewest_tested}"
-                ),
-                remedy="give fewer hops or longer lengths",
-            )
+        held = most.records(shortest)
+        if held < most.fewest_tested:
+            need = f"two chains of {most.hops} hops need {most.fewest_tested}"
+            problem = f"{shortest} tokens hold {held} records, but {need}"
+            raise self.error("hops", problem, "give fewer hops or longer lengths")
 
     def forms(self) -> dict[str, TraceForm]:
         return {f"hops-{hops}": TraceForm(hops) for hops in self.hops}

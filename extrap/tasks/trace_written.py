@@ -8,16 +8,13 @@ value alone as their answer: extrap.tasks.trace. Source: variable tracking of RU
 2404.06654.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
-
-from annotated_types import MinLen
+from typing import ClassVar
 
 from extrap.data.trace import Hops, TraceForm
 from extrap.data.trace_written import TraceWrittenForm
 from extrap.tasks.trace import VariableTracking
-from extrap.utils.bounds import Different
+from extrap.utils.bounds import OneOrMore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +30,7 @@ class WrittenTracking(VariableTracking):
     name: ClassVar[str] = "trace-written"
     words: ClassVar[bool] = False
 
-    hops: Annotated[Sequence[Hops], MinLen(1), Different()] = (1, 2, 3)
+    hops: OneOrMore[Hops] = (1, 2, 3)
 
     def forms(self) -> dict[str, TraceForm]:
         return {f"written-{hops}": TraceWrittenForm(hops) for hops in self.hops}

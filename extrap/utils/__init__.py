@@ -1,3 +1,1 @@
-"""The ground floor: errors for people, files that are there whole or not at all, locks, progress,
-paths.
-"""
+"""The ground floor: errors for people, whole files, locks, progress, paths."""

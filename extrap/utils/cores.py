@@ -1,32 +1,26 @@
 """How many cores this process may use."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
-QUOTA = Path(
-    "/sys/fs/cgroup/cpu.max"
-)  # cgroup v2: microseconds of processor time per period, and the period
-
+QUOTA = Path("/sys/fs/cgroup/cpu.max")
+"""cgroup v2: microseconds of processor time per period, and the period."""
 
 SHARE = "EXTRAP_CORES"
 """In the environment of a job: the cores that a sweep leaves to it."""
 
 
 def cores() -> int:
-    """Cores of this process's affinity mask, no more than the container's quota, and in a job of a
-    sweep no more than its share: all are less than the machine's.
+    """Returns the least of the cores of this process's affinity mask, of the container's quota, and
+    in a job of a sweep of its share.
     """
-    allowed = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    masked = hasattr(os, "sched_getaffinity")
+    allowed = [len(os.sched_getaffinity(0)) if masked else os.cpu_count() or 1]
     share = os.environ.get(SHARE, "")
-    if share.isdecimal():  # what somebody else has put there counts for nothing
-        allowed = max(1, min(allowed, int(share)))
-    try:
+    if share.isdecimal():
+        allowed.append(int(share))
+    with suppress(OSError, ValueError):  # no cgroup of version 2, or the word "max"
         quota, period = QUOTA.read_text(encoding="utf-8").split()
-        return max(1, min(allowed, int(quota) // int(period)))
-    except (
-        OSError,
-        ValueError,
-    ):  # no cgroup of version 2, or the word "max" where a quota would stand
-        return allowed
+        allowed.append(int(quota) // int(period))
+    return max(1, min(allowed))

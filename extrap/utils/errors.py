@@ -1,6 +1,4 @@
-"""Errors that a person sees as one line instead of a traceback: mistakes, and disks that are full
-or broken.
-"""
+"""Errors that a person sees as one line instead of a traceback: mistakes, and faults of a disk."""
 
 import errno
 import os
@@ -13,15 +11,13 @@ class UserError(Exception):
     """A mistake in a command or in a file, in fields: `option=value: problem; remedy`.
 
     Args:
-        option: the option, or the file, the study or the command that the mistake is in; with its
-            value behind `=` where only both together are at hand.
-        value: the value that was given; left out where there is none.
-        problem: what is wrong with it, or what was expected.
-        remedy: a command, a value or a step that mends it; a function is called when the line is
-            printed, for remedies that take a moment to find.
+        option: the option, file, study or command with the mistake, or `option=value`
+        value: the given value
+        problem: what is wrong, or what was expected
+        remedy: a command, a value or a step; a function, called when the line is printed, if the
+            remedy takes a moment to find
 
-    A single argument is a whole line, as a constructor that does not know the name of its option
-    raises in a ValueError.
+    A single argument is a whole line, as a constructor raises in a ValueError.
     """
 
     def __init__(
@@ -78,10 +74,10 @@ def choose(name: str, allowed: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as it is written on the command line: null, true and false."""
-    return (
-        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-    )
+    """Returns a value as on the command line: null, true and false."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def printable(line: str) -> str:
@@ -102,37 +98,31 @@ SHOWN = 60
 LONG_WORD = re.compile(r"\S{1000,}")
 
 
+AGAIN = "the same command then goes on where it stopped"
+MOVE = "should be; move it away"
+OWN = "work in a folder that is yours"
 FAULTS = {
-    errno.ENOSPC: "the disk is full; make room, the same command then goes on where it stopped",
-    errno.EDQUOT: (
-        "the disk quota is used up; make room, the same command then goes on where it stopped"
-    ),
-    errno.EFBIG: (
-        "the file would be larger than is allowed here (ulimit -f); raise the limit, the same "
-        "command then goes on"
-    ),
-    errno.EROFS: "the file system is read-only; work in a folder that can be written to",
-    errno.EACCES: "no permission; work in a folder that is yours",
-    errno.EPERM: "not permitted; work in a folder that is yours",
-    errno.ENOTDIR: "a file where a folder should be; move it away",
-    errno.EEXIST: "a file where a folder should be; move it away",
-    errno.EISDIR: "a folder where a file should be; move it away",
+    errno.ENOSPC: f"the disk is full; make room, {AGAIN}",
+    errno.EDQUOT: f"the disk quota is used up; make room, {AGAIN}",
+    errno.EFBIG: f"larger than ulimit -f allows; raise the limit, {AGAIN}",
+    errno.EROFS: f"the file system is read-only; {OWN}",
+    errno.EACCES: f"no permission; {OWN}",
+    errno.EPERM: f"not permitted; {OWN}",
+    errno.ENOTDIR: f"a file where a folder {MOVE}",
+    errno.EEXIST: f"a file where a folder {MOVE}",
+    errno.EISDIR: f"a folder where a file {MOVE}",
     errno.ENAMETOOLONG: "longer than names of files may be; give a shorter one",
     errno.ELOOP: "a link, or links in a ring, where a file should be; remove it",
-    errno.ENXIO: "a pipe or a device where a file should be; move it away",
+    errno.ENXIO: f"a pipe or a device where a file {MOVE}",
     errno.EMFILE: "too many files are open (ulimit -n); raise the limit",
-    errno.EIO: (
-        "the disk fails; nothing half-written is kept, the same command goes on where it stopped"
-    ),
+    errno.EIO: f"the disk fails; nothing half-written is kept, {AGAIN}",
 }
-
-
 GONE = "the folder that you work in has been removed; go into one that is there"
 
 
 def disk_fault(error: BaseException) -> str | None:
-    """Returns the line about a full, read-only, foreign or broken disk, or about a file in the way,
-    naming the file; None for every other error.
+    """Returns the line about a fault of the disk, or about a file in the way; None for any other
+    error.
     """
     if not isinstance(error, OSError):
         return None

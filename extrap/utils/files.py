@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, also after a power cut."""
+"""Files that exist as a whole or not at all, also after a power cut."""
 
 import errno
 import os
@@ -9,28 +9,26 @@ from pathlib import Path
 
 from extrap.utils.errors import UserError
 
+HOUR = 3600.0
 OURS = ("runs", "results", "wandb")
-"""Folders that the program writes to, in the folder it was started in. They may be links, to a disk
-with more room; what lies in them may not.
+"""Folders that extrap writes to, in the working folder. They may be links, to a larger disk; links
+inside them are rejected.
 """
 
 
 def replace(path: Path, content: bytes, sync: bool = True) -> None:
-    """Puts a file in place at once: a reader sees the old content or the new one, never half of it.
+    """Writes a file at once: a reader sees the old content or the new one, never half of it.
 
-    The content and the file's name are on the disk when this returns, so that what is written next
-    may rely on it; with sync=False the caller sees to that. Raises OSError that names `path` where
-    the disk does not take it; the old content then stands. Raises UserError where a folder on the
-    way, in one of ours, is a link.
+    Content and name are on the disk when this returns, unless sync=False. Raises OSError that names
+    `path` if the disk does not take it; the old content then stays. Raises UserError for a link in
+    place of a folder of ours.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         make_folder(path.parent)
         temporary.unlink(missing_ok=True)
         try:
-            with open(
-                temporary, "xb"
-            ) as file:  # x: never through a link that somebody left under this name
+            with open(temporary, "xb") as file:  # x: never through a link of this name
                 file.write(content)
                 file.flush()
                 if sync:
@@ -42,32 +40,23 @@ def replace(path: Path, content: bytes, sync: bool = True) -> None:
             sync_folder(path.parent)
     except OSError as error:
         if error.errno is not None:
-            error.filename = str(path)  # what a full disk says has no name
+            error.filename = str(path)  # errors of a full disk name no file
         raise
 
 
-def sweep(folder: Path, pattern: str) -> None:
-    """Removes what `replace` left below a folder when its process was killed. Only for files that
-    no other process writes now.
+def sweep(folder: Path, pattern: str, seconds: float = 0.0) -> None:
+    """Removes temporary files that `replace` left in a folder when its process was killed. seconds:
+    their least age, in a folder that other processes write to; writing takes moments.
     """
     for left in folder.glob(pattern):
-        if left.is_symlink() or left.is_file():
-            left.unlink(missing_ok=True)
-
-
-def sweep_old(folder: Path, pattern: str, seconds: float = 3600.0) -> None:
-    """Removes what `replace` left in a folder that several processes write to: what nobody has
-    touched for an hour, where writing takes moments.
-    """
-    for left in folder.glob(pattern):
-        with suppress(FileNotFoundError):
-            if left.lstat().st_mtime < time.time() - seconds:
+        with suppress(FileNotFoundError, IsADirectoryError):
+            if left.lstat().st_mtime <= time.time() - seconds:
                 left.unlink()
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those above it; their names are on the disk when this returns. Raises
-    UserError where one of them, in a folder of ours, is a link.
+    """Makes a folder and its parents, with their names on the disk. Raises UserError for a link in
+    place of a folder of ours.
     """
     check_way(folder)
     if not folder.is_dir():
@@ -77,9 +66,8 @@ def make_folder(folder: Path) -> None:
         except FileNotFoundError:  # in a folder of the system's own, such as /proc
             if not folder.is_absolute():
                 raise
-            raise UserError(
-                folder, problem="extrap cannot make a folder there", remedy="name another place"
-            ) from None
+            problem = "extrap cannot make a folder there"
+            raise UserError(folder, problem=problem, remedy="name another place") from None
         sync_folder(folder.parent)
 
 
@@ -89,19 +77,14 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (
-            errno.EINVAL,
-            errno.ENOTSUP,
-        ):  # a file system whose folders cannot be synced
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # of file systems without it
             raise
     finally:
         os.close(handle)
 
 
 def check_links(folder: Path) -> None:
-    """Raises UserError for a link in place of a folder, anywhere in it or on the way to it: what is
-    written there would land elsewhere.
-    """
+    """Raises UserError for a link in a folder or on the way to it: files would land elsewhere."""
     check_way(folder)
     _refuse(path for path in (folder, *folder.rglob("*")))
 
@@ -115,13 +98,11 @@ def check_way(folder: Path) -> None:
 
 def _refuse(paths: Iterable[Path]) -> None:
     if (link := next((path for path in paths if path.is_symlink()), None)) is not None:
-        raise UserError(
-            link,
-            problem="a link, and extrap does not write through links",
-            remedy="replace it by the file or folder itself, or remove it",
-        )
+        problem = "a link, and extrap does not write through links"
+        remedy = "replace it by the file or folder itself, or remove it"
+        raise UserError(link, problem=problem, remedy=remedy)
 
 
 def no_link(path: str, flags: int) -> int:
-    """An `opener` for a file itself, never for what a link that somebody left there points to."""
+    """An `opener` that does not follow links."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)

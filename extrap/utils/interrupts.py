@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Ctrl-C inside is answered at the end, by whoever would have: torch and numpy take one in the
-    middle of an import for an error of their own, or stay half imported without a word.
+    """Delays Ctrl-C to the end of the context. torch and numpy take one within an import for an
+    error of their own, or stay half imported.
     """
     ours = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT)

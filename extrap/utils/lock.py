@@ -1,10 +1,10 @@
-"""One process at a time in a folder, or at one of several kinds of work in it. The lock
-(filelock's, on a descriptor) goes with the process that holds it, however that ends; with those
-that draw batches for it (`trainer.workers`), which notice some seconds later.
+"""Locks of a folder, or of one kind of work in it, for one process at a time. A lock (filelock's,
+on a descriptor) ends with the process that holds it, however that ends, and with the processes that
+draw batches for it (`trainer.workers`) some seconds later.
 
-filelock's FileLock, which opens the file by itself, would do for waiting alone. Here the file also
-says who holds it, may be asked by somebody who cannot write there, is no file left behind to hold
-the folder where a file system has no locks, and counts for nothing once its folder was removed.
+filelock's FileLock would do for waiting alone. This lock file also names its holder, answers
+processes that cannot write there, does not outlive its process on a file system without locks, and
+counts for nothing once its folder was removed.
 """
 
 import errno
@@ -21,25 +21,25 @@ from filelock import lock_descriptor
 from extrap.utils.files import no_link
 
 NAME = ".lock"
-LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # what file systems without locks answer
+LACKING = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)  # of file systems without locks
 POLL = 0.2
-"""Seconds between two attempts of who waits."""
+"""Seconds between two attempts while waiting."""
 
 
 class Held(Exception):
-    """Another process holds what was asked for; says who."""
+    """Another process holds the lock; the message names it."""
 
 
 @contextmanager
 def alone(folder: Path, work: str = "", wait: bool = True) -> Iterator[None]:
-    """Waits, with one line on stderr, while another process holds the folder, or the work of this
-    name in it; makes the folder where there is none. wait=False: raises Held instead.
+    """Locks a folder, or the work of this name in it, and makes the folder. Waits, with one line on
+    stderr, while another process holds the lock; wait=False: raises Held instead.
     """
     path = _path(folder, work)
     while True:
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            file = open(path, "a+", encoding="utf-8", opener=no_link)  # noqa: SIM115  closed below, on every way out
+            file = open(path, "a+", encoding="utf-8", opener=no_link)  # noqa: SIM115  closed below
         except FileNotFoundError:  # the folder was removed since
             continue
         with file:
@@ -55,14 +55,14 @@ def alone(folder: Path, work: str = "", wait: bool = True) -> Iterator[None]:
 
 
 def holder(folder: Path, work: str = "") -> str | None:
-    """Who holds the folder, or the work of this name in it: "process 123 on host"; None where
-    nobody does. A lock left behind by a dead process counts for nothing.
+    """Returns the holder of the folder, or of the work of this name in it: "process 123 on host";
+    None without a holder. The lock of a dead process counts for nothing.
     """
     return _holder(_path(folder, work))
 
 
 def any_part(folder: Path) -> str | None:
-    """Who holds any work in the folder; None where nobody does."""
+    """Returns a holder of any work in the folder, or None."""
     return next(filter(None, map(_holder, sorted(folder.glob(f"{NAME}-*")))), None)
 
 
@@ -81,7 +81,7 @@ def _holder(path: Path) -> str | None:
 
 
 def _opened(path: Path) -> TextIO:
-    """For writing where that is allowed: NFS gives no lock on what was opened to be read alone."""
+    """Opens for writing if possible: NFS gives no lock on a file opened to be read alone."""
     try:
         return open(path, "r+", encoding="utf-8")
     except OSError as error:
@@ -96,19 +96,14 @@ def _take(file: int, folder: Path, work: str, wait: bool) -> None:
             who = holder(folder, work) or "another process"
             if not wait:
                 raise Held(who)
-            print(
-                f"extrap: {who} works on {folder.name}; waiting for it",
-                file=sys.stderr,
-                flush=True,
-            )
+            line = f"extrap: {who} works on {folder.name}; waiting for it"
+            print(line, file=sys.stderr, flush=True)
             lock_descriptor(file, poll_interval=POLL)
     except OSError as error:
         if error.errno not in LACKING:
             raise
-        print(
-            f"extrap: {folder}: no locks on this file system; start one sweep at a time",
-            file=sys.stderr,
-        )
+        problem = "no locks on this file system; start one sweep at a time"
+        print(f"extrap: {folder}: {problem}", file=sys.stderr)
 
 
 def _still_there(file: int, path: Path) -> bool:

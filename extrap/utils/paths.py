@@ -1,14 +1,11 @@
-"""Where the configuration files and the repository lie."""
+"""The folders of the configuration files and of the repository."""
 
 from pathlib import Path
 
 
 def conf_dir() -> str:
-    """Absolute path of `conf`: the copy inside an installed package first, then the one beside the
-    package in the repository.
-
-    Found from this file and not from the working folder, so `extrap` works from any folder and for
-    every way of installing it. Raises FileNotFoundError when neither exists.
+    """Returns the absolute path of `conf`: inside an installed package, else beside the package in
+    the repository, whatever the working folder. Raises FileNotFoundError if neither exists.
     """
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "conf", package.parent / "conf"):
@@ -20,8 +17,6 @@ def conf_dir() -> str:
 
 
 def repository() -> Path | None:
-    """Returns the folder of the source checkout that extrap was imported from; None for an
-    installed package, which holds its configuration files inside.
-    """
+    """Returns the folder of the source checkout; None for an installed package."""
     root = Path(__file__).resolve().parents[2]
     return root if Path(conf_dir()) == root / "conf" else None

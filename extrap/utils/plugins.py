@@ -1,23 +1,24 @@
-"""Packages of the user's own, whose code comes in because the command line names them: plugins."""
+"""Plug-ins: packages of the user's own that the command line names."""
 
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from extrap.utils.errors import UserError
+from extrap.utils.errors import UserError, disk_fault
 
 OURS = str(Path(__file__).parents[1]) + os.sep
-"""Our own folder: a fault that it finds in a plug-in lies at the plug-in's line."""
+"""Our own folder, left out where messages name the line of a fault."""
 
 
 def check_plugins(names: Iterable[object]) -> list[str]:
-    """The names, found from the working folder too, which comes last, so that nothing there takes
-    the place of a library. Raises UserError for what is not the name of a package that is there.
+    """Returns the names. Raises UserError for a name without a package. The working folder comes
+    last on Python's path, so that nothing there replaces a library.
     """
     found = list(names)
     if not all(isinstance(name, str) and name.isidentifier() for name in found):
@@ -31,8 +32,8 @@ def check_plugins(names: Iterable[object]) -> list[str]:
 
 
 def imported(module: str, option: str) -> ModuleType | None:
-    """A module; None where there is none of that name. Raises UserError, which opens with the
-    option that names it, for whatever is wrong inside it, with the line where that happens.
+    """Returns a module, or None if none has that name. Raises UserError for any fault inside it,
+    with its line. option: names the module in messages.
     """
     try:
         return import_module(module)
@@ -44,17 +45,52 @@ def imported(module: str, option: str) -> ModuleType | None:
         return None
     except Exception as error:  # code of a plug-in, which may fail in any way
         inside = error
-    raise fault(inside, option) from inside
+    raise fault(inside, option, [module.split(".")[0]]) from inside
 
 
-def fault(error: Exception, option: str) -> UserError:
-    """The line about an exception out of a plug-in: what it is, and where it happened."""
+def fault(error: Exception, option: str, plugins: Iterable[str] = ()) -> UserError:
+    """Returns the line about an exception: what it is, and where it happened, which is the last
+    line of a plug-in on the way to it, or else the last that is not ours; without a place if every
+    line is ours, as for a function that takes other arguments.
+    """
     if isinstance(error, SyntaxError) and error.filename:
-        place = f"{error.filename}, line {error.lineno}"
+        place = f" in {error.filename}, line {error.lineno}"
     else:
         frames = traceback.extract_tb(error.__traceback__)
         theirs = [frame for frame in frames if not frame.filename.startswith(OURS)]
-        frame = theirs[-1] if theirs else frames[-1]
-        place = f"{frame.filename}, line {frame.lineno}"
+        last = (_within(error, plugins) or theirs)[-1:]
+        place = "".join(f" in {frame.filename}, line {frame.lineno}" for frame in last)
     message = " ".join(str(error).split())
-    return UserError(option, problem=f"{type(error).__name__} in {place}: {message}")
+    return UserError(option, problem=f"{type(error).__name__}{place}: {message}")
+
+
+@contextmanager
+def told(plugins: Iterable[str]) -> Iterator[None]:
+    """Raises UserError in place of any other exception on whose way lies a line of a plug-in."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        if (mistake := blamed(error, plugins)) is None:
+            raise
+        raise mistake from error
+
+
+def blamed(error: Exception, plugins: Iterable[str]) -> UserError | None:
+    """Returns the line about an exception on whose way lies a line of a plug-in; None if there is
+    no such line, and for a full disk or a reader that has gone, which are no plug-in's fault.
+    """
+    other = isinstance(error, BrokenPipeError) or disk_fault(error) is not None
+    for name in () if other else plugins:
+        if _within(error, [name]):
+            return fault(error, f"plugins={name}", [name])
+    return None
+
+
+def _within(error: Exception, plugins: Iterable[str]) -> list[traceback.FrameSummary]:
+    """Returns the lines of plug-ins on the way to an exception."""
+    names, way = set(plugins), traceback.walk_tb(error.__traceback__)
+    inside = [str(frame.f_globals.get("__name__")).split(".")[0] in names for frame, _ in way]
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame, own in zip(frames, inside, strict=True) if own]

@@ -1,14 +1,12 @@
-"""How far the work is: a bar on a terminal and in a notebook, elsewhere a line a minute and one per
-phase, and a small file for the sweep that started this process and for `extrap status`.
+"""Progress: a bar on a terminal and in a notebook, elsewhere a line a minute and one per phase; and
+a small file for the sweep that started this process and for `extrap status`.
 
     with Progress("train", total=2000) as progress:
         progress(120, note="loss 2.31")
 
 The file is JSON with `phase`, `done`, `total`, `note` and `left`, the seconds to the end of the
-phase at its pace. It is replaced as a whole, so that a reader never sees half of it. A sweep names
-the file in the environment, as EXTRAP_PROGRESS; `kept(path)` does for a process by itself. Three
-phases are ends: `skipped` (nothing was left to do), `held` (another process does the work, `note`
-says which) and `failed` (`note` says why).
+phase at its pace. A sweep names the file in the environment, as EXTRAP_PROGRESS; a process by
+itself in `kept(path)`.
 """
 
 import json
@@ -51,55 +49,53 @@ class Progress:
             self._bar.set_postfix_str(note, refresh=False)
             self._bar.update(done - self._done)
         self._done, left = done, self._left(now, done)
+        state = {
+            "phase": self._label,
+            "done": done,
+            "total": self._total,
+            "note": note,
+            "left": left and round(left, 1),
+        }
         if now - self._written >= PAUSE or done == self._total:
             self._written = now
-            write(self._label, done, self._total, note, left)
+            write(state)
         if self._bar is None and now - self._said >= MINUTE:
             self._said = now
-            state = {"phase": self._label, "done": done, "total": self._total, "note": note}
-            print(", ".join(words(state | {"left": left})), file=sys.stderr, flush=True)
+            print(", ".join(words(state)), file=sys.stderr, flush=True)
 
     def _left(self, now: float, done: int) -> float | None:
-        """Seconds to the end; None before the second step, and without a total."""
+        """Returns the seconds to the end; None before the second step, and without a total."""
         if self._first is None and done > 0:
             self._first = now, done
         if self._first is None or not self._total or done <= self._first[1]:
             return None
         return (now - self._first[0]) / (done - self._first[1]) * (self._total - done)
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             return self._bar.close()
         took = time.monotonic() - self._start
         print(f"{self._label}: {self._done} in {took:.1f} s", file=sys.stderr, flush=True)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
 
 def words(state: Mapping[str, Any]) -> list[str]:
-    """`train 45 %`, `3:10 left`, `loss 2.31`: the state in a progress file, as far as known."""
-    share, left = share_of(state), seconds_left(state)
+    """Returns `train 45 %`, `3:10 left`, `loss 2.31` of a progress file, as far as known."""
+    done, total, left = state.get("done"), state.get("total"), seconds_left(state)
+    share = ""
+    if type(done) is int and type(total) is int and 0 <= done <= total > 0:
+        share = f" {int(100 * done / total)} %"
     return [
-        str(state.get("phase")) + ("" if share is None else f" {int(100 * share)} %"),
+        f"{state.get('phase')}{share}",
         *([] if left is None else [f"{clock(left)} left"]),
         *([str(state["note"])] if state.get("note") else []),
     ]
 
 
-def share_of(state: Mapping[str, Any]) -> float | None:
-    """The share of the phase that is done, 0 to 1; None if it is not known."""
-    done, total = state.get("done"), state.get("total")
-    if type(done) is int and type(total) is int and 0 <= done <= total and total > 0:
-        return done / total
-    return None
-
-
 def seconds_left(state: Mapping[str, Any]) -> float | None:
-    """Seconds to the end of the phase; None if the file holds no such number."""
+    """Returns the seconds to the end of the phase; None if the file holds no such number."""
     left: Any = state.get("left")
     return float(left) if type(left) in (int, float) and 0 <= left < MOST else None
 
@@ -113,7 +109,7 @@ def clock(seconds: float) -> str:
 
 @contextmanager
 def kept(path: Path) -> Iterator[None]:
-    """Inside, progress goes to a file as well; the file is gone afterwards."""
+    """Writes progress to a file as well, which is gone after the context."""
     _kept.append(path)
     try:
         yield
@@ -123,40 +119,21 @@ def kept(path: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
 
 
-def _file() -> Path | None:
-    """The file that this process writes, or None."""
-    named = os.environ.get(FILE)
-    return Path(named) if named else next(iter(_kept), None)
-
-
-def write(phase: str, done: int, total: int | None, note: str, left: float | None = None) -> None:
+def write(state: Mapping[str, Any]) -> None:
     """Replaces the progress file, if there is one. Work goes on if the disk is full: another write
     will report that.
     """
-    path = _file()
-    if path is None:
-        return
-    state = {"phase": phase, "done": done, "total": total, "note": note}
-    draft = path.with_suffix(f".{os.getpid()}")
-    with suppress(OSError):
-        draft.write_text(json.dumps(state | {"left": left and round(left, 1)}), encoding="utf-8")
-        os.replace(draft, path)
+    named = os.environ.get(FILE)
+    if (path := Path(named) if named else next(iter(_kept), None)) is not None:
+        draft = path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            draft.write_text(json.dumps(state), encoding="utf-8")
+            os.replace(draft, path)
 
 
-def skipped(note: str) -> None:
-    """Says that nothing was left to do: to the sweep, or on stderr."""
+def end(phase: str, note: str) -> None:
+    """Tells the sweep, if there is one, how this process ends: `skipped` (nothing was left to do),
+    `held` (by the process in `note`) or `failed` (for the reason in `note`).
+    """
     if FILE in os.environ:
-        write("skipped", 0, None, note)
-    else:
-        print(note, file=sys.stderr)
-
-
-def held(note: str) -> None:
-    """Tells the sweep that another process does the work: it comes back to it later."""
-    write("held", 0, None, note)
-
-
-def failed(note: str) -> None:
-    """Tells the sweep, if there is one, why this process is about to end."""
-    if FILE in os.environ:
-        write("failed", 0, None, note)
+        write({"phase": phase, "done": 0, "total": None, "note": note, "left": None})

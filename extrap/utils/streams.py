@@ -1,4 +1,4 @@
-"""Standard output and error that are always there, and that every character fits into."""
+"""Standard output and error that exist always and take every character."""
 
 import os
 import sys
@@ -8,9 +8,8 @@ from typing import TextIO
 
 
 def settle() -> None:
-    """Puts a stream that leads nowhere in place of a closed one (`extrap table demo >&-`): the next
-    file that is opened would get its number. What the encoding of a terminal lacks is written as
-    Python escapes it.
+    """Replaces a closed stream (`extrap table demo >&-`), whose number the next opened file would
+    get, and escapes characters that the encoding of a terminal lacks.
     """
     sys.stdout = _open(sys.stdout)
     sys.stderr = _open(sys.stderr)
@@ -25,8 +24,8 @@ def _open(stream: TextIO | None) -> TextIO:
 
 
 def silence() -> None:
-    """Nothing more is written to standard output, not even by Python at its end: its reader has
-    gone, or its disk is full.
+    """Drops all later standard output, also of Python's exit: its reader has gone, or its disk is
+    full.
     """
     with open(os.devnull, "w", encoding="utf-8") as nothing, suppress(OSError, ValueError):
         os.dup2(nothing.fileno(), sys.stdout.fileno())  # a stream in memory has no number

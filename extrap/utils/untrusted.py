@@ -1,8 +1,7 @@
 """Reads files that may come from anybody: nothing in them hangs, fills the memory or runs.
 
-A pipe or a device is read for ever, a few hundred bytes of YAML can refer to themselves until they
-stand for more values than any memory holds, JSON nested thousands deep ends the process in a
-segmentation fault, and a few kilobytes of gzip can stand for terabytes.
+Reading a pipe or a device never ends, a few hundred bytes of YAML can refer to themselves until
+they stand for more values than any memory holds, and a few kilobytes of gzip for terabytes.
 """
 
 import gzip
@@ -11,9 +10,10 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from gzip import GzipFile
+from io import TextIOWrapper
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -39,17 +39,12 @@ fiftieth.
 """
 
 LONGEST = 2**26
-"""Bytes of a line."""
+"""Characters of a line."""
 
 CHUNK = 2**20
 COPIES = 4
 """Copies of a document in memory: its bytes, its text, the text of the library, its tokens."""
 
-SIGNS = bytes(1 if c in b"[{" else 255 for c in range(256))  # 255 is -1 of int8
-DELETED = bytes(c for c in range(256) if c not in b"[]{}")
-# Each quote is looked at once: what is open at the end of a line is taken as text, and nothing is
-# given back (++, *+), which would be quadratic in a line of quotes that open nothing.
-STRING = re.compile(rb'"(?:[^"\\]++|\\.?+)*+"?+', re.DOTALL)
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is not in every build
 REFERENCE = re.compile(r"[*]\w")
 MALFORMED = (yaml.YAMLError, ValueError, TypeError, RecursionError)
@@ -157,73 +152,39 @@ def opened(path: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(path, "rb") if is_packed(path) else path.open("rb"))
 
 
-def most(path: Path) -> int:
-    """Returns how many bytes a packed file may unpack to."""
-    return max(FREE, RATIO * path.stat().st_size)
-
-
-def check_unpacked(file: IO[bytes] | GzipFile, path: Path, option: str) -> None:
-    """Raises UserError if more than `most` bytes were read of an unpacked file so far.
-
-    option: the option and its value, as in `data.corpus.path=a.gz`.
-    """
-    if file.tell() > most(path):
+def check_unpacked(file: IO[bytes], path: Path, option: str) -> None:
+    """Raises UserError if `file`, unpacked from a path, has given more bytes than a text does."""
+    if file.tell() > max(FREE, RATIO * path.stat().st_size):
         problem = f"unpacks to more than {RATIO} times its size, as no text does"
-        raise UserError(option, problem=problem, remedy="give it unpacked if it is text")
+        raise UserError(option, path, problem, "give it unpacked if it is text")
 
 
-def check_nesting(path: Path, option: str) -> None:
-    """Raises UserError, naming file and line, for JSON nested deeper than DEEPEST and for a line
-    longer than LONGEST bytes.
-
-    A parser with a limit of its own (orjson) reads one line or the whole file: it would miss what
-    is nested over many lines, or hold gigabytes. Brackets are counted as the lines pass. Other
-    faults are left to the reader.
+def lines(path: Path, option: str, encoding: str) -> Iterator[str]:
+    """Yields the lines of a text file, unpacked. Raises UserError, naming file and line, for a line
+    longer than LONGEST characters, and as `check_unpacked`.
     """
-    depth = 0
-    for number, line in enumerate(_parts(path, option, lambda file: file.readline(LONGEST + 1)), 1):
-        if len(line) > LONGEST:
-            problem = f"a line of more than {LONGEST // 2**20} MiB"
-            raise UserError(option, f"{path}:{number}", problem, "give one record a line")
-        deepest, depth = _depths(STRING.sub(b"", line), depth)
-        if deepest > DEEPEST:
-            problem = f"nested deeper than {DEEPEST} brackets"
-            remedy = "give a JSON object with a column of text a line"
-            raise UserError(option, f"{path}:{number}", problem, remedy)
+    with TextIOWrapper(opened(path), encoding=encoding) as text:
+        for number in count(1):
+            line = text.readline(LONGEST + 1)
+            if is_packed(path):
+                check_unpacked(text.buffer, path, option)
+            if len(line) > LONGEST:
+                problem = f"a line of more than {LONGEST // 2**20} MiB"
+                raise UserError(option, f"{path}:{number}", problem, "give one record a line")
+            if not line:
+                return
+            yield line
 
 
 def check_size(path: Path, option: str) -> None:
     """Raises UserError for a packed file that holds more than a text of its size does, and for a
-    file that is read as a whole and finds no room in memory.
+    file without room in memory, as extrap reads it whole.
     """
     if is_packed(path):
-        for _ in _parts(path, option, lambda file: file.read(CHUNK)):
-            pass
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile), opened(path) as file:
+            while file.read(CHUNK):
+                check_unpacked(file, path, option)
     elif (size := path.stat().st_size) > memory() // COPIES:
         have = f"{memory() / 2**30:,.0f}"
         problem = f"{size / 2**30:,.0f} GiB in one document, and this machine has {have}"
         raise UserError(option, path, problem, "cut it into several files, or give jsonl")
-
-
-def _depths(bare: bytes, depth: int) -> tuple[int, int]:
-    """(the greatest depth within a line, the depth at its end), of a line without its strings."""
-    import numpy as np  # the small commands read configurations, and start without it
-
-    brackets = bare.translate(SIGNS, DELETED)
-    deepest = depth
-    for at in range(0, len(brackets), CHUNK):
-        signs = np.frombuffer(brackets[at : at + CHUNK], np.int8)
-        depths = depth + np.cumsum(signs, dtype=np.int64)
-        deepest, depth = max(deepest, int(depths.max())), int(depths[-1])
-    return deepest, max(depth, 0)
-
-
-def _parts(path: Path, option: str, take: Callable[[IO[bytes]], bytes]) -> Iterator[bytes]:
-    try:
-        with opened(path) as file:
-            while part := take(file):
-                if is_packed(path):
-                    check_unpacked(file, path, f"{option}={path}")
-                yield part
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return

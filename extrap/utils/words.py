@@ -1,4 +1,4 @@
-"""Words that people type."""
+"""Misspelt words."""
 
 
 def one_edit_apart(a: str, b: str) -> bool:

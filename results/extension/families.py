@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import extrap
-from extrap.figures.drawing.style import CONDITIONS, Style, method_style
+from extrap.figures.drawing import CONDITIONS, Style, method_style
 from extrap.utils.paths import conf_dir
 from extrap.utils.untrusted import read_yaml
 

@@ -11,7 +11,7 @@ import pytest
 from extrap.cli import compare
 from extrap.results import rows
 from extrap.results.comparison import pairs
-from extrap.results.comparison.cells import SUMMARIES, Cell, scanned
+from extrap.results.comparison.cells import SUMMARIES, Cell, opened
 from extrap.results.stats.paired import by_items, by_seeds, holm
 from extrap.utils.errors import UserError
 from tests.support.plausible import DEPTHS, run_rows
@@ -337,22 +337,16 @@ def test_extensions_and_untrained_runs_are_named(tmp_path):
 
 
 def test_two_series_of_one_name_are_told_apart_by_nobody(tmp_path):
-    known = scanned(study(tmp_path, [run_rows("rope"), run_rows("alibi")]) / "demo")
+    known = opened(study(tmp_path, [run_rows("rope"), run_rows("alibi")]) / "demo")
     with pytest.raises(UserError, match="SERIES=rope: 2 series have this name; give each"):
         pairs.choose([*known, *known], ["rope", "alibi"])
 
 
-def test_only_the_runs_that_are_compared_are_read_whole(tmp_path, monkeypatch):
-    """Another run may be damaged; one of theirs may not."""
+def test_a_damaged_file_is_named_as_by_every_command(tmp_path):
     results = study(tmp_path, [run_rows(name) for name in ("rope", "alibi", "t5")])
-    whole = compare.text(results, "demo", ["rope", "alibi"], [])
     path = results / "demo" / "rows" / f"{run_rows('t5')[0]['run']}__direct__nll.csv"
     path.write_text(path.read_text().replace(",sliding,", ",slid\u202eing,", 1))
-    assert compare.text(results, "demo", ["rope", "alibi"], []) == whole
     with pytest.raises(UserError, match=r"t5-.*nll\.csv:\d+: protocol: .* unprintable"):
-        compare.text(results, "demo", ["rope", "t5"], [])
-    path.write_text("no table\n")
-    with pytest.raises(UserError, match=r"nll\.csv:1: wrong header"):
         compare.text(results, "demo", ["rope", "alibi"], [])
 
 

@@ -12,6 +12,7 @@ from extrap.cli.export_trials import main
 from extrap.data.corpora.base import Encoded
 from extrap.data.corpora.torch import Torch
 from extrap.data.tokenizer import encoder
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.pretrained import byte_tokenizer
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -19,6 +20,18 @@ from extrap.tasks.kv import KV
 from tests.support import word_tokenizer
 
 WORDS = ["--tokenizer", "words", "--trials", "2"]
+
+
+@pytest.fixture(autouse=True)
+def little_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The corpus is one torch file in forty: each test reads it with a tokenizer of its own."""
+    every = Torch._files
+
+    def some(self: Torch) -> tuple[Path, list[Path]]:
+        root, paths = every(self)
+        return root, paths[::40]
+
+    monkeypatch.setattr(Torch, "_files", some)
 
 
 @pytest.fixture
@@ -43,7 +56,7 @@ def test_trials_are_those_of_the_task(words) -> None:
     assert set(found) == names
     stream = Encoded(Torch(), words.encoder).open().stream("validation")
     for protocol, form in KV().written(words).items():
-        made = form.questions(words, stream, 0, 256, 0.25, range(2))
+        made = form.questions(Trials(words, stream, 256, range(2)), 0.25)
         for i, trial in enumerate(found[f"kv-{protocol}-256-d25"]):
             assert trial["prompt"] == words.encoder.decode(made.tokens[i][1:].tolist())
             assert trial["answer"] == words.encoder.decode(made.answers[i].tolist())
@@ -84,7 +97,7 @@ def test_a_run_of_our_own_is_asked_in_its_keys_and_values(elsewhere: Path) -> No
     stream = Torch().open().stream("validation")
     found = exported("kv", "--lengths", "64")
     for protocol, form in KV().written(vocabulary).items():
-        made = form.questions(vocabulary, stream, 0, 64, 0.5, range(2))
+        made = form.questions(Trials(vocabulary, stream, 64, range(2)), 0.5)
         for i, trial in enumerate(found[f"kv-{protocol}-64-d50"]):
             assert read(trial["prompt"].encode())[0].tolist() == made.tokens[i][1:].tolist()
             assert read(trial["answer"].encode())[0].tolist() == made.answers[i].tolist()

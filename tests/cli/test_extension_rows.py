@@ -7,7 +7,7 @@ import pytest
 from extrap.results import rows
 from extrap.runs import validate
 from extrap.runs.choices import changed
-from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.train import train
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.jobs import job
@@ -20,7 +20,7 @@ def trained(elsewhere):
     def measured(*overrides: str):
         j = job("scheme=rope", "stage=evaluate", *overrides)
         evaluate(j)
-        assert evaluated(j)
+        assert not entry(j).missing()
         return j
 
     return measured

@@ -82,7 +82,7 @@ def test_the_table_says_what_the_rows_say(demo):
 def test_verdicts(demo, frame):
     verdicts = summary(demo)["verdict"]
     assert verdicts["nope"] == "below the gate"
-    assert verdicts["t5"] == "U at 2x, 4x, 8x; below .5 at 4x"
+    assert verdicts["t5"] == "below .5 at 4x"
     assert verdicts["kerple-log"] == "never below .5"
     assert verdicts["rope (text only)"] == ""
     mixed = frame(run_rows("kerple-log") + run_rows("kerple-log", 1, status="not trained"))

@@ -2,6 +2,7 @@
 py, found by sweeps, tables, figures and contracts under the names of their files.
 """
 
+import errno
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from extrap.cli import audit, plot, report, schemes
 from extrap.results.rows import frame, records, write
 from extrap.tasks.base import Result, checked
 from extrap.utils.errors import UserError
+from extrap.utils.plugins import told
 from tests.support.jobs import TINY
 from tests.support.plausible import run_rows
 
@@ -93,6 +95,12 @@ MISTAKES = {
         "task.induction: metric is empty in {'status': 'ok', 'value': 1.0}; correct the rows that "
         "run returns",
     ),
+    "a task that fails": (
+        "my_package/induction.py",
+        ("log_p.argmax(-1)", "log_p[:, 7, 7]"),
+        "my_package/induction.py, line 37: too many indices for array: array is 2-dimensional, but "
+        "3 were indexed",
+    ),
 }
 
 
@@ -108,6 +116,29 @@ def test_a_mistake_in_a_task_is_one_line(mine: Path, case: str) -> None:
     assert done.returncode == 2, done.stderr
     assert done.stderr.splitlines()[-1].endswith(line)
     assert "Traceback" not in done.stderr
+
+
+def test_an_exception_out_of_a_plug_in_is_its_mistake() -> None:
+    """The last line of the plug-in on the way to it is named, wherever it was raised."""
+    for mistake in ("int('x')", "[].pop()", "__import__('json').loads('{')"):
+        place = {"__name__": "my_package.inside"}
+        code = compile(f"def run():\n    {mistake}\n", "inside.py", "exec")
+        exec(code, place)
+        with (
+            pytest.raises(UserError, match=r"^plugins=my_package: \w+ in inside\.py, line 2: "),
+            told(["other", "my_package"]),
+        ):
+            place["run"]()
+        with pytest.raises((ValueError, IndexError)), told(["other"]):
+            place["run"]()
+
+
+def test_a_full_disk_is_no_mistake_of_a_plug_in() -> None:
+    def run():
+        raise OSError(errno.ENOSPC, "full")
+
+    with pytest.raises(OSError, match="full"), told(["tests"]):
+        run()
 
 
 def test_a_row_without_a_status_is_ok() -> None:

@@ -13,7 +13,7 @@ from extrap.data.multidoc import MultiDocument
 from extrap.data.multivalue import MultiValue
 from extrap.data.nth import NthForm
 from extrap.data.query import Query
-from extrap.data.repeat import RepeatedText
+from extrap.data.repeat import RepeatedText, RepeatedWithin
 from extrap.data.strings import TASKS, Copy
 from extrap.data.text import Text
 from extrap.data.trace import TraceForm
@@ -49,6 +49,7 @@ FEW = Vocabulary(keys=64, values=16)
         (MultiValue, "values", [0]),
         (Query, "first", [-0.1, 1.5]),
         (RepeatedText, "shortest", [0]),
+        (RepeatedWithin, "longest", [0]),
         (Text, "size", [-1]),
         (Text, "weight", [0.0, float("nan"), float("inf")]),
         (Vocabulary, "keys", [1]),
@@ -71,7 +72,7 @@ def test_a_value_out_of_bounds_is_refused_by_name(cls, option, values):
         (Copy(), Vocabulary(keys=6), 64, "data.vocabulary.keys"),
         (MultiDocument(), V, 8, "x.facts"),
         (MultiDocument(), Vocabulary(keys=4), 96, "data.vocabulary.keys"),
-        (MultiValue(values=2), Vocabulary(keys=9), 64, "x"),
+        (MultiValue(values=2), Vocabulary(keys=9), 64, "data.vocabulary.keys"),
         (MultiValue(values=4), Vocabulary(values=3), 64, "x.values"),
         (MultiValue(values=40), V, 64, "x.values"),
         (NthForm(5), FEW, 6, "x"),
@@ -102,6 +103,8 @@ def test_what_does_not_fit_is_refused_by_name(made, vocabulary, length, option):
         ({"text": {"size": 0}, "retrieval": {"size": 0}}, "data.text.size"),
         ({"retrieval": {"prefix": 0.9}}, "data.retrieval.prefix"),
         ({"more": {"repeat": RepeatedText(shortest=33)}}, "data.more.repeat.shortest"),
+        ({"more": {"repeat": RepeatedWithin(longest=33)}}, "data.more.repeat.longest"),
+        ({"more": {"repeat": RepeatedWithin(longest=7)}}, "data.more.repeat.longest"),
         *(
             ({"more": {name: Text(size=2)}}, f"data.more.{name}")
             for name in ("text", "retrieval", "a/b", "a.b", "")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from extrap.data.mixture import IGNORED, Batches
-from extrap.data.repeat import RepeatedText
+from extrap.data.repeat import RepeatedText, RepeatedWithin
 from extrap.data.vocabulary import Vocabulary
 from tests.data.test_mixture import batches, corpus, mixture
 from tests.support.hand import drawn_from
@@ -11,10 +11,8 @@ from tests.support.hand import drawn_from
 STREAM = np.arange(5000)
 
 
-def drawn(size=500, length=32, seed=0, **options):
-    return RepeatedText(size=size, **options).draw(
-        drawn_from(seed, Vocabulary(), STREAM, length), 0.5
-    )
+def drawn(size=500, length=32, seed=0, kind=RepeatedText, **options):
+    return kind(size=size, **options).draw(drawn_from(seed, Vocabulary(), STREAM, length), 0.5)
 
 
 def test_a_stretch_of_text_comes_again_and_copies_alone_are_scored():
@@ -28,11 +26,10 @@ def test_a_stretch_of_text_comes_again_and_copies_alone_are_scored():
         assert (text == text[np.arange(32) % u]).all()
 
 
-def test_every_period_comes_about_as_often_as_any_other():
-    periods = (~drawn(size=6000, shortest=5)[1]).sum(1)
-    counts = np.bincount(periods, minlength=17)
-    assert set(periods) == set(range(5, 17))
-    assert counts[5:].min() > 0.8 * 6000 / 12
+def test_periods_end_at_the_longest_whatever_the_length():
+    for length in (32, 64):
+        scored = drawn(length=length, kind=RepeatedWithin, shortest=2, longest=7)[1]
+        assert set((~scored).sum(1)) == set(range(2, 8))
 
 
 def test_it_is_a_part_of_a_mixture_and_moves_no_other():

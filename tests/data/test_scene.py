@@ -5,6 +5,7 @@ import pytest
 
 from extrap.data.nth import MOST, Nth, NthForm
 from extrap.data.trace import Trace, TraceForm
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from tests.support.hand import drawn_from, nth_answer, trace_answer
 
@@ -43,11 +44,11 @@ def test_every_scored_token_follows_from_the_records(part, length, difficulty):
 def test_a_question_is_answered_by_the_record_at_its_depth(form, length):
     n, rest = form.records(length), set()
     for depth in (0.0, 0.25, 0.5, 1.0):
-        every = form.questions(V, STREAM, 0, length, depth, range(5))
+        every = form.questions(Trials(V, STREAM, length, range(5)), depth)
         assert every.tokens.shape == (5, length) and every.tokens.dtype == np.int64
         start, places = length - form.asking - form.width * n, []
         for i in range(5):
-            made = form.questions(V, STREAM, 0, length, depth, [i])
+            made = form.questions(Trials(V, STREAM, length, [i]), depth)
             (row,), (answer,), (values,) = made.tokens, made.answers, made.values
             gold = start + form.width * int(made.index)
             assert made.distance == length - 1 - gold
@@ -61,7 +62,10 @@ def test_a_question_is_answered_by_the_record_at_its_depth(form, length):
         np.testing.assert_allclose((every.index, every.distance), np.mean(places, 0))
     if isinstance(form, TraceForm):
         assert len(rest) == 5, "all but the moved record is the same at every depth"
-        assert [form.questions(V, STREAM, 0, length, d, [0]).index for d in (0, 1)] == [0, n - 1]
+        assert [form.questions(Trials(V, STREAM, length, [0]), d).index for d in (0, 1)] == [
+            0,
+            n - 1,
+        ]
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -70,7 +74,7 @@ def test_the_nth_record_is_asked_in_one_context_from_both_ends(length):
     for count in ("start", "end"):
         form = NthForm(4, count)
         for rank, depth in enumerate((0, 1 / 3, 2 / 3, 1)):
-            made = form.questions(V, STREAM, 0, length, depth, range(5))
+            made = form.questions(Trials(V, STREAM, length, range(5)), depth)
             marks = made.tokens[:, -2] - V.key_ids.start
             assert set(marks) == {rank if count == "start" else 2 * MOST - 4 + rank}
             contexts.add(made.tokens[:, :-2].tobytes() + made.tokens[:, -1:].tobytes())
@@ -79,8 +83,8 @@ def test_the_nth_record_is_asked_in_one_context_from_both_ends(length):
 
 def test_a_question_depends_on_nothing_but_its_seed_length_and_number():
     for form in FORMS:
-        whole = form.questions(V, STREAM, 0, 40, 0.5, range(8)).tokens
-        some = form.questions(V, STREAM, 0, 40, 0.5, [7, 3]).tokens
+        whole = form.questions(Trials(V, STREAM, 40, range(8)), 0.5).tokens
+        some = form.questions(Trials(V, STREAM, 40, [7, 3]), 0.5).tokens
         np.testing.assert_array_equal(some, whole[[7, 3]])
         assert len({row.tobytes() for row in whole}) == 8
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from extrap.data.keyvalue import Padded, Records
-from extrap.data.trials.base import DEPTHS
+from extrap.data.trials.base import DEPTHS, Trials
 from extrap.data.vocabulary import Vocabulary
 
 V = Vocabulary()
@@ -13,7 +13,7 @@ both = pytest.mark.parametrize("form", FORMS, ids=["records", "padded", "padded-
 
 
 def trials(form, length, depth, items=range(5), seed=0):
-    return form.questions(V, STREAM, seed, length, depth, items)
+    return form.questions(Trials(V, STREAM, length, items, seed), depth)
 
 
 @both

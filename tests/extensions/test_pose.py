@@ -5,10 +5,8 @@ text come up, and that windows stay as long as in training.
 import torch
 
 from extrap.extensions.by_parts import YaRN
-from extrap.extensions.end_prompt import EndPrompt
 from extrap.extensions.interpolation import Interpolation
-from extrap.extensions.pose import PoSE, Skipwise
-from extrap.extensions.randomised_yarn import RandomisedYaRN
+from extrap.extensions.pose import EndPrompt, PoSE, RandomisedYaRN, Skipwise
 from extrap.model.scheme import Shape
 from extrap.model.spectrum import frequencies_used
 from extrap.schemes.rope import RoPE

@@ -11,7 +11,6 @@ from extrap.extensions.crop import Crop
 from extrap.extensions.drope import DroPE
 from extrap.extensions.dual_chunk import DualChunkAttention
 from extrap.extensions.dynamic_ntk import DynamicNTK
-from extrap.extensions.end_prompt import EndPrompt
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.learned_table import LearnedTable
 from extrap.extensions.log_n import ClippedLogN
@@ -21,9 +20,8 @@ from extrap.extensions.nbce import NBCE
 from extrap.extensions.ntk import NTK, NTKMixed
 from extrap.extensions.parallel_windows import ParallelWindows
 from extrap.extensions.pi_pair import PairInterpolation
-from extrap.extensions.pose import PoSE
+from extrap.extensions.pose import EndPrompt, PoSE, RandomisedYaRN
 from extrap.extensions.randomised_positions import RandomisedTest
-from extrap.extensions.randomised_yarn import RandomisedYaRN
 from extrap.extensions.rerope import LeakyReRoPE, ReRoPE
 from extrap.extensions.self_extend import SelfExtend
 from extrap.extensions.shifted_positions import STRING

@@ -27,8 +27,6 @@ scheme._target_=null
 +trainer.max_steps=3
 +trainer.logger=false
 +trainer.foo=1
-+trainer.fast_dev_run=true
-+trainer.limit_train_batches=0
 scheme=rope | scheme._target_=os.system
 scheme=rope | scheme._target_=extrap.schemes.rope.Nope
 scheme=rope | scheme._target_=extrap.extensions.ntk.NTK

@@ -69,7 +69,6 @@ model=checkpoint | model.checkpoint=/nope | finetune=lora | data.vocabulary.keys
 model=checkpoint | model.checkpoint=/nope | stage=evaluate | data.length=128
 model=checkpoint | model.checkpoint=/nope | stage=evaluate | train.lr=1
 stage=evaluate
-+trainer.overfit_batches=1
 +trainer.max_time=1 -> trainer.accelerator
 data/corpus=files -> data.corpus.path
 data/vocabulary=tokenizer -> data.vocabulary.tokenizer

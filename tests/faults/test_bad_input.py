@@ -22,7 +22,7 @@ from extrap.runs import checkpoint
 from extrap.runs.evaluate import trained_model
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.job import Job
-from extrap.runs.training import checkpoint_io as resume
+from extrap.runs.training import trainer as resume
 from extrap.utils import untrusted
 from extrap.utils.errors import UserError
 from tests.faults import (
@@ -283,7 +283,7 @@ def test_a_configuration_that_says_nothing_is_written_anew(content: bytes, run: 
 def test_curves(content: bytes, run: Job, check: Check) -> None:
     run.run.curve.write_bytes(content)
     run.run.mark("trained", 8)
-    check(framed(lambda: checkpoint.trained_curve(run.run)), "curve: changed", str(run.run.curve))
+    check(framed(lambda: checkpoint.curve_rows(run.run)), "curve: changed", str(run.run.curve))
 
 
 def framed(call: Callable[[], object]) -> Callable[[], None]:

@@ -31,7 +31,7 @@ from extrap.runs.experiment import work
 from extrap.runs.folder import read_json, write_json
 from extrap.runs.shown_study import page_of
 from extrap.runs.study import Entry, entries
-from extrap.runs.training import checkpoint_io as resume
+from extrap.runs.training import trainer as resume
 from extrap.utils.errors import UserError
 from tests.faults import planted
 from tests.faults.planted import Code

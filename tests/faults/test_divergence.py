@@ -10,7 +10,8 @@ import torch
 from extrap import figures
 from extrap.results import rows
 from extrap.results.summary import summary
-from extrap.runs.experiment import done, noted, work
+from extrap.runs.evaluate import entry as listed
+from extrap.runs.experiment import done, work
 from extrap.runs.study import State, standing
 from extrap.runs.training.lightning_module import Lit
 from tests.support.jobs import job
@@ -38,7 +39,7 @@ def test_it_stops_with_a_name_and_a_sweep_goes_on(
 ) -> None:
     spoiled(monkeypatch, step, value)
     this = job("scheme=rope")
-    entry = noted(this, "extrap")
+    entry = listed(this, "extrap")
     entry.write()
     work(this)  # an exception would fail the job, and with it the sweep
     assert this.run.state["state"] == "diverged"

@@ -1,6 +1,4 @@
-"""Studies and run folders of other versions: older ones are read through a migration, later ones
-refused by name.
-"""
+"""Studies and run folders of other versions are rejected by name."""
 
 import json
 from pathlib import Path
@@ -9,10 +7,9 @@ import pytest
 
 from extrap.cli.status import main as status
 from extrap.results import rows
-from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.evaluate import evaluate
 from extrap.runs.experiment import work
 from extrap.runs.folder import Named, read_json, write_json
-from extrap.runs.train import train
 from extrap.utils import versions as schema
 from extrap.utils.errors import UserError
 from tests.runs.test_study import finished
@@ -21,29 +18,13 @@ from tests.support.jobs import job
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
-def test_a_run_folder_of_version_1_is_read(capsys) -> None:
-    """It names neither its version nor the hashes of its files; it is evaluated and never trained
-    again.
-    """
-    this = job("scheme=rope")
-    train(this)
-    state = this.run.folder / "state.json"
-    write_json(state, {"state": "trained", "steps": 8})
-    before = this.run.weights.stat().st_mtime_ns
-    assert this.run.state == {"schema": schema.RUN, "state": "trained", "steps": 8, "files": {}}
-    work(this)
-    assert evaluated(this)
-    assert this.run.weights.stat().st_mtime_ns == before
-    assert read_json(state) == {"state": "trained", "steps": 8}
-
-
 def test_a_run_folder_of_a_later_version_is_told_by_name(capsys) -> None:
     done = finished("rope-1-s0")
     state = Named("rope-1-s0").folder / "state.json"
     write_json(state, read_json(state) | {"schema": schema.RUN + 1})
     line = (
-        f"{state}: a run folder of version {schema.RUN + 1}; this program reads 1 to "
-        f"{schema.RUN}: use a newer one, or move it away"
+        f"{state}: a run folder of version {schema.RUN + 1}; this program reads {schema.RUN}: use "
+        "a newer one, or move it away"
     )
     status([done.study])  # beside the other jobs of the study
     assert capsys.readouterr().out.endswith(f"rope-1-s0  {line}\n")
@@ -65,6 +46,7 @@ def test_nothing_is_trained_over_a_later_version() -> None:
         {},
         {"schema": 2},
         {"schema": "2", "state": "trained", "steps": 8, "files": {}},
+        {"state": "trained", "steps": 8, "files": {}},
         {"schema": 1.5, "state": 3},
     ],
 )

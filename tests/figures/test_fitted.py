@@ -66,6 +66,14 @@ def test_a_fitted_figure_names_its_lines_in_a_legend_and_draws_the_same(name, se
     assert wrapped > len({panel.get_position().y0 for panel in wide.axes}) or len(wide.axes) == 2
 
 
+def test_columns_that_a_narrow_page_has_no_room_for_go_into_blocks(serving):
+    wide, narrow = (drawn("effective_length", serving, width) for width in (None, 2.0))
+    assert len(wide.axes) == 1 < len(narrow.axes)
+    cells = [[t.get_text() for panel in figure.axes for t in panel.texts if "x" in t.get_text()]
+             for figure in (wide, narrow)]  # fmt: skip
+    assert sorted(cells[0]) == sorted(cells[1])
+
+
 @pytest.fixture
 def results(tmp_path):
     every = run_rows("rope") + run_rows("alibi") + run_rows("t5")

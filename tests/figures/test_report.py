@@ -234,9 +234,9 @@ def test_every_marker_of_a_figure_has_a_mark():
 
 def test_the_page_names_models_that_are_larger_than_the_others(frame):
     some = study_rows(("rope", "alibi", "nope"), (0,))
-    assert "Larger than the others" not in sections.overview(frame(some))
+    assert "parameters" not in sections.overview(frame(some))
     larger = [one | {"params": 222_336} if one["scheme"] == "nope" else one for one in some]
-    assert "nope (222,336 parameters)" in sections.overview(frame(larger))
+    assert "nope: 222,336 parameters, others" in sections.overview(frame(larger))
 
 
 def test_findings_stand_with_their_verdicts(tmp_path):

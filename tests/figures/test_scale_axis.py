@@ -7,7 +7,9 @@ import pytest
 from extrap.figures import served
 from extrap.results.series import select
 from extrap.studies.reference.figures import scale_axis
+from extrap.studies.tasks.figures import mqar_size
 from tests.support.plausible import run_rows, sized_rows
+from tests.support.plausible_costs import chain_rows
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +71,15 @@ def test_seeds_below_the_gate_count(frame):
     ]
     found = scale_axis.points(frame(lost), scale_axis.NEEDS)
     assert set(found["seed"]) == {0, 1, 2}
+
+
+def test_recall_is_one_line_of_a_scheme_hollow_where_no_seed_learned_it(frame):
+    rows = list(chain_rows(("rope",)))
+    lost = {"status": "not trained"}
+    small = [row | (lost if row["params"] == 10_000 else {}) for row in rows]
+    few, many = mqar_size.draw(frame(small)).axes
+    assert [few.get_title(), many.get_title()] == ["2 records", "8 records"]
+    drawn = {line.get_label(): line.get_xydata().tolist() for line in many.lines}
+    assert drawn["rope"] == [[10_000, pytest.approx(0.6)], [40_000, pytest.approx(0.9)]]
+    assert [x for x, _ in drawn["_below the gate"]] == [10_000]
+    assert not served(mqar_size, frame([row for row in rows if row["params"] != 10_000]))

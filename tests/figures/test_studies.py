@@ -28,8 +28,8 @@ def results(folder: Path) -> None:
 
 def test_figures_of_studies_are_figures_like_any_other():
     known = figures.available()
-    assert {"tuning", "scale_axis", "who_learns", "mqar_size", "toy_rank"} <= set(known)
-    assert Path(known["tuning"].__file__) == ROOT / "results" / "extension" / "figures/tuning.py"
+    assert {"density", "scale_axis", "who_learns", "mqar_size", "toy_rank"} <= set(known)
+    assert Path(known["density"].__file__) == ROOT / "results" / "extension" / "figures/density.py"
     assert "kv_depth" in known and list(known) == sorted(known)
 
 

@@ -5,7 +5,6 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
-from pandas import Series
 
 from extrap import figures
 from extrap.figures import length_generalisation, passkey, reciprocal_rank
@@ -13,12 +12,11 @@ from extrap.figures.context_gain import over_crop
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.results.series import select, series
 from extrap.results.stats.intervals import wilson
-from extrap.studies.tasks.figures import length_table
 from extrap.tasks.haystack import Haystack
 from extrap.tasks.lost_in_the_middle import Query
 from tests.support.hand import Texts, measure, window
 from tests.support.plausible import DEPTHS, L
-from tests.support.plausible_suite import family, suite_rows, suite_study
+from tests.support.plausible_suite import suite_rows, suite_study
 from tests.tasks.test_haystack import reader
 
 ALL = figures.available()
@@ -184,30 +182,6 @@ def test_ranks_are_over_tasks_and_untrained_lengths(several):
     assert not figures.served(ALL["reciprocal_rank"], several[apart]), "no task of both"
 
 
-def test_the_table_is_the_mean_over_tasks(one):
-    rows = select(one, task="haystack", scheme="rope")
-    table = length_table.scores(rows)
-    cells = rows[(rows["length"] == 128) & rows["metric"].isin(("accuracy", "recall"))]
-    parts = [
-        cells[(cells["protocol"] == p) & cells["depth"].notna()]["value"].mean()
-        for p in ("single", "multikey")
-    ]
-    parts += [
-        cells[(cells["protocol"] == p) & cells["depth"].isna()]["value"].item()
-        for p in ("multivalue", "multiquery")
-    ]
-    assert table[128].tolist() == pytest.approx([np.mean(parts), *parts])
-    words = [text.get_text() for panel in drawn("length_table", one).axes for text in panel.texts]
-    assert {"mean", "single", "multiquery", "effective", "<64"} <= set(words)
-    assert length_table.effective(table.loc["mean"]) == "64"
-
-
-def test_a_length_is_effective_only_if_every_shorter_one_is():
-    assert length_table.effective(Series({64: 0.9, 128: 0.8, 256: 0.9})) == "64"
-    assert length_table.effective(Series({256: 0.9, 64: 0.9, 128: 0.9})) == "≥256"
-    assert length_table.effective(Series({64: 0.5, 128: 0.9})) == "<64"
-
-
 def test_one_window_is_drawn_less_windows_of_the_training_length(one):
     (panel,) = drawn("loss_position", one).axes
     full, windowed = (
@@ -276,18 +250,6 @@ def test_every_seed_is_one_line_and_none_is_averaged(several):
     assert not figures.served(ALL["kv_seeds"], several[several["seed"] == 0])
 
 
-def test_training_lengths_are_lines_of_one_panel(frame):
-    rows = frame(list(family()))
-    panels = by_title(drawn("loss_train_length", rows))
-    assert list(panels) == ["alibi", "rope"]
-    own = select(rows, scheme="rope", protocol="nonoverlap", metric="nll")
-    own = own[own["train_length"] == 32].sort_values("length")
-    np.testing.assert_allclose(line(panels["rope"], "rope L=32").get_ydata(), np.exp(own["value"]))
-    squares = [x for x in panels["rope"].lines if x.get_marker() == "s"]
-    assert [x.get_xdata().tolist() for x in squares] == [[64]]
-    assert not figures.served(ALL["loss_train_length"], rows[rows["train_length"] == 64])
-
-
 def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
     """From a reader to the cells of the figure: what lies fewer tokens back than it sees is found,
     and nothing else.
@@ -327,32 +289,6 @@ def test_a_recency_reader_is_a_diagonal_in_the_heat_map(frame):
     distance = n - 2 - np.round(np.array([[0], [0.25], [0.5], [0.75], [1]]) * (n - 4))
     np.testing.assert_array_equal(mesh.get_array(), distance < sees)
     assert 0 < (distance < sees).sum() < distance.size
-
-
-def test_a_task_that_none_was_trained_for_is_grey_and_not_in_the_mean(one):
-    failed = one["protocol"].eq("multivalue") & one["task"].eq("haystack")
-    rows = one.assign(status=one["status"].mask(failed, "not trained"))
-    mine = select(rows, task="haystack", scheme="rope")
-    every, counted = (
-        length_table.scores(mine),
-        length_table.scores(mine, {"single", "multikey", "multiquery"}),
-    )
-    assert counted.loc["mean", 256] == pytest.approx(
-        every.loc[["single", "multikey", "multiquery"], 256].mean()
-    )
-    assert counted.loc["mean", 256] != pytest.approx(every.loc["mean", 256])
-    assert counted.loc["multivalue", 256] == every.loc["multivalue", 256]
-    figure = drawn("length_table", rows)
-    assert "left out of the mean: multivalue" in " ".join(
-        text.get_text() for text in figure.texts
-    ).replace("\n", " ")
-    greys = [
-        c for c in figure.axes[0].collections if len({*np.round(c.get_facecolor()[0][:3], 3)}) == 1
-    ]
-    untrained = select(rows, task="haystack", scheme="learned")
-    assert len(greys) == (~np.isnan(length_table.scores(untrained))).to_numpy().sum() + 2 * 4, (
-        "the untrained scheme, and two of multivalue"
-    )
 
 
 def test_copies_and_running_text_are_curves_over_length(one):

@@ -6,7 +6,6 @@ import pytest
 from extrap import figures
 from extrap.figures import gap
 from extrap.studies.pretrained.figures import toy_rank
-from extrap.studies.tasks.figures import mqar_size
 from tests.support.plausible_extension import METHODS, extension_rows, jumps
 
 
@@ -60,7 +59,3 @@ def test_one_model_read_in_several_ways_has_a_colour_for_each(frame):
     lines = gap.draw(frame(some)).axes[0].lines
     drawn = {line.get_label(): line.get_color() for line in lines if "+" in line.get_label()}
     assert len(drawn) == 3 and len(set(drawn.values())) == 3
-
-
-def test_sizes_that_are_nearly_one_have_one_tick():
-    assert mqar_size.apart([172_000, 940_000, 176_000, 172_000]) == [172_000, 940_000]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from extrap.model.gpt import GPT
-from extrap.model.inspection import Around, Defined, InspectedModel
+from extrap.model.inspection import InspectedModel, defined
 from extrap.model.scheme import Where
 from tests.support.discover import gpt, names
 
@@ -23,10 +23,10 @@ def inspected(model: GPT, **more) -> InspectedModel:
 @pytest.mark.parametrize("name", names("scheme"))
 def test_the_weights_that_are_shown_are_those_of_the_forward(name):
     model = gpt(name)
-    plain, seen = model(TOKENS), inspected(model)
-    with seen._through(Defined(model.scheme)) as through:
-        torch.testing.assert_close(model(TOKENS), plain, rtol=1e-8, atol=1e-8)
-    assert len(through.kept) == len(model.blocks)
+    plain, seen, kept = model(TOKENS), inspected(model), {}
+    found = seen(TOKENS, attend=defined(kept))
+    torch.testing.assert_close(found, plain, rtol=1e-8, atol=1e-8)
+    assert len(kept) == len(model.blocks)
     a = seen.attention(TOKENS)
     assert a.shape == (2, 2, 4, LENGTH, LENGTH)
     assert a.min() >= 0 and a.triu(1).abs().max() == 0
@@ -34,19 +34,17 @@ def test_the_weights_that_are_shown_are_those_of_the_forward(name):
     torch.testing.assert_close(model(TOKENS), plain, rtol=0, atol=0)
 
 
-class Nudged(Around):
-    """One number of what the first layer reads moved by a little."""
+def nudged(place: tuple[int, int], by: float):
+    """Returns a hook that moves one number of the input of the first layer by a little."""
 
-    def __init__(self, part, place: tuple[int, int], by: float):
-        super().__init__(part)
-        self.place, self.by = place, by
-
-    def embed(self, x: torch.Tensor, at: Where) -> torch.Tensor:
-        x = self.part.embed(x, at)
+    def embed(part, x: torch.Tensor, at: Where) -> torch.Tensor:
+        x = part.embed(x, at)
         if at.layer == 0:
             x = x.clone()
-            x[:, self.place[0], self.place[1]] += self.by
+            x[:, place[0], place[1]] += by
         return x
+
+    return embed
 
 
 def differences(model: GPT, tokens: torch.Tensor, of) -> torch.Tensor:
@@ -58,8 +56,8 @@ def differences(model: GPT, tokens: torch.Tensor, of) -> torch.Tensor:
         for c in range(width):
             both = []
             for by in (1e-5, -1e-5):
-                with torch.no_grad(), seen._through(Nudged(model.scheme, (j, c), by)):
-                    both.append(of(model.hidden(tokens)[:, -1]))
+                with torch.no_grad():
+                    both.append(of(seen.hidden(tokens, embed=nudged((j, c), by))[:, -1]))
             out.append((both[0] - both[1]) / 2e-5)
     return torch.stack(out, 1).unflatten(1, (tokens.shape[1], width))
 
@@ -113,19 +111,8 @@ def test_weights_that_changed_are_shown_as_changed():
     extended = ReRoPE()(model)
     a, b = inspected(model).attention(TOKENS), inspected(extended).attention(TOKENS)
     assert not torch.allclose(a, b)
-    with inspected(extended)._through(Defined(extended.scheme)):
-        torch.testing.assert_close(
-            extended.hidden(TOKENS), gpt_hidden(extended), rtol=1e-8, atol=1e-8
-        )
-
-
-def gpt_hidden(model: GPT) -> torch.Tensor:
-    scheme = model.scheme
-    model.scheme = scheme.part
-    try:
-        return model.hidden(TOKENS)
-    finally:
-        model.scheme = scheme
+    shown = inspected(extended).hidden(TOKENS, attend=defined({}))
+    torch.testing.assert_close(shown, extended.hidden(TOKENS), rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["rope", "nope", "alibi", "xpos"])
@@ -133,16 +120,12 @@ def test_clusters_are_cosines_of_means_of_turned_queries_and_keys(name):
     model = gpt(name)
     seen, kept = inspected(model), []
 
-    class Spy(Around):
-        def uses(self, *hooks, layer=None):
-            return "attend" in hooks or self.part.uses(*hooks, layer=layer)
+    def attend(part, q, k, v, at):
+        kept.append(part.rotate(q, k, at))
+        return part.attend(q, k, v, at)
 
-        def attend(self, q, k, v, at):
-            kept.append(self.part.rotate(q, k, at))
-            return self.part.attend(q, k, v, at)
-
-    with seen._through(Spy(model.scheme)), torch.no_grad():
-        model.hidden(TOKENS)
+    with torch.no_grad():
+        seen.hidden(TOKENS, attend=attend)
     found = seen.clusters(TOKENS)
     assert {*found} == {0, 1}
     for layer, (q, k) in enumerate(kept):

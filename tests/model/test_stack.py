@@ -9,7 +9,7 @@ from extrap.model import attention as kernels
 from extrap.model.decoder import Decoder
 from extrap.model.distance_maps import Constant
 from extrap.model.gpt import GPT
-from extrap.model.inspection import Defined
+from extrap.model.inspection import InspectedModel, defined
 from extrap.model.parts import has, parts
 from extrap.model.scheme import HOOKS, Scheme, Shape, Where, attend_rows
 from extrap.model.stack import Only, Stack
@@ -192,8 +192,8 @@ def test_owners_of_attention_in_some_layers():
         close(kernels.attention(mixed, q, k, v, here), one.attend(q, k, v, here))
         assert kernels.kernel(mixed, here) is kernels.kernel(one, here)
     model = gpt(mixed)
-    plain, model.scheme = model(tokens()), Defined(mixed)
-    close(model(tokens()), plain, 1e-11)
+    shown = InspectedModel(model, model, lambda layers: model)(tokens(), attend=defined({}))
+    close(shown, model(tokens()), 1e-11)
     with pytest.raises(ValueError):
         Stack(SHAPE, [Only(SHAPE, linear, [0]), LogN(SHAPE)])
 
@@ -245,7 +245,7 @@ def test_what_has_no_form_without_the_causal_mask_says_so(cls):
     with pytest.raises(ValueError):
         kernels.attention(s, q, k, v, replace(at(s, T), causal=False))
     with pytest.raises(ValueError):
-        Defined(s, causal=False)
+        InspectedModel(gpt(s), gpt(s), lambda layers: gpt(s), causal=False)
 
 
 def test_owners_of_one_hook_in_disjoint_layers():

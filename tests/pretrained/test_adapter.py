@@ -17,7 +17,7 @@ from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.ntk import NTK
 from extrap.extensions.rerope import ReRoPE
 from extrap.extensions.self_extend import SelfExtend
-from extrap.model.inspection import Around, InspectedModel
+from extrap.model.inspection import InspectedModel
 from extrap.model.scheme import OutOfRange
 from extrap.pretrained.adapter import Adapted, adapt
 from extrap.pretrained.checkpoint import Checkpoint
@@ -134,25 +134,23 @@ def test_the_temperature_of_yarn_is_that_of_transformers():
     close(found, own_logits(theirs, TOKENS))
 
 
-class Looped(Around):
-    """Attention pair by pair, on unrotated queries and keys. distance: of a query and a key;
-    layers: what the probe found.
+def looped(distance, layers):
+    """Returns a hook that computes attention pair by pair, on unrotated queries and keys.
+    distance: of a query and a key; layers: what the probe found.
     """
 
-    def __init__(self, part, distance, layers):
-        super().__init__(part)
-        self.distance, self.layers = distance, layers
-
-    def attend(self, q, k, v, at):
-        layer = self.layers[at.layer]
+    def attend(part, q, k, v, at):
+        layer = layers[at.layer]
         k, v = (x.repeat_interleave(q.shape[1] // x.shape[1], 1) for x in (k, v))
         out = torch.zeros_like(q)
         for i in range(q.shape[2]):
-            d = torch.tensor([self.distance(i, j) for j in range(i + 1)]).double()
+            d = torch.tensor([distance(i, j) for j in range(i + 1)]).double()
             keys = turned(k[:, :, : i + 1], -d, layer)
             s = (q[:, :, i : i + 1] * keys).sum(-1) * at.scale
             out[:, :, i] = (s.softmax(-1)[..., None] * v[:, :, : i + 1]).sum(2)
         return out
+
+    return attend
 
 
 def turned(x, t, layer):
@@ -179,11 +177,9 @@ def test_distance_maps_are_double_loops(family, name):
         "rerope": lambda i, j: min(i - j, W),
         "self-extend": lambda i, j: i - j if i - j < W else i // G - j // G + W - W // G,
     }
-    looped = Looped(ours.scheme, maps[name], ours.layers)
     found = extension(ours)(TOKENS[:, :n])
-    plain, ours.scheme = ours.scheme, looped
-    expected = ours(TOKENS[:, :n])
-    ours.scheme = plain
+    inside = InspectedModel(ours, ours, lambda layers: ours)
+    expected = inside(TOKENS[:, :n], attend=looped(maps[name], ours.layers))
     close(found, expected, max(1.0, float(expected.std())))
     assert (found - ours(TOKENS[:, :n])).abs().max() > 1e-3 * expected.std()
 

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from extrap.data.context import Context
+from extrap.data.facts import Template
 from extrap.data.keyvalue import Padded, Records
-from extrap.data.multidoc import Documents
-from extrap.data.multivalue import several_queries, several_values
+from extrap.data.multidoc import DocumentForm
+from extrap.data.multivalue import needles
 from extrap.data.nth import NthForm
+from extrap.data.trials.base import Trials
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.trials.json_prompt import generate
 from extrap.pretrained.vocabulary import PublishedVocabulary
@@ -97,7 +99,7 @@ def test_questions_are_rendered_as_transformers_does(name, depth, theirs, plain,
     draws = [np.random.default_rng((0, form.code, n, i)) for i in range(3)]
     before = [form.question(Context(rng, plain.words, stream, short), depth) for rng in draws]
     after = in_turns(form, spoken.turns)
-    found = after.questions(spoken.words, stream, 0, n, depth, range(3))
+    found = after.questions(Trials(spoken.words, stream, n, range(3)), depth)
     assert found.tokens.shape == (3, n)
     assert np.array_equal([one.answer for one in before], found.answers)
     same(theirs, plain, np.stack([one.tokens for one in before]), found.tokens, before[0].tail)
@@ -108,26 +110,28 @@ def test_questions_are_rendered_as_transformers_does(name, depth, theirs, plain,
     assert after.records(n) == form.records(n - spoken.turns.extra)
 
 
-@pytest.mark.parametrize("made", [several_values, several_queries])
-def test_needles_are_rendered_as_transformers_does(made, theirs, plain, spoken, stream):
-    before = made(plain.words, stream, 0, 90 - spoken.turns.extra, 3, range(2))
-    after = made(spoken.words, stream, 0, 90, 3, range(2))
-    tail = 2 if made is several_values else 10
+@pytest.mark.parametrize("queries, tail", [(1, 2), (3, 10)])
+def test_needles_are_rendered_as_transformers_does(queries, tail, theirs, plain, spoken, stream):
+    asked = Trials(plain.words, stream, 90 - spoken.turns.extra, range(2))
+    before = needles(asked, 3, queries)
+    after = needles(Trials(spoken.words, stream, 90, range(2)), 3, queries)
     same(theirs, plain, before.tokens, after.tokens, tail)
     assert set(after.distances - before.distances) == {len(spoken.turns.behind)}
 
 
 def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stream):
-    before, after = (Documents(v.words, stream, 1, 0) for v in (plain, spoken))
-    tail, short = before.template.question_width, 90 - spoken.turns.extra
-    for one, other in (
-        (before.moved(short, 0.5, True, range(2)), after.moved(90, 0.5, True, range(2))),
-        (before.oracle(short, range(2)), after.oracle(90, range(2))),
-        (before.retrieved(2, 0.5, range(2))[0], after.retrieved(2, 0.5, range(2))[0]),
+    form, tail = DocumentForm(1, True), Template.of(plain.words, 1).each
+    before = Trials(plain.words, stream, 90 - spoken.turns.extra, range(2))
+    after = Trials(spoken.words, stream, 90, range(2))
+    for made in (
+        lambda trials: form.questions(trials, 0.5),
+        lambda trials: form.without_search(trials, 1),
+        lambda trials: form.retrieved(trials, 2, 0.5)[0],
     ):
+        one, other = made(before), made(after)
         same(theirs, plain, one.tokens, other.tokens, tail)
         assert other.distance == one.distance + len(spoken.turns.behind)
-    assert after.moved(90, 0, True, range(2)).tokens.shape == (2, 90)
+    assert form.questions(after, 0).tokens.shape == (2, 90)
 
 
 @pytest.mark.parametrize("query", ["last", "both", "first"])
@@ -155,7 +159,7 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
     held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
     values = this.source.vocabulary.words.values
     assert kv.value.tolist() == pytest.approx([1 / k + (1 - 1 / k) / values for k in held])
-    with pytest.raises(UserError, match=r"beside the \d+ tokens of the chat .* no record"):
+    with pytest.raises(UserError, match=r"no record beside the \d+ tokens of the chat"):
         _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks
 
 

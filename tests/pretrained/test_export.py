@@ -8,7 +8,7 @@ from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape
 from extrap.pretrained.checkpoint import Checkpoint
 from extrap.pretrained.export import export
-from extrap.pretrained.families.mpt import slopes
+from extrap.pretrained.families import mpt_slopes
 from extrap.schemes.alibi import ALiBi
 from extrap.schemes.learned import Learned
 from extrap.schemes.nope import NoPE
@@ -55,7 +55,7 @@ def model(scheme, **options) -> GPT:
         (ALiBi, BLOOM | {"bias": "all", "head": "shared"}),
         (ALiBi, BLOOM | {"head": "tied", "heads": 6, "dim": 48}),
         (ALiBi, MPT),
-        (lambda shape: ALiBi(shape, slopes(6, 8)), MPT | {"heads": 6, "dim": 48}),
+        (lambda shape: ALiBi(shape, mpt_slopes(6, 8)), MPT | {"heads": 6, "dim": 48}),
     ],
 )
 def test_logits_are_the_same(scheme, options, tmp_path):

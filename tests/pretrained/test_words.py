@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from extrap.data.keyvalue import Padded, Records
-from extrap.data.multidoc import Documents
+from extrap.data.multidoc import DocumentForm
 from extrap.data.nth import NthForm
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.pretrained.vocabulary import PublishedVocabulary
 from extrap.tasks.haystack import Haystack
@@ -52,7 +53,7 @@ def test_records_are_lines_that_the_tokenizer_reads_so(words, filler, depth):
     made = (
         Records()
         .written(words.layout)
-        .questions(words, filler.stream("validation"), 0, length, depth, range(5))
+        .questions(Trials(words, filler.stream("validation"), length, range(5)), depth)
     )
     for row, answer in zip(made.tokens, made.answers, strict=True):
         said = text(words, row[1:])
@@ -69,19 +70,19 @@ def test_records_are_lines_that_the_tokenizer_reads_so(words, filler, depth):
 def test_records_in_text_are_whole_and_move_alone(words, filler, pairs, depth):
     form = Padded(pairs).written(words.layout)
     stream, rest = filler.stream("validation"), set()
-    made = form.questions(words, stream, 0, 60, depth, range(4))
+    made = form.questions(Trials(words, stream, 60, range(4)), depth)
     for row, answer in zip(made.tokens, made.answers, strict=True):
         gold = 60 - 2 - int(made.distance)
         assert row[gold : gold + 4].tolist() == [row[-2], row[-1], answer[0], *words.layout.behind]
         assert sum(line.count(":") for line in text(words, row[1:]).split("\n")) == pairs + 1
         rest.add(np.delete(row, range(gold, gold + 4)).tobytes())
-    again = form.questions(words, stream, 0, 60, 0.0, range(4))
+    again = form.questions(Trials(words, stream, 60, range(4)), 0.0)
     assert {np.delete(row, range(1, 5)).tobytes() for row in again.tokens} == rest
 
 
 def test_a_document_is_a_sentence(words, filler):
-    made = Documents(words, filler.stream("validation"), 2, 0)
-    questions = made.moved(80, 0.5, True, range(3))
+    made = Trials(words, filler.stream("validation"), 80, range(3))
+    questions = DocumentForm(2, True).questions(made, 0.5)
     for row, answer in zip(questions.tokens, questions.answers, strict=True):
         said = text(words, row[1:])
         *front, asked = said.split("\n")
@@ -91,7 +92,7 @@ def test_a_document_is_a_sentence(words, filler):
 
 def test_the_nth_is_asked_by_its_ordinal(words, filler):
     form = NthForm(3).written(words.layout)
-    made = form.questions(words, filler.stream("validation"), 0, 1 + 3 + 4 * 9, 0.5, range(5))
+    made = form.questions(Trials(words, filler.stream("validation"), 40, range(5)), 0.5)
     for row, answer in zip(made.tokens, made.answers, strict=True):
         *lines, asked = text(words, row[1:]).split("\n")
         ordinal, key = asked.rstrip(":").split()

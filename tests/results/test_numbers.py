@@ -7,10 +7,11 @@ import pytest
 import yaml
 
 from extrap.results.findings import numbers, page
-from extrap.results.findings.verdict import table
+from extrap.results.findings.verdict import Finding, table
 from extrap.results.rows import folder, frame, open_study
 from extrap.utils.errors import UserError
 from tests.results.test_verdict import row
+from tests.support.exceptions import RUNNING
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
@@ -144,6 +145,42 @@ def test_a_verdict_is_a_word_of_a_sentence():
             "holds", {"finding": "attention-at-any-width"}, folder(RESULTS, "mqar"), rows_of,
             lambda study, name: findings_of(study)[name], "here",
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_a_sentence_without_rows_is_left_out_while_a_study_runs(tmp_path, running):
+    entries = [
+        {"says": "RoPE {}, {:,.0f}", "multiple": m, "each": [ROPE, ROPE | {"take": "params"}]}
+        for m in (4, 8)
+    ]
+    given = {"common": {"task": "kv"}, "found": entries, "answer": entries[1:], "running": running}
+    (tmp_path / numbers.FILE).write_text(yaml.safe_dump(given))
+    page, rows = PAGE + PAGE.replace("found", "answer"), lambda study: ROWS
+    if running:
+        text = numbers.filled(page, tmp_path, rows, lambda *place: None)
+        assert "- RoPE .34, 170,000\n- Not measured yet: 1 of 2 findings.\n" in text
+        assert "**Answer:** Not measured yet.\n" in text
+        return
+    with pytest.raises(UserError, match="no rows of"):
+        numbers.filled(page, tmp_path, rows, lambda *place: None)
+
+
+def test_a_study_that_is_measured_is_not_marked_as_running():
+    marked = {path.parent.name for path in RESULTS.rglob(numbers.FILE)
+              if yaml.safe_load(path.read_text()).get("running")}  # fmt: skip
+    assert marked <= set(RUNNING)
+
+
+def test_the_verdict_of_today_is_written(tmp_path):
+    (tmp_path / numbers.FILE).write_text(yaml.safe_dump(
+        {"found": [{"says": "declared: {verdict}", "each": [{"finding": "a", "study": "s"}]}]}
+    ))  # fmt: skip
+    one = findings_of("mqar")["attention-at-any-width"]
+    text = numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: one)
+    assert f"- declared: {one.verdict}\n" in text
+    none = Finding(one.statement, "not measured", "no rows yet")
+    with pytest.raises(UserError, match="no rows yet"):
+        numbers.filled(PAGE, tmp_path, lambda study: ROWS, lambda study, name: none)
 
 
 def test_what_is_measured_is_found_outside_generated_parts(tmp_path):

@@ -7,25 +7,20 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
-from extrap.results import rows
 from extrap.runs import shown_study
 from extrap.runs.dashboard import view
 from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job
-from tests.support.plausible import run_rows
+from tests.support.plausible import written
 
 
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
     """A study of one run that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
-    for scheme in ("rope", "learned"):
-        found = run_rows(scheme)
-        for task in ("train", "nll", "kv"):
-            file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
-            rows.write(file, [row for row in found if row["task"] == task])
+    written("rope", "learned")
     return shown_study.read("demo")
 
 
@@ -55,17 +50,13 @@ def test_trackio_has_the_pages_of_a_study(
         best = {f"series/{name}": value for name, value in page.best.items()}
         for task, some in own.items():
             assert (view.summary(task, some) | best).items() <= logged.items()
-            for name, (columns, data) in view.tables(task, some).items():
-                lines = logged[name]["_value"]
-                assert [[line[column] for column in columns] for line in lines] == data
-    (lines,) = (item["curves"]["_value"] for item in storage.get_logs("extrap", study_id(study))
-                if "curves" in item)  # fmt: skip
+            if data := view.table(some):
+                lines = logged[f"table/{task}"]["_value"]
+                assert [[line[column] for column in view.COLUMNS] for line in lines] == data
+    history = storage.get_logs("extrap", shown_study.whole(study).id)
+    (lines,) = (item["curves"]["_value"] for item in history if "curves" in item)
     said = [[line[column] for column in COLUMNS] for line in lines]
     assert said == [list(line) for line in study.lines.data]
-
-
-def study_id(study: shown_study.Study) -> str:
-    return shown_study.whole(study).id
 
 
 def test_trackio_that_is_not_installed_is_one_line(

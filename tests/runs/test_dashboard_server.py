@@ -3,8 +3,6 @@ report are there, and hold what the rows hold; and with servers that refuse.
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,13 +10,11 @@ from pathlib import Path
 import pytest
 
 from extrap.cli import dashboard as command
-from extrap.results import rows
 from extrap.runs import shown_study
 from extrap.runs.dashboard import vega, view
-from tests.support.plausible import run_rows
-from tests.support.wandb_server import ENTITY, Kept, Server, serving
+from tests.support.plausible import written
+from tests.support.wandb_server import ENTITY, Kept, Server, serving, started
 
-REPOSITORY = Path(__file__).parents[2]
 EXTRAP = [sys.executable, "-m", "extrap", "dashboard", "demo"]
 QUESTION = "**Asked:** how far do they read?"
 
@@ -27,11 +23,7 @@ QUESTION = "**Asked:** how far do they read?"
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
     """A study of a scheme that learned retrieval and one that did not."""
     monkeypatch.chdir(tmp_path)
-    for scheme in ("rope", "learned"):
-        found = run_rows(scheme)
-        for task in ("train", "nll", "kv"):
-            file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
-            rows.write(file, [row for row in found if row["task"] == task])
+    written("rope", "learned")
     Path("results/demo/README.md").write_text(f"# Demo\n\n{QUESTION}\n")
     return shown_study.read("demo")
 
@@ -40,16 +32,6 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shown_study.Study:
 def server() -> Iterator[Server]:
     with serving() as server:
         yield server
-
-
-def started(words: list[str], server: Server, folder: Path) -> subprocess.CompletedProcess:
-    """A program whose W&B is the server, with a home of its own."""
-    out = ("WANDB_", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(out)}
-    env = kept | server.environment | {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder)}
-    return subprocess.run(
-        words, env=env, cwd=folder, capture_output=True, text=True, timeout=400, check=False
-    )
 
 
 def compare(kept: Kept, study: shown_study.Study) -> None:
@@ -70,8 +52,9 @@ def compare(kept: Kept, study: shown_study.Study) -> None:
         ]
         assert curve == points
         for task, some in own.items():
-            for name, (columns, data) in view.tables(task, some).items():
-                assert kept.table(page.id, name) == {"columns": columns, "data": data}
+            if data := view.table(some):
+                table = {"columns": view.COLUMNS, "data": data}
+                assert kept.table(page.id, f"table/{task}") == table
             assert view.summary(task, some).items() <= there["summary"].items()
         best = {f"series/{name}": value for name, value in page.best.items()}
         assert best.items() <= there["summary"].items()
@@ -83,7 +66,9 @@ def test_a_server_has_the_pages_the_workspace_and_the_report_of_a_study(
 ) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     files = {path: path.read_bytes() for path in tmp_path.rglob("results/**/*.csv")}
-    done = started([*EXTRAP, "--online", "--workspace", "--report", "--share"], server, tmp_path)
+    done = started(
+        [*EXTRAP, "--online", "--workspace", "--report", "--share"], server.environment, tmp_path
+    )
     assert done.returncode == 0, done.stderr
     *_, space, story, shared = done.stdout.splitlines()
     assert space.startswith(f"{server.url}/{ENTITY}/extrap?nw=")
@@ -120,11 +105,11 @@ def chart_ids(spec: object) -> set[str]:
 def test_what_was_written_offline_is_the_same_after_wandb_sync(
     study: shown_study.Study, server: Server, tmp_path: Path
 ) -> None:
-    assert started(EXTRAP, server, tmp_path).returncode == 0
+    assert started(EXTRAP, server.environment, tmp_path).returncode == 0
     assert server.kept.pages == {}
     folders = sorted(map(str, tmp_path.glob("wandb/offline-run-*")))
     wandb = str(Path(sys.executable).with_name("wandb"))
-    done = started([wandb, "sync", *folders], server, tmp_path)
+    done = started([wandb, "sync", *folders], server.environment, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     compare(server.kept, study)
 
@@ -159,7 +144,7 @@ def test_a_server_that_takes_no_page_is_one_line_and_the_page_is_on_the_disk(
     what: str, status: int, mode: str, said: str, server: Server, tmp_path: Path
 ) -> None:
     server.fails, server.slow = ({what: status}, 0.0) if status else ({}, 3.0)
-    done = started([sys.executable, "-c", PAGE], server, tmp_path)
+    done = started([sys.executable, "-c", PAGE], server.environment, tmp_path)
     assert (done.returncode, done.stdout) == (0, f"{mode}\n"), done.stderr
     lines = [line for line in done.stderr.splitlines() if "extrap" in line]
     assert len(lines) == (mode == "offline")
@@ -177,7 +162,7 @@ def test_a_workspace_or_a_report_that_is_refused_is_one_line(
 ) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
     server.fails = {refused: 403}
-    done = started([*EXTRAP, "--online", *words], server, tmp_path)
+    done = started([*EXTRAP, "--online", *words], server.environment, tmp_path)
     assert done.returncode == 2
     (line,) = [line for line in done.stderr.splitlines() if "extrap" in line]
     assert line.startswith("extrap dashboard: W&B: ") and "403" in line

@@ -2,17 +2,13 @@
 
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from extrap.results import rows
 from extrap.runs import checkpoint, experiment, validate
-from extrap.runs.evaluate import evaluate, evaluated
+from extrap.runs.evaluate import entry, evaluate
 from extrap.runs.folder import read_json, write_json
-from extrap.runs.job import Job
-from extrap.runs.published import Published
-from extrap.runs.source import Fresh
 from extrap.runs.train import train
 from extrap.utils import progress
 from extrap.utils.errors import UserError
@@ -31,11 +27,11 @@ def run(*overrides: str):
 
 def test_two_identical_runs_give_identical_rows(elsewhere):
     j = run("scheme=alibi")
-    assert evaluated(j)
+    assert not entry(j).missing()
     files = {p.name: p.read_bytes() for p in (j.results / "rows").iterdir()}
     assert {name.rsplit("__")[-1] for name in files} == {"train.csv", "nll.csv", "kv.csv"}
     (elsewhere / "runs" / j.run.name).rename(elsewhere / "gone")
-    assert not evaluated(job("scheme=alibi"))
+    assert entry(job("scheme=alibi")).missing()
     run("scheme=alibi")
     assert files == {p.name: p.read_bytes() for p in (j.results / "rows").iterdir()}
 
@@ -48,7 +44,7 @@ def test_finished_rows_are_left_alone_and_lost_ones_measured_again():
     assert before == [p.stat().st_mtime_ns for p in paths]
     paths[0].unlink()
     paths[1].write_text(paths[1].read_text().replace("ok", "diverged"))
-    assert not evaluated(job("scheme=nope"))
+    assert entry(job("scheme=nope")).missing()
     run("scheme=nope")
     frame = rows.read(j.results)
     assert set(frame.task) == {"train", "nll", "kv"}
@@ -66,9 +62,9 @@ def test_extensions_of_a_run_are_evaluated_side_by_side(monkeypatch):
     plain, far = job("scheme=rope"), job("scheme=rope", "extension=pi")
     train(plain)
     monkeypatch.setenv(progress.FILE, "progress.json")  # as in a sweep
-    with plain.run.alone_at(experiment.noted(plain, "").work):
+    with plain.run.alone_at(entry(plain).work):
         experiment.Experiment(far, "extrap", True).run()
-    assert evaluated(far) and not evaluated(plain)
+    assert not entry(far).missing() and entry(plain).missing()
     assert set(rows.read(far.results).task) == {"train", "used", "nll", "kv"}
 
 
@@ -77,7 +73,7 @@ def test_what_another_sweep_began_meanwhile_takes_no_place_in_this_one(monkeypat
     """Nothing is waited for, and nobody's failure is noted."""
     monkeypatch.setenv(progress.FILE, "progress.json")  # as in a sweep
     this = job("scheme=rope")
-    holding = this.run.alone() if training else this.run.alone_at(experiment.noted(this, "").work)
+    holding = this.run.alone() if training else this.run.alone_at(entry(this).work)
     with holding:
         experiment.Experiment(job("scheme=rope"), "extrap", True).run()
     said = read_json(Path("progress.json"))
@@ -96,14 +92,6 @@ def test_a_run_ends_with_what_to_do_next(elsewhere, monkeypatch, capsys):
         assert len(files) == (stage == "all")
         assert all(list(elsewhere.glob(line.removeprefix("rows: "))) for line in files)
     assert not list((elsewhere / "runs").glob("*/.*.json"))
-
-
-@pytest.mark.parametrize("source", [Fresh, Published])
-def test_a_run_is_never_compared_with_itself(source):
-    for choice in source.others[1:]:
-        this = SimpleNamespace(source=source, choices={source.others[0]: choice})
-        another = Job.another.fget(this)
-        assert another.startswith(f"{source.others[0]}=") and another.partition("=")[2] != choice
 
 
 def test_an_untrained_run_is_refused_and_the_nearest_trained_one_is_named():

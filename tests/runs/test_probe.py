@@ -61,6 +61,62 @@ def test_a_scheme_that_is_no_language_model_is_refused(scheme: type, line: str) 
         check_scheme(model, "mine")
 
 
+class Hooks:
+    """Hooks with a mistake each, as a newcomer makes them."""
+
+    def no_heads(self, d: Tensor, layer: int) -> Tensor:
+        return -0.1 * d
+
+    def too_short(self, d: Tensor, layer: int) -> Tensor:
+        return -d[1:].expand(self.shape.heads, *d[1:].shape)
+
+    def queries_alone(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        return q
+
+    def of_numbers(self, at: Where) -> Tensor:
+        return at.distance
+
+    def of_nobody(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        return q.new_zeros(3, 5)
+
+    def without_layer(self, d: Tensor) -> Tensor:
+        return -d
+
+    def of_no_option(self, d: Tensor, layer: int) -> Tensor:
+        return -self.slop * d
+
+
+WRONG = {
+    "distance_bias": {
+        "no_heads": r"returned Float \(48\); return Float \(1 or 4, 48\), axes #H \*d",
+        "too_short": r"returned Float \(4, 47\); return Float \(1 or 4, 48\)",
+        "without_layer": r"TypeError: .* takes 2 positional arguments but 3 were given",
+        "of_no_option": r"AttributeError in .*test_probe\.py, line \d+: .* 'slop'",
+    },
+    "positions": {"of_no_option": "TypeError"},
+    "rotate": {"queries_alone": r"returned Float \(1, 4, 48, 8\); return .* and Float"},
+    "sees": {"of_numbers": r"returned Float \(48, 48\); return Bool \(48, 48\)"},
+    "bias": {"of_nobody": r"returned Float \(3, 5\); return Float \(\.\.\., 1 or 48, 1 or 48\)"},
+}
+
+
+@pytest.mark.parametrize(("hook", "case"), [(h, case) for h in WRONG for case in WRONG[h]])
+def test_a_mistake_in_a_hook_names_the_hook(hook: str, case: str) -> None:
+    mine = type("Mine", (Scheme,), {hook: getattr(Hooks, case)})
+    model = gpt("nope", layers=1)
+    model.scheme = mine(model.scheme.shape)
+    with pytest.raises(UserError, match=rf"^scheme=mine: Mine\.{hook}:? {WRONG[hook][case]}"):
+        check_scheme(model, "mine", ["tests"])
+
+
+def test_a_scheme_that_changes_nothing_is_said() -> None:
+    for members in ({"my_bias": lambda self: 1}, {"bias": lambda self, q, k, at: None}):
+        model = gpt("nope", layers=1)
+        model.scheme = type("Mine", (Scheme,), members)(model.scheme.shape)
+        with pytest.warns(UserWarning, match="no hook of it changes anything"):
+            check_scheme(model, "mine", ["tests"])
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # advice of schemes on small models
 @pytest.mark.parametrize("name", names("scheme"))
 def test_every_scheme_of_ours_passes(name: str) -> None:

@@ -22,6 +22,7 @@ from extrap.schemes.entmax import ASEntmax
 from extrap.schemes.fire import FIRE
 from extrap.schemes.floater import Floater, FloaterQKV
 from extrap.schemes.fope import FoPE
+from extrap.schemes.gape import GAPE
 from extrap.schemes.hope import HoPE
 from extrap.schemes.inverse_leaky import InverseLeaky
 from extrap.schemes.keynorm import CosA
@@ -78,6 +79,7 @@ REFUSED: list[tuple[type[Scheme], str, list]] = [
     (FloaterQKV, "steps", [0]),
     (FoPE, "base", [1.0]),
     (FoPE, "noise", [-0.1]),
+    (GAPE, "base", [1.0]),
     (GatedDeltaRule, "taps", [0]),
     (HoPE, "turns", [-1.0]),
     (Learned, "rows", [31]),
@@ -121,7 +123,7 @@ REFUSED: list[tuple[type[Scheme], str, list]] = [
     (XPos, "gamma", [0.0]),
 ]
 REFUSED_TOGETHER: list[tuple[type[Scheme], dict, dict, str]] = [
-    (Abacus, {}, {"offset": -1}, "ids"),
+    (Abacus, {}, {"offset": -1}, "offset"),
     (DeBERTa, {}, {"terms": "c2p", "p2c_index": "paper"}, "p2c_index"),
     (DeBERTa, {}, {"span": 32, "p2c_index": "paper"}, "span"),
     (InverseLeaky, {}, {"inner": INNER, "window": 0}, "window"),
@@ -129,15 +131,15 @@ REFUSED_TOGETHER: list[tuple[type[Scheme], dict, dict, str]] = [
     (InverseLeaky, {}, {"inner": INNER, "factor": 0.5}, "factor"),
     (PartialRoPE, {}, {"fraction": 0.5, "layout": [0, 1, 2, 3, 4, 5, 6, 7]}, "layout"),
     (PaTH, {}, {"rank": 0}, "rank"),
-    (PaTH, {}, {"taps": 0}, "rank"),
+    (PaTH, {}, {"taps": 0}, "taps"),
     (SelectiveRoPE, {}, {"rank": 0}, "rank"),
-    (SelectiveRoPE, {}, {"taps": 0}, "rank"),
-    (StepHeat, {}, {"share": 0.0}, "slope"),
+    (SelectiveRoPE, {}, {"taps": 0}, "taps"),
+    (StepHeat, {}, {"share": 0.0}, "share"),
     (T5, {}, {"max_distance": 16}, "buckets"),
     (TUPE, {}, {"rows": 64, "past": "sinusoidal"}, "rows"),
-    (XPos, {}, {"scale_base": -1.0}, "gamma"),
+    (XPos, {}, {"scale_base": -1.0}, "scale_base"),
     (CosA, {"length": 2}, {}, "lam"),
-    (LogN, {"length": 1}, {}, "floor"),
+    (LogN, {"length": 1}, {}, ""),
     (RoPE, {"length": 6}, {"base": None}, "base"),
     (TUPE, ODD, {"past": "sinusoidal"}, "past"),
     (FoPE, {"length": 6}, {}, ""),
@@ -147,7 +149,7 @@ REFUSED_TOGETHER: list[tuple[type[Scheme], dict, dict, str]] = [
     *(
         (cls, ODD, {}, "")
         for cls in (
-            *(ComplexOrder, FoPE, LinearRoPE, MultiplicativeSinusoidal, RoPE, SelectiveRoPE),
+            *(ComplexOrder, FoPE, GAPE, LinearRoPE, MultiplicativeSinusoidal, RoPE, SelectiveRoPE),
             *(Sinusoidal, TransformerXL, VORoPE, XPos),
         )
     ),

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from extrap.runs.training.callbacks import Report
+from extrap.runs.training.callbacks import Curve
 
 
 class Stop(Exception):
@@ -16,13 +16,13 @@ class Stop(Exception):
 def killed(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
     """Training inside dies once this step is done and reported."""
     with monkeypatch.context() as patched:
-        tell = Report.on_train_batch_end
+        tell = Curve.on_train_batch_end
 
         def die(self, trainer, *args):
             tell(self, trainer, *args)
             if trainer.global_step == step:
                 raise Stop
 
-        patched.setattr(Report, "on_train_batch_end", die)
+        patched.setattr(Curve, "on_train_batch_end", die)
         with pytest.raises(Stop):
             yield

@@ -1,6 +1,4 @@
-"""Plausible rows of what schemes and fine-tuning cost: speed, and passkeys after some steps of
-tuning.
-"""
+"""Plausible rows of what schemes cost, and of tasks on records that no other rows have."""
 
 from tests.support.plausible import L, around, identity, rate, row
 from tests.support.plausible_suite import grid
@@ -19,46 +17,6 @@ def speed_rows(schemes=("rope", "alibi"), seeds=(0,)):
                     if metric == "tokens_per_second":
                         found |= {"low": 0.9 * value, "high": 1.2 * value, "n": 7}
                     yield identity(scheme, seed) | found
-
-
-def passkey_rows(seeds=(0, 1)):
-    """PI and YaRN untuned and after 50 and 100 steps, for 8 times the training length; one run for
-    2 times that is not shown.
-    """
-    for seed in seeds:
-        for method, start in (("pi", 10), ("yarn", 200)):
-            named = {"extension": method, "factor": 8.0}
-            yield from k_max(identity("rope", seed, **named) | {"config": method}, start + seed)
-            for steps, label in ((50, "rope-full-steps-50-{}-x8"), (100, "rope-full-{}-x8")):
-                name = label.format(method)
-                tuned = identity(name, seed, **named) | {"config": name}
-                yield from k_max(tuned, start + 2 * steps + seed)
-                for at in (steps // 2, steps):
-                    loss = row("train", "text", None, "nll", 2.0, axis="step", at=at)
-                    yield tuned | {"extension": "direct", "factor": 1.0} | loss
-        yield from k_max(identity("rope-full-pi-x2", seed, extension="pi", factor=2.0), 99)
-
-
-def k_max(run, value):
-    for n, furthest in ((L, L - 2), (8 * L, value)):
-        yield run | row("haystack", "passkey", n, "k_max", furthest, n=10)
-
-
-def query_rows(schemes=("alibi", "rope"), seeds=(0,)):
-    """The forms of the query, asked of a base and of what it was tuned to; the base never learned
-    the query in front.
-    """
-    learned = {"": ("last",), "last": ("last",), "both": ("last", "both"), "first": ("first",)}
-    for scheme in schemes:
-        for seed in seeds:
-            for rank, (form, knows) in enumerate(learned.items()):
-                label = f"{scheme}-full-steps-1000-query-{form}-direct-x1" if form else scheme
-                run = identity(label, seed)
-                for protocol in ("last", "both", "first"):
-                    more = {"status": "ok" if protocol in knows else "not trained"}
-                    ease = {protocol: 0.2 * (1 + rank)}
-                    for found in grid("kv-query", ease, (1, 2, 4), scheme, seed, **more):
-                        yield run | found | {"protocol": protocol}
 
 
 def chain_rows(schemes=("alibi", "rope")):

@@ -17,7 +17,7 @@ from tests.support.plausible import (
     run_rows,
 )
 
-__all__ = ["IDENTITY", "family", "grid", "suite_rows", "suite_study"]
+__all__ = ["IDENTITY", "grid", "suite_rows", "suite_study"]
 CHANCE = 1 / 64
 
 
@@ -190,15 +190,3 @@ def suite_study(schemes=("rope", "alibi", "learned"), seeds=(0, 1)):
         for seed in seeds
         for row in run_rows(scheme, seed) + suite_rows(scheme, seed)
     ]
-
-
-def family(schemes=("rope", "alibi"), lengths=(32, 64)):
-    """Losses of runs of several training lengths; a longer training is better by a
-    tenth of a nat.
-    """
-    for scheme in schemes:
-        for rank, length in enumerate(lengths):
-            for found in run_rows(scheme, settings=f"cafe{length:04d}"):
-                if found["task"] == "nll":
-                    better = {n: found[n] - 0.1 * rank for n in ("value", "low", "high")}
-                    yield found | better | {"train_length": length}

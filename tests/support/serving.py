@@ -5,10 +5,11 @@ import pytest
 from extrap import figures
 from tests.support.discover import PLUGINS
 from tests.support.plausible import run_rows, sized_rows
-from tests.support.plausible_costs import chain_rows, passkey_rows, query_rows, speed_rows
+from tests.support.plausible_costs import chain_rows, speed_rows
 from tests.support.plausible_extension import extension_rows, jumps
 from tests.support.plausible_inside import inside_rows
-from tests.support.plausible_suite import family, suite_study
+from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
+from tests.support.plausible_suite import suite_study
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +28,12 @@ def serving(frame, small):
         small,
         frame(extension_rows()),
         frame(suite_study()),
-        frame(family()),
         frame(inside_rows(("rope", "kerple-log"), ("mixture",))),
         frame(sized_rows()),
         frame([row | {"study": "extension"} for row in extension_rows()] + jumps()),
-        frame([*speed_rows(), *passkey_rows(), *query_rows(), *chain_rows()]),
+        frame(dispute_rows()),
+        frame(grid_rows()),
+        frame(band_rows()),
+        frame([*speed_rows(), *chain_rows()]),
     )
     return lambda name: next(rows for rows in studies if figures.served(known[name], rows))

@@ -6,29 +6,31 @@ Read off what wandb 0.31 and wandb_workspaces 0.4.13 send (GraphQL, the file str
 
 import gzip
 import json
+import os
+import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 ENTITY, KEY = "me", "a" * 40
+REPOSITORY = Path(__file__).parents[2]
 
 
 @dataclass
 class Kept:
     """What a server took. pages: by id, what W&B knows of a run; views: workspaces and reports, as
-    sent; charts: specifications by name; operations: names of the questions, in their order.
+    sent; charts: specifications by name; files: uploads by path.
     """
 
     pages: dict[str, dict[str, Any]] = field(default_factory=dict)
     views: list[dict[str, Any]] = field(default_factory=list)
     charts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    operations: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
-    shared: list[dict[str, Any]] = field(default_factory=list)
 
     def table(self, page: str, name: str) -> dict[str, Any]:
         """The last table of a name on a page, as uploaded: its columns and data."""
@@ -106,7 +108,6 @@ class Handler(BaseHTTPRequestHandler):
                 return
         with self.server.lock:
             if "query" in said:
-                self.server.kept.operations.append(what)
                 given = said.get("variables") or {}
                 reply = {"data": answer(what, given, self.server)}
             else:
@@ -151,61 +152,70 @@ def stream(path: str, said: dict[str, Any], kept: Kept) -> dict[str, Any]:
 def answer(what: str, given: dict[str, Any], server: Server) -> dict[str, Any]:
     """The data of a reply to an operation by name."""
     kept = server.kept
-    project = {
-        "id": "p",
-        "name": given.get("project") or given.get("projectName"),
-        "internalId": "1",
-        "entityName": ENTITY,
-        "entity": {"id": "e", "name": ENTITY},
-    }
+    project = PROJECT | {"name": given.get("project") or given.get("projectName")}
     match what:
-        case "Viewer" | "GetDefaultEntity":
-            viewer = {"id": "v", "entity": ENTITY, "username": ENTITY, "email": "me@x",
-                      "flags": "{}", "teams": {"edges": []}, "admin": False}  # fmt: skip
-            return {"viewer": viewer}
-        case "RunResumeStatus":
-            return {"model": None}
         case "UpsertBucket":
-            page = kept.page(given["name"])
-            known = {name: value for name, value in given.items() if value is not None}
-            page["config"] |= {
-                name: value["value"]
-                for name, value in json.loads(known.pop("config", "{}")).items()
-            }
-            page |= known
-            bucket = {"id": given["name"], "name": given["name"], "project": project,
-                      "displayName": page.get("displayName"), "description": None, "config": "{}",
-                      "sweepName": None, "historyLineCount": 0}  # fmt: skip
-            return {"upsertBucket": {"bucket": bucket, "inserted": True}}
+            return {"upsertBucket": {"bucket": bucket(given, project, kept), "inserted": True}}
         case "CreateRunFiles":
             urls = [{"name": name, "uploadUrl": f"{server.url}/put/{given['run']}/{name}"}
                     for name in given["files"]]  # fmt: skip
             return {"createRunFiles": {"runID": given["run"], "uploadHeaders": [], "files": urls}}
-        case "ArtifactType":
-            return {"project": {"artifact": None}}
-        case "CreateArtifact":  # as one whose files are there already
-            made = {"id": "a", "state": "COMMITTED", "artifactSequence": {"latestArtifact": None}}
-            return {"createArtifact": {"artifact": made}}
-        case "ServerFeaturesQuery":
-            return {"serverInfo": {"features": []}}
         case "CreateCustomChart":
             kept.charts[given["chartName"]] = json.loads(given["spec"])
             return {"createCustomChart": {"chart": {"id": f"{ENTITY}/{given['chartName']}"}}}
         case "ProjectInternalId":
             return {"project": project}
         case "UpsertView2" | "upsertView":
-            view = dict(given) | {"spec": json.loads(given["spec"])}
-            kept.views.append(view)
+            kept.views.append(dict(given) | {"spec": json.loads(given["spec"])})
             back = given | {"id": f"view-{len(kept.views)}", "project": project}
             return {"upsertView": {"view": back, "inserted": True}}
-        case "ViewAccessTokens":
-            return {"view": {"accessTokens": []}}
-        case "createAccessToken":
-            kept.shared.append(given)
-            return {"createAccessToken": {"accessToken": {"token": "t0", "type": "PUBLIC"}}}
-        case "GetProjects":
-            node = {"__typename": "Project", "id": "p", "name": "extrap", "entityName": ENTITY}
-            node |= {"createdAt": "2026-01-01T00:00:00", "isBenchmark": False, "user": None}
-            more = {"__typename": "PageInfo", "endCursor": None, "hasNextPage": False}
-            return {"models": {"pageInfo": more, "edges": [{"node": node}]}}
-    return {}
+    return FIXED.get(what, {})
+
+
+def bucket(given: dict[str, Any], project: dict[str, Any], kept: Kept) -> dict[str, Any]:
+    """Keeps a page; what W&B replies about it."""
+    page = kept.page(given["name"])
+    known = {name: value for name, value in given.items() if value is not None}
+    config = json.loads(known.pop("config", "{}"))
+    page["config"] |= {name: value["value"] for name, value in config.items()}
+    page |= known
+    return {"id": given["name"], "name": given["name"], "project": project,
+            "displayName": page.get("displayName"), "description": None, "config": "{}",
+            "sweepName": None, "historyLineCount": 0}  # fmt: skip
+
+
+PROJECT = {"id": "p", "internalId": "1", "entityName": ENTITY,
+           "entity": {"id": "e", "name": ENTITY}}  # fmt: skip
+VIEWER = {"viewer": {"id": "v", "entity": ENTITY, "username": ENTITY, "email": "me@x",
+                     "flags": "{}", "teams": {"edges": []}, "admin": False}}  # fmt: skip
+LISTED = {"__typename": "Project", "id": "p", "name": "extrap", "entityName": ENTITY,
+          "createdAt": "2026-01-01T00:00:00", "isBenchmark": False, "user": None}  # fmt: skip
+LAST = {"__typename": "PageInfo", "endCursor": None, "hasNextPage": False}
+UPLOADED = {"id": "a", "state": "COMMITTED", "artifactSequence": {"latestArtifact": None}}
+FIXED: dict[str, dict[str, Any]] = {
+    "Viewer": VIEWER,
+    "GetDefaultEntity": VIEWER,
+    "RunResumeStatus": {"model": None},
+    "ArtifactType": {"project": {"artifact": None}},
+    "CreateArtifact": {"createArtifact": {"artifact": UPLOADED}},
+    "ServerFeaturesQuery": {"serverInfo": {"features": []}},
+    "ViewAccessTokens": {"view": {"accessTokens": []}},
+    "createAccessToken": {"createAccessToken": {"accessToken": {"token": "t0", "type": "PUBLIC"}}},
+    "GetProjects": {"models": {"pageInfo": LAST, "edges": [{"node": LISTED}]}},
+}
+"""Replies that do not depend on the question."""
+
+
+def started(
+    words: list[str], environment: Mapping[str, str | None], folder: Path, **more: Any
+) -> subprocess.CompletedProcess:
+    """A program in a folder that is its home, too, without W&B's settings of this machine.
+    environment: variables that it has besides; None: it has none of this name.
+    """
+    out = ("WANDB_", "NETRC", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "XDG_")
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(out)}
+    kept |= {"PYTHONPATH": str(REPOSITORY), "HOME": str(folder)} | dict(environment)
+    env = {name: value for name, value in kept.items() if value is not None}
+    return subprocess.run(
+        words, env=env, cwd=folder, capture_output=True, text=True, timeout=400, check=False, **more
+    )

@@ -3,7 +3,7 @@
 from itertools import product
 from pathlib import Path
 
-from extrap.pretrained.words import ORDINALS
+from extrap.pretrained.vocabulary import ORDINALS
 
 RELATIONS = [f"The {name} of is." for name in ("color", "owner", "place", "price")]
 WORDS = ["".join(s) for s in product(("ba", "co", "du", "fe"), ("ka", "lo", "mi"), *["nrst"] * 2)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from extrap.data.alias import KINDS, Alias, AliasForm, table, unseen
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.alias import AliasRetrieval
 from tests.support.hand import Texts, drawn_from, measure, solving, values
@@ -52,13 +53,6 @@ def test_training_states_facts_and_asks_for_values_but_of_no_unseen_name_in_two_
     assert asked == {(False, 0), (False, 1), (False, 2), (True, 0), (True, 1)} and facts > 50
 
 
-def test_who_knows_all_aliases_answers_everything():
-    result = measure(task(), solving(value_of, 2, V), TEXT, L, V)
-    assert set(values(result, "accuracy").values()) == {1.0}
-    assert values(result, "gate") == {(kind, L): 1.0 for kind in KINDS}
-    assert {r["status"] for r in result.rows} == {"ok"}
-
-
 def test_who_matches_letters_alone_knows_the_literal_name_alone():
     def literal(context, query, vocabulary):
         follows = [b for a, b in zip(context, context[1:], strict=False) if a == query[1]]  # noqa: RUF007
@@ -87,7 +81,7 @@ def test_a_record_at_random_is_the_guess():
 def test_all_but_the_moved_record_is_the_same_at_every_depth(kind, length):
     form, rest = AliasForm(kind), set()
     for depth in (0, 0.25, 0.5, 1):
-        made = form.questions(V, STREAM, 0, length, depth, range(6))
+        made = form.questions(Trials(V, STREAM, length, range(6)), depth)
         gold = length - 1 - made.distance
         rest.add(np.delete(made.tokens, [gold, gold + 1], axis=1).tobytes())
         assert (made.tokens[:, gold + 1] == made.answers[:, 0]).all()

@@ -169,8 +169,6 @@ def test_untrained_is_the_model_that_training_began_with_under_the_extension():
         for name, value in began.state_dict().items()
         if name in fresh.state_dict()
     )
-    assert (
-        fresh.scheme.positions(torch.tensor([8.0])) == 1
-        and began.scheme.positions(torch.tensor([8.0])) == 8
-    )
+    assert fresh.scheme.positions(torch.tensor([8.0])) == 1
+    assert began.scheme.positions(torch.tensor([8.0])) == 8
     assert len(evaluation.untrained(j, 4).blocks) == 4

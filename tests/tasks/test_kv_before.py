@@ -8,6 +8,7 @@ import pytest
 from extrap.data.before import BeforeKey, RecordsBefore
 from extrap.data.keyvalue import KeyValue, Records
 from extrap.data.part import EARLY
+from extrap.data.trials.base import Trials
 from extrap.tasks.kv_before import KVBefore
 from tests.support.hand import VOCABULARY as V
 from tests.support.hand import Texts, drawn_from, measure, oracle, reader, solving, values
@@ -52,7 +53,7 @@ def test_only_the_order_within_records_differs_from_key_value_data():
 def test_questions_are_those_of_records_with_every_record_swapped(length):
     for depth in (0, 0.3, 1):
         ours, plain = (
-            form.questions(V, STREAM, 0, length, depth, range(5))
+            form.questions(Trials(V, STREAM, length, range(5)), depth)
             for form in (RecordsBefore(), Records())
         )
         over = 1 + (length - 2) % 2

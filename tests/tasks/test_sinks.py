@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from extrap.data.keyvalue import Padded, Records
-from extrap.model.inspection import Defined, Hidden, InspectedModel
+from extrap.data.trials.base import Trials
+from extrap.model.inspection import InspectedModel, defined, hidden
 from extrap.tasks.sinks import FORMS, SinkAblation, other_slot
 from tests.support.discover import gpt
 from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, speak, values
@@ -70,7 +71,7 @@ def test_a_model_without_a_mask_has_the_plain_reading_alone():
 @pytest.mark.parametrize("form", [Records(), Padded(8), FORMS["alias"]], ids=str)
 def test_the_control_hides_nothing_that_is_asked_for(form):
     for depth in (0, 0.25, 0.45, 0.5, 0.55, 1):
-        asked = form.questions(VOCABULARY, TEXT.stream("validation"), 0, L, depth, range(4))
+        asked = form.questions(Trials(VOCABULARY, TEXT.stream("validation"), L, range(4)), depth)
         slot = other_slot(asked)
         assert abs(slot - L // 2) <= 2
         gold = L - 1 - asked.distance
@@ -86,13 +87,11 @@ def test_a_hidden_token_has_no_weight_in_any_layer_and_changes_no_kernel(name):
     tokens = torch.randint(50, (2, 12), generator=torch.Generator().manual_seed(0))
     inspected = InspectedModel(model, model, lambda layers: model)
     found = inspected.without(tokens, 3, last=12)
-    plain = model.scheme
-    model.scheme = seen = Defined(Hidden(plain, 3))
-    with torch.no_grad():
-        defined = model(tokens, last=12)
-    model.scheme = plain
-    torch.testing.assert_close(found, defined)
-    for a in seen.kept.values():
+    kept = {}
+    with inspected.changed(sees=hidden(3)):
+        expected = inspected(tokens, last=12, attend=defined(kept))
+    torch.testing.assert_close(found, expected)
+    for a in kept.values():
         assert (a[:, :, 4:, 3] == 0).all() and (a[:, :, 3, 3] > 0).all()
         assert (a[:, :, :3, 3] == 0).all(), "not before its time"
     assert (found[:, :3] == inspected(tokens, last=12)[:, :3]).all()

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from extrap.data.trace_written import TraceWritten, TraceWrittenForm
+from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.trace_written import WrittenTracking
 from tests.support.hand import (
@@ -39,14 +40,6 @@ def saying(step):
     return model
 
 
-def test_one_look_up_at_a_time_answers_everything():
-    result = measure(task(), saying(written_answer), TEXT, L)
-    found = values(result, "accuracy")
-    assert len(found) == 3 * 3 * 7 and set(found.values()) == {1.0}
-    assert set(values(result, "gate")) == {(f"written-{hops}", L) for hops in range(3)}
-    assert {r["status"] for r in result.rows} == {"ok"}
-
-
 def test_who_stops_after_one_hop_knows_chains_of_one():
     def once(context, query):
         """The last look-up of a longer chain is not made."""
@@ -64,7 +57,7 @@ def test_who_writes_a_chain_at_random_has_the_guess(hops):
     rng, asked = np.random.default_rng(0), TraceWrittenForm(hops)
     stream, n, rates = TEXT.stream("validation"), 4000, []
     for length in (24, 40):
-        made = asked.questions(VOCABULARY, stream, 0, length, 0.5, range(n))
+        made = asked.questions(Trials(VOCABULARY, stream, length, range(n)), 0.5)
         drawn = made.values[np.arange(n), rng.integers(made.values.shape[1], size=n)]
         rates.append((drawn == made.answers).all(1).mean())
         assert rates[-1] == pytest.approx(asked.guess(VOCABULARY, length), abs=0.02)
@@ -77,7 +70,7 @@ def test_an_answer_is_the_chain_of_the_key(length, hops):
     form, rest = TraceWrittenForm(hops), set()
     n = form.records(length)
     for depth in (0.0, 0.25, 0.5, 1.0):
-        made = form.questions(V, STREAM, 0, length, depth, range(5))
+        made = form.questions(Trials(V, STREAM, length, range(5)), depth)
         assert made.tokens.shape == (5, length) and made.answers.shape == (5, hops + 1)
         assert made.values.shape[1:] == (n // (hops + 1), hops + 1)
         start = length - hops - 1 - 3 * n
@@ -113,10 +106,3 @@ def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
         assert length - answers[-1] < 4, "queries go on to the end"
         lengths |= {sum(t in V.key_ids for t in row[at : at + 3]) for at in firsts}
     assert lengths >= {0, 1}
-
-
-def test_chance_is_a_key_a_hop_and_a_value():
-    rows = measure(task(), saying(written_answer), TEXT, L).rows
-    found = {r["protocol"]: r["value"] for r in rows if r["metric"] == "chance"}
-    keys, ids = VOCABULARY.keys, VOCABULARY.values
-    assert found == {f"written-{h}": 1 / (keys**h * ids) for h in range(3)}

@@ -22,27 +22,17 @@ def test_file_for_the_sweep_is_written_now_and_then_and_at_the_end(
     file = tmp_path / "job.json"
     monkeypatch.setenv(progress.FILE, str(file))
     with Progress("train", 1000) as p:
-        assert json.loads(file.read_text(encoding="utf-8")) == {
-            "phase": "train",
-            "done": 0,
-            "total": 1000,
-            "note": "",
-            "left": None,
-        }
+        began = {"phase": "train", "done": 0, "total": 1000, "note": "", "left": None}
+        assert json.loads(file.read_text(encoding="utf-8")) == began
         monkeypatch.setattr(progress.time, "monotonic", lambda: 0.0)
         p(1, note="loss 5")
         assert json.loads(file.read_text(encoding="utf-8"))["done"] == 0
         p(1000, note="loss 2")
-        assert json.loads(file.read_text(encoding="utf-8")) == {
-            "phase": "train",
-            "done": 1000,
-            "total": 1000,
-            "note": "loss 2",
-            "left": 0.0,
-        }
-    progress.skipped("finished before")
+        done = {"done": 1000, "note": "loss 2", "left": 0.0}
+        assert json.loads(file.read_text(encoding="utf-8")) == began | done
+    progress.end("skipped", "finished before")
     assert json.loads(file.read_text(encoding="utf-8"))["phase"] == "skipped"
-    progress.failed("killed")
+    progress.end("failed", "killed")
     assert json.loads(file.read_text(encoding="utf-8"))["note"] == "killed"
     assert [f.name for f in tmp_path.iterdir()] == ["job.json"]
 
@@ -73,11 +63,9 @@ def test_one_line_per_phase_elsewhere(
     with Progress("kv", 7) as p:
         for done in range(1, 8):
             p(done)
-    progress.skipped("rope-s0: nothing left to do")
-    progress.failed("said on stderr by the caller")
-    said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("kv: 7 in ")
-    assert said[1:] == ["rope-s0: nothing left to do"]
+    progress.end("failed", "said on stderr by the caller")
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("kv: 7 in ")
 
 
 class Watch:
@@ -135,5 +123,6 @@ def test_a_process_by_itself_keeps_its_progress_while_it_works(
             p(4)
         assert json.loads(file.read_text())["done"] == 4
     assert list(tmp_path.iterdir()) == []
-    Progress("kv", 4).close()
+    with Progress("kv", 4):
+        pass
     assert list(tmp_path.iterdir()) == []

@@ -1,25 +1,14 @@
-"""Properties: each file has COLUMNS and measure(subject) -> a value per column. The file system is
-the registry.
-"""
+"""Properties: each file has COLUMNS and measure(subject), a value per column."""
 
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
 ORDER = (
-    "unique",
-    "deterministic",
-    "codes",
-    "length",
-    "shift",
-    "norm",
-    "far",
-    "order",
-    "decay",
-    "axes",
+    "unique", "deterministic", "codes", "length", "shift", "norm", "far", "order", "decay", "axes",
     "cost",
-)
-"""How the table reads; further files come after these."""
+)  # fmt: skip
+"""Order of the table; other files come after these."""
 
 
 def available() -> dict[str, ModuleType]:

@@ -1,9 +1,8 @@
-"""Whether the codes at the input are linearly related: one matrix M_k with p(i + k) = M_k p(i) for
-all i.
+"""Whether one matrix M_k shifts the codes at the input: p(i + k) = M_k p(i) for all i.
 
-p(i) is what a token embedding of zeros becomes at position i; where that is nothing (positions that
-multiply), what one of ones becomes. M_k minimises the error over all i with i + k < L, for k = 1
-and 7. Sinusoids: M_k is a rotation, arXiv 1706.03762.
+p(i) is the embedding of zeros at position i, or of ones if that says nothing (positions that
+multiply). M_k minimises the error over all i with i + k < L, for k = 1 and 7. Sinusoids: M_k is a
+rotation, arXiv 1706.03762.
 """
 
 import torch
@@ -13,19 +12,14 @@ from extrap.audit.column import Column, below, error
 from extrap.audit.subject import SHAPE, Subject, place
 from extrap.model.gpt import GPT
 
-STEPS = (1, 7)
-LINEAR = 1e-6
+STEPS, LINEAR = (1, 7), 1e-6
 
 COLUMNS = (
     Column(
-        "linear_codes",
-        "linear",
-        "codes p(i) at the input: relative residual of the best M_k with p(i+k) = M_k p(i), k "
-        "= 1 and 7",
-        error,
-        below(LINEAR),
+        "linear_codes", "linear", "codes p(i) at the input: relative residual of the best M_k with "
+        "p(i+k) = M_k p(i), k = 1 and 7", error, below(LINEAR)
     ),
-)
+)  # fmt: skip
 
 
 def measure(subject: Subject) -> dict[str, float]:
@@ -35,7 +29,7 @@ def measure(subject: Subject) -> dict[str, float]:
 
 @torch.no_grad()
 def codes(model: GPT) -> Tensor | None:
-    """(L, C) float64: p(i). None where the input says nothing of positions."""
+    """Returns p(i) (L, C), or None if the input says nothing of positions."""
     L = SHAPE.length
     at = place(model, torch.zeros(1, L, dtype=torch.long)).at_layer(0, torch.zeros(1, L, SHAPE.dim))
     for value in (0.0, 1.0):

@@ -1,12 +1,10 @@
-"""What a scheme adds to NoPE: parameters, arithmetic and memory traffic per token, and the kernel
-that it leaves possible.
+"""Cost over NoPE: parameters, arithmetic and memory traffic per token, and the kernel in use.
 
-Counted by watching every operation of a forward of 256 tokens in the default model (2 layers, 4
-heads, width 64), L = 256. multiply-adds: matrix products as rows x inner x columns, any other
-arithmetic one per element written (a complex one four), of embedding, attention and its gate by
+All operations of a forward of L = 256 tokens in the default model (2 layers, 4 heads, width 64) are
+counted, so that no clock decides. multiply-adds: matrix products as rows x inner x columns, other
+arithmetic one per written element (a complex one four), of embedding, attention and its gate by
 their definition (all pairs, the upper triangle too), over all multiply-adds of the NoPE model.
-bytes: written by all operations that are no views, the whole model with the kernel in use. Both
-depend on no clock.
+bytes: written by all operations that are no views, by the whole model with the kernel in use.
 """
 
 from functools import cache
@@ -16,49 +14,40 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
-from extrap.audit.column import Column, percent, whole
+from extrap.audit.column import Column
 from extrap.audit.subject import DEFAULT_SHAPE as DEFAULT
-from extrap.audit.subject import Subject, gpt, place, projected
+from extrap.audit.subject import Subject, gpt, layers, place
 from extrap.model import attention
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme, Shape
 
 SHAPE = Shape(DEFAULT.dim, DEFAULT.heads, DEFAULT.layers, 256, DEFAULT.vocab)
 MOVES = (
-    "copy",
-    "clone",
-    "empty",
-    "zeros",
-    "ones",
-    "full",
-    "arange",
-    "fill",
-    "cat",
-    "stack",
-    "where",
-    "gather",
-    "index",
-    "eye",
-    "tril",
-)
+    "copy", "clone", "empty", "zeros", "ones", "full", "arange", "fill", "cat", "stack", "where",
+    "gather", "index", "eye", "tril",
+)  # fmt: skip
 """Operations that compute nothing, by how their names begin."""
 
+
+def percent(value: float) -> str:
+    return f"{100 * value:+.1f} %"
+
+
 COLUMNS = (
-    Column("parameters", "params", "parameters that the scheme adds to the default model", whole),
     Column(
-        "multiply_adds",
-        "madds",
-        "multiply-adds per token added to those of the NoPE model, counted by operation",
-        percent,
+        "parameters", "params", "parameters that the scheme adds to the default model",
+        "{:,}".format
     ),
     Column(
-        "bytes",
-        "bytes",
-        "bytes written per token added to those of the NoPE model, counted by operation",
-        percent,
+        "multiply_adds", "madds", "multiply-adds per token added to those of the NoPE model, "
+        "counted by operation", percent
+    ),
+    Column(
+        "bytes", "bytes", "bytes written per token added to those of the NoPE model, counted by "
+        "operation", percent
     ),
     Column("kernel", "kernel", "how attention is computed (extrap/model/attention.py)", str),
-)
+)  # fmt: skip
 
 
 class Count(TorchDispatchMode):
@@ -70,20 +59,15 @@ class Count(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
-        written = [
-            t
-            for t in (out if isinstance(out, tuple | list) else (out,))
-            if isinstance(t, Tensor) and not func.is_view
-        ]
+        results = out if isinstance(out, tuple | list) else (out,)
+        written = [t for t in results if isinstance(t, Tensor) and not func.is_view]
         self.bytes += sum(t.numel() * t.element_size() for t in written)
         self.multiply_adds += products(func, args, out) or elements(func, written)
         return out
 
 
 def products(func, args, out) -> int:
-    """Multiply-adds of a matrix product or of fused attention, which is two; 0 for
-    anything else.
-    """
+    """Multiply-adds of a matrix product, or of the two of fused attention; 0 for the rest."""
     if func.overloadpacket in flop_registry:
         return flop_registry[func.overloadpacket](*args, out_val=out) // 2
     if func.overloadpacket.__name__.startswith("_scaled_dot_product"):
@@ -95,11 +79,8 @@ def products(func, args, out) -> int:
 def elements(func, written: list[Tensor]) -> int:
     if func.overloadpacket.__name__.strip("_").startswith(MOVES):
         return 0
-    return sum(
-        t.numel() * (4 if t.is_complex() else 1)
-        for t in written
-        if t.is_floating_point() or t.is_complex()
-    )
+    numbers = [t for t in written if t.is_floating_point() or t.is_complex()]
+    return sum(t.numel() * (4 if t.is_complex() else 1) for t in numbers)
 
 
 def measure(subject: Subject) -> dict[str, object]:
@@ -134,13 +115,9 @@ def forward(model: GPT) -> Count:
 
 @torch.no_grad()
 def own(model: GPT) -> int:
-    """Multiply-adds of embedding and attention by the definition, projections and gates
-    included.
-    """
+    """Multiply-adds of embedding and attention by definition, with projections and gates."""
     x = model.embedding(tokens())
     with Count() as count:
-        at = place(model, tokens())
-        for layer in range(SHAPE.layers):
-            q, k, v, here = projected(model, layer, x, at)
+        for q, k, v, here in layers(model, x, place(model, tokens())):
             model.scheme.gate(model.scheme.attend(q, k, v, here), here)
     return count.multiply_adds

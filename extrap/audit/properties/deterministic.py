@@ -1,6 +1,4 @@
-"""Whether the same text gives the same logits again, bit by bit: at test, and in training, where
-positions may be drawn.
-"""
+"""Whether the same text gives the same logits again, bit by bit, at test and in training."""
 
 import torch
 
@@ -10,13 +8,10 @@ from extrap.model.gpt import GPT
 
 COLUMNS = (
     Column(
-        "deterministic",
-        "repeats",
-        "the same text gives the same logits twice: always, at test only, or never",
-        str,
-        lambda value: value == "always",
+        "deterministic", "repeats", "the same text gives the same logits twice: always, at test "
+        "only, or never", str, lambda value: value == "always"
     ),
-)
+)  # fmt: skip
 
 
 @torch.no_grad()

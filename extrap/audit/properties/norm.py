@@ -1,9 +1,8 @@
-"""Whether positions leave lengths as they are: of token embeddings, of queries and keys, and of the
-form that makes logits of them.
+"""Whether positions keep lengths: of token embeddings, queries, keys, and of the form of the score.
 
-At distance n the score of basis vectors e_a, e_b is a matrix M_n (D, D); a scheme that turns has
-M_n^T M_n = scale**2 I, one that lets scores fade, or adds to queries and keys, has not. nan:
-attention is owned altogether and shows no queries and keys.
+At distance n the score of basis vectors e_a, e_b is a matrix M_n (D, D). A rotation has
+M_n^T M_n = scale**2 I; a score that fades, or an addition to queries and keys, has not. nan: the
+scheme owns attention and shows no queries and keys.
 """
 
 import torch
@@ -18,14 +17,10 @@ KEPT = 1e-6
 
 COLUMNS = (
     Column(
-        "norm",
-        "norm",
-        "largest relative change of the length of an embedding, a query or a key, and of the "
-        "form of the score",
-        error,
-        below(KEPT),
+        "norm", "norm", "largest relative change of the length of an embedding, a query or a key, "
+        "and of the form of the score", error, below(KEPT)
     ),
-)
+)  # fmt: skip
 
 
 @torch.no_grad()
@@ -51,16 +46,10 @@ def lengthened(before: Tensor, after: Tensor) -> float:
 def bent(model: GPT, here: Where) -> float:
     """max |M_n^T M_n / scale**2 - I| over heads and the distances below L."""
     D, H, T = SHAPE.head_dim, SHAPE.heads, here.length
-    a, b = (
-        torch.eye(D, dtype=torch.float64).repeat_interleave(D, 0),
-        torch.eye(D, dtype=torch.float64).repeat(D, 1),
-    )
+    one = torch.eye(D, dtype=torch.float64)
+    a, b = one.repeat_interleave(D, 0), one.repeat(D, 1)
     q, k = (e[:, None, None].expand(-1, H, T, -1) for e in (a, b))
     q, k = model.scheme.rotate(q, k, here)
-    m = (
-        model.scheme.score(q[:, :, -1:], k, here.block(T - 1, T))
-        .view(D, D, H, T)
-        .permute(2, 3, 0, 1)
-        / here.scale
-    )
-    return float((m.mT @ m - torch.eye(D, dtype=m.dtype)).abs().max())
+    scores = model.scheme.score(q[:, :, -1:], k, here.block(T - 1, T)).view(D, D, H, T)
+    m = scores.permute(2, 3, 0, 1) / here.scale
+    return float((m.mT @ m - one).abs().max())

@@ -1,8 +1,5 @@
-"""Whether the order of earlier tokens is visible: they are permuted, and the last row is compared
-after one layer and after two.
-
-Under the causal mask alone one layer knows which tokens came before and not in which order; the
-second sees rows that differ.
+"""Whether the order of earlier tokens is visible: the last row after one layer and after two, with
+those tokens permuted. Under the causal mask alone, one layer sees a set; the second sees the order.
 """
 
 import torch
@@ -31,9 +28,8 @@ COLUMNS = tuple(
 def measure(subject: Subject) -> dict[str, float]:
     tokens = words(TOKENS)
     permuted = tokens.clone()
-    permuted[:, :-1] = tokens[
-        :, torch.randperm(TOKENS - 1, generator=torch.Generator().manual_seed(0))
-    ]
+    order = torch.randperm(TOKENS - 1, generator=torch.Generator().manual_seed(0))
+    permuted[:, :-1] = tokens[:, order]
     rows = zip(last_rows(subject.drawn, tokens), last_rows(subject.drawn, permuted), strict=True)
     return {f"order_{n}": float((b - a).norm() / a.norm()) for n, (a, b) in enumerate(rows, 1)}
 

@@ -1,16 +1,15 @@
-"""Whether attention depends on distances alone: every coordinate is moved by a constant, in float32
-as in use.
+"""Whether attention depends on distances alone: every coordinate moves by a constant, in float32.
 
-The error is the largest change of a logit, or of what attention reads, in standard deviations of
-either. What is left of a scheme that is relative in exact arithmetic is rounding, at a million
-tokens as well. nan: the coordinate lies past what is defined.
+The error is the largest change of a logit or of an output of attention, in standard deviations of
+either. A relative scheme has the error of rounding, at a million tokens as well. nan: undefined
+there.
 """
 
 import torch
 from torch import Tensor
 
 from extrap.audit.column import Column, below, error
-from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, place, projected, words
+from extrap.audit.subject import SHAPE, Subject, draw, finite, last_logits, layers, place, words
 from extrap.model.gpt import GPT
 from extrap.model.scheme import OutOfRange
 
@@ -43,25 +42,20 @@ def measure(subject: Subject) -> dict[str, float]:
 def change(plain: list[Tensor], moved: list[Tensor] | None) -> float:
     if moved is None:
         return float("nan")
-    return max(
-        float(((b - a).abs().max() / a.std()).nan_to_num(torch.inf))
-        for a, b in zip(plain, moved, strict=True)
-    )
+    changes = [(b - a).abs().max() / a.std() for a, b in zip(plain, moved, strict=True)]
+    return max(float(change.nan_to_num(torch.inf)) for change in changes)
 
 
 @torch.no_grad()
 def answers(model: GPT, shift: float) -> list[Tensor] | None:
-    """Logits of the last query and outputs of all, for each layer; None where the coordinates are
-    not defined.
-    """
+    """Logits of the last query and outputs of all, for each layer; None if undefined."""
     tokens, x = words(TOKENS), draw(1, TOKENS, SHAPE.dim).float()
     try:
         at = place(model, tokens, shift)
     except OutOfRange:
         return None
     found = []
-    for layer in range(len(model.blocks)):
-        q, k, v, here = projected(model, layer, x, at)
+    for q, k, v, here in layers(model, x, at):
         read = model.scheme.gate(model.scheme.attend(q, k, v, here), here)
         found += [finite(last_logits(model.scheme, q, k, here)), read]
     return found

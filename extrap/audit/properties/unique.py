@@ -1,25 +1,15 @@
-"""Whether a query tells equal tokens at different places apart.
+"""Whether a query tells equal tokens at different places apart: the number of different signatures
+among the L places of a text of one repeated token, for its last query.
 
-A text of one repeated token, read by its last query: the signature of place j is its logit in every
-head and layer, its weight there if that is no softmax of logits, whether it is seen at all, and
-what its value gives to the output at weight 1. Counted are the different signatures among the L
-places.
+The signature of a place: its logit in every head and layer (its weight if that is no softmax of
+logits), whether it is visible, and the output that its value gives at weight 1.
 """
 
 import torch
 from torch import Tensor
 
 from extrap.audit.column import Column
-from extrap.audit.subject import (
-    SHAPE,
-    Subject,
-    draw,
-    finite,
-    last_logits,
-    last_read,
-    place,
-    projected,
-)
+from extrap.audit.subject import SHAPE, Subject, finite, last_logits, layers, place, repeated
 from extrap.model.gpt import GPT
 
 SAME = 1e-9
@@ -27,14 +17,10 @@ TEXTS = 4
 
 COLUMNS = (
     Column(
-        "unique",
-        "places",
-        "of the L = 64 places, those that the last query tells apart in a text of one "
-        "repeated token",
-        str,
-        lambda value: value == SHAPE.length,
+        "unique", "places", "of the L = 64 places, those that the last query tells apart in a text "
+        "of one repeated token", str, lambda value: value == SHAPE.length
     ),
-)
+)  # fmt: skip
 
 
 def measure(subject: Subject) -> dict[str, int]:
@@ -44,15 +30,13 @@ def measure(subject: Subject) -> dict[str, int]:
 @torch.no_grad()
 def signatures(model: GPT, T: int) -> Tensor:
     """(T, F): what the last query meets at each place."""
-    scheme, at = model.scheme, place(model, torch.arange(TEXTS)[:, None].expand(TEXTS, T))
-    x = draw(TEXTS, 1, SHAPE.dim).expand(TEXTS, T, SHAPE.dim)
-    found = []
-    for layer in range(len(model.blocks)):
-        q, k, v, here = projected(model, layer, x, at)
+    tokens, x = repeated(TEXTS, T)
+    scheme, found = model.scheme, []
+    for q, k, v, here in layers(model, x, place(model, tokens)):
         s = last_logits(scheme, q, k, here)
         found += [finite(s).flatten(0, 1), (s > -torch.inf).double().flatten(0, 1)]
-        if scheme.uses("normalise", layer=layer):
-            found.append(last_read(scheme, q, k, here).flatten(0, 1))
+        if scheme.uses("normalise", layer=here.layer):
+            found.append(last_logits(scheme, q, k, here, weighed=True).flatten(0, 1))
         if scheme.uses("mix"):
             found.append(given(model, v[:1], here).flatten(1).T)
     return torch.cat(found).T

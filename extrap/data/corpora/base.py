@@ -37,46 +37,41 @@ def cache_folder() -> Path:
     return Path(os.environ.get(KEPT) or "runs/.tokens").expanduser()
 
 
+@dataclass(frozen=True)
 class Corpus:
-    """An opened corpus, read-only. name: for people; sha256: hash of the whole text; option: for
-    messages; cut: the length in bytes at which documents were cut, or None.
+    """An opened corpus, read-only. name: for people; option: for messages; sha256: hash of the
+    whole text; cut: the length in bytes at which documents were cut, or None.
     """
 
-    def __init__(
-        self,
-        name: str,
-        option: str,
-        sha256: str,
-        maps: dict[str, tokens.Stream],
-        cut: int | None = None,
-    ):
-        self.name, self.option, self.sha256, self._maps = name, option, sha256, maps
-        self.cut = cut
+    name: str
+    option: str
+    sha256: str
+    maps: dict[str, tokens.Stream]
+    cut: int | None = None
 
     def stream(self, split: str) -> np.ndarray:
         """Returns all tokens of "train" or "validation", (N,) unsigned, documents one after the
         other without BOS.
         """
-        return self._maps[split].tokens
+        return self.maps[split].tokens
 
     def documents(self, split: str, at_least: int = 0) -> list[np.ndarray]:
         """Returns the documents of a split with `at_least` tokens or more, views of the map, in a
         fixed order.
         """
-        return [self._maps[split].tokens[a:b] for a, b in self._places(split, at_least)]
+        return [self.maps[split].tokens[a:b] for a, b in self._places(split, at_least)]
 
     def sizes(self, split: str, at_least: int = 0) -> list[np.ndarray]:
         """Returns the bytes of text behind each token of the same documents."""
-        sizes = self._maps[split].sizes
+        sizes = self.maps[split].sizes
         return [
             np.broadcast_to(np.uint8(1), b - a) if sizes is None else sizes[a:b]
             for a, b in self._places(split, at_least)
         ]
 
     def _places(self, split: str, at_least: int) -> list[tuple[int, int]]:
-        return [
-            (a, b) for a, b in pairwise(self._maps[split].offsets.tolist()) if b - a >= at_least
-        ]
+        ends = pairwise(self.maps[split].offsets.tolist())
+        return [(a, b) for a, b in ends if b - a >= at_least]
 
     def check(self, split: str, at_least: int) -> None:
         """Raises UserError if the split has fewer tokens than one window needs."""
@@ -169,10 +164,7 @@ class Source(ABC):
                 raise UserError(
                     self.option,
                     problem=f"no document is in the {split} split",
-                    remedy=(
-                        "give more documents (data.corpus.document_tokens cuts a long file into "
-                        "several)"
-                    ),
+                    remedy="give more documents, or cut long ones with data.corpus.document_tokens",
                 )
         return corpus
 
@@ -198,6 +190,5 @@ def cut(name: str, text: bytes, size: int) -> Iterator[tuple[str, bytes]]:
     if len(text) <= size:
         yield name, text
     else:
-        yield from (
-            (f"{name}#{i}", text[at : at + size]) for i, at in enumerate(range(0, len(text), size))
-        )
+        for i, at in enumerate(range(0, len(text), size)):
+            yield f"{name}#{i}", text[at : at + size]

@@ -108,15 +108,10 @@ class Files(Source):
         by name.
         """
         path = Path(os.path.expanduser(self.path))
-        if (
-            any(len(os.fsencode(part)) > 255 for part in path.parts)
-            or len(os.fsencode(path)) > 4095
-        ):
+        if max(map(len, path.parts), default=0) > 255 or len(str(path)) > 4095:
+            problem = "the name is longer than a file system allows"
             raise UserError(
-                "data.corpus.path",
-                f"{self.path:.60}...",
-                "the name is longer than a file system allows",
-                "give a shorter name, or a pattern",
+                "data.corpus.path", f"{self.path:.60}...", problem, "give a shorter one"
             )
         if path.is_file():
             root, found = path.parent, [path]

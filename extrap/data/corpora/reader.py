@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from extrap.utils.errors import UserError
-from extrap.utils.untrusted import check_nesting, check_size, is_packed, opened
+from extrap.utils.untrusted import check_size, is_packed, lines, opened
 
 TABLES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".parquet": "parquet"}
 PATH = "data.corpus.path"
 UTF8 = "utf-8-sig"  # a mark of the byte order at the head of a file is no text
-BROKEN = (OSError, EOFError, ValueError, zlib.error)  # unpacking, decoding and parsing
+BROKEN = (OSError, EOFError, ValueError, RecursionError, zlib.error)
+"""Errors of unpacking, decoding and parsing."""
 SETTLED = 2.0  # seconds; the coarsest file times in use
 
 
@@ -87,18 +88,16 @@ def json_rows(path: Path, option: str = PATH) -> Iterator[tuple[str, Any]]:
     and then rewrites or rejects later values of another type.
     """
     number, first = 1, True
-    check_nesting(path, option)
     try:
-        with TextIOWrapper(opened(path), encoding=UTF8) as lines:
-            for number, line in enumerate(lines, 1):
-                if first and line.lstrip().startswith("["):
-                    check_size(path, option)  # it is held whole
-                    rows = enumerate(_parsed(line + lines.read()), 1)
-                    yield from ((f"{path}:{i}", row) for i, row in rows)
-                    return
-                if line.strip():
-                    yield f"{path}:{number}", _parsed(line)
-                    first = False
+        for number, line in enumerate(rest := lines(path, option, UTF8), 1):
+            if first and line.lstrip().startswith("["):
+                check_size(path, option)  # it is held whole
+                rows = enumerate(_parsed(line + "".join(rest)), 1)
+                yield from ((f"{path}:{i}", row) for i, row in rows)
+                return
+            if line.strip():
+                yield f"{path}:{number}", _parsed(line)
+                first = False
     except BROKEN as error:
         raise unreadable(f"{path}:{number}", "json", error, option) from None
 
@@ -114,7 +113,7 @@ def unreadable(place: object, kind: str, error: Exception, option: str = PATH) -
     return UserError(option, place, f"extrap cannot read this as {kind} ({line(error)})", advice)
 
 
-def line(error: Exception) -> str:
+def line(error: BaseException) -> str:
     """Returns the first line of an exception's text."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 

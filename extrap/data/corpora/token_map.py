@@ -17,11 +17,10 @@ import shutil
 import struct
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from filelock import lock_descriptor
@@ -32,14 +31,8 @@ from extrap.utils import files as atomic
 SPLITS = ("train", "validation")
 ABOUT = "about.json"
 
-FORMAT = 4
-"""Of about.json. Maps of another are built again; the others had hashes of their files."""
-
-DAMAGED = (OSError, ValueError, LookupError, TypeError, RecursionError)
-"""Errors of reading a map that is missing or damaged."""
-
-LEFT = 86400.0
-"""Seconds after which a map that nobody has finished is a leftover."""
+FORMAT = 4  # of about.json; extrap builds maps of another format again
+LEFT = 86400.0  # seconds after which a map that nobody has finished is a leftover
 
 
 @dataclass(frozen=True)
@@ -66,8 +59,12 @@ def write(cache: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder 
     folder.chmod(0o755)
     try:
         sha256 = _fill(folder, documents, encoder)
+        (folder / ABOUT).write_text(json.dumps(_about(folder, sha256, encoder)))
         _publish(folder, cache, sha256, encoder)
         return sha256
+    except OSError as error:
+        error.filename = error.filename or str(folder)  # what a full disk says has no name
+        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -76,7 +73,7 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
     digest, offsets = hashlib.sha256(encoder.name.encode()), {split: [0] for split in SPLITS}
     with ExitStack() as stack:
         files, sizes = (
-            {split: stack.enter_context(_settled(folder / f"{split}.{kind}")) for split in SPLITS}
+            {split: stack.enter_context(open(folder / f"{split}.{kind}", "xb")) for split in SPLITS}
             for kind in ("bin", "sizes")
         )
         for split, text in documents:
@@ -88,12 +85,8 @@ def _fill(folder: Path, documents: Iterable[tuple[str, bytes]], encoder: Encoder
                 sizes[split].write(behind.astype("<u4").tobytes())
             offsets[split].append(offsets[split][-1] + len(ids))
     for split in SPLITS:
-        with _settled(folder / f"{split}.offsets") as file:
-            file.write(np.array(offsets[split], "<i8").tobytes())
-    sha256 = digest.hexdigest()
-    with _settled(folder / ABOUT) as file:
-        file.write(json.dumps(_about(folder, sha256, encoder)).encode())
-    return sha256
+        (folder / f"{split}.offsets").write_bytes(np.array(offsets[split], "<i8").tobytes())
+    return digest.hexdigest()
 
 
 def _about(folder: Path, sha256: str, encoder: Encoder) -> dict:
@@ -120,7 +113,7 @@ def read(cache: Path, sha256: str, encoder: Encoder = BYTES) -> dict[str, Stream
         if json.loads((folder / ABOUT).read_text()) != _about(folder, sha256, encoder):
             raise ValueError("another map, or changed")
         return {split: _map(folder, split, encoder) for split in SPLITS}
-    except DAMAGED:
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing or damaged
         return None
 
 
@@ -134,25 +127,13 @@ def _map(folder: Path, split: str, encoder: Encoder) -> Stream:
     return Stream(array("bin", encoder.dtype), np.array(array("offsets", "<i8")), sizes)
 
 
-@contextmanager
-def _settled(path: Path) -> Iterator[BinaryIO]:
-    """A new file, on disk when closed: the rename of its folder must not reach the disk before its
-    bytes do.
-    """
-    try:
-        with open(path, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        error.filename = error.filename or str(path)  # what a full disk says has no name
-        raise
-
-
 def _publish(folder: Path, cache: Path, sha256: str, encoder: Encoder) -> None:
-    """Renames a whole map to its name, one process at a time. A damaged map of that name makes
-    way.
+    """Renames a whole map to its name, one process at a time: its bytes reach the disk before its
+    name does. A damaged map of that name makes way.
     """
+    for path in folder.iterdir():
+        with open(path, "rb") as file:
+            os.fsync(file.fileno())
     atomic.sync_folder(folder)
     target, damaged = cache / sha256, folder.with_name(folder.name + "-damaged")
     handle = os.open(cache, os.O_RDONLY | os.O_DIRECTORY)
@@ -175,4 +156,4 @@ def remove_left(cache: Path) -> None:
             newest = max(path.stat().st_mtime for path in (left, *left.iterdir()))
             if time.time() - newest > LEFT:
                 shutil.rmtree(left, ignore_errors=True)
-    atomic.sweep_old(cache / "index", ".*.tmp")
+    atomic.sweep(cache / "index", ".*.tmp", atomic.HOUR)

@@ -1,18 +1,42 @@
 """Questions about one record of a context, whatever the form of context, record and answer."""
 
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from extrap.data.context import Context
-from extrap.data.trials.checksum import checksum
 from extrap.data.vocabulary import RecordLayout, Vocabulary
+from extrap.utils.errors import UserError
 
 DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The numbered trials of one length, in all that their draws follow from. stream (N,): tokens
+    of running text; items: the numbers; no trial depends on the others.
+    """
+
+    vocabulary: Vocabulary
+    stream: np.ndarray
+    length: int
+    items: Sequence[int]
+    seed: int = 0
+
+    def shorter(self, tokens: int) -> Self:
+        """Returns the same trials with so many tokens less."""
+        return replace(self, length=self.length - tokens)
+
+    def contexts(self, *code: int) -> Iterator[Context]:
+        """Yields the context of each trial; code: keeps the draws of test sets apart."""
+        for i in self.items:
+            rng = np.random.default_rng((self.seed, *code, i))
+            yield Context(rng, self.vocabulary, self.stream, self.length)
 
 
 @dataclass(frozen=True)
@@ -82,20 +106,9 @@ class Form(ABC):
         records and the filler, token for token.
         """
 
-    def questions(
-        self,
-        vocabulary: Vocabulary,
-        stream: np.ndarray,
-        seed: int,
-        length: int,
-        depth: float,
-        items: Iterable[int],
-    ) -> Questions:
-        """Returns the questions numbered `items` at a length and a depth: a pure function of the
-        arguments, each question independent of the other numbers.
-        """
-        rngs = (np.random.default_rng((seed, self.code, length, i)) for i in items)
-        made = [self.question(Context(rng, vocabulary, stream, length), depth) for rng in rngs]
+    def questions(self, trials: Trials, depth: float) -> Questions:
+        """Returns the questions of these trials at a depth: a pure function of the arguments."""
+        made = [self.question(each, depth) for each in trials.contexts(self.code, trials.length)]
         tokens, answers, values, *places = zip(*made, strict=True)
         index, distance, tail = (each[0] if len({*each}) == 1 else fmean(each) for each in places)
         return Questions(
@@ -113,6 +126,20 @@ class Form(ABC):
     def chance(self, vocabulary: Vocabulary) -> float:
         """Returns the accuracy of naming a random answer."""
         return 1 / vocabulary.values
+
+
+def checksum(*drawn: np.ndarray) -> int:
+    """Returns the CRC-32 of arrays of whole numbers, the same on every machine. Scores of two
+    models are paired only where the checksums of their questions are the same.
+    """
+    return zlib.crc32(b"".join(np.ascontiguousarray(array, "<i8").tobytes() for array in drawn))
+
+
+def check_records(option: str, length: int, records: int, fewest: int = 2) -> None:
+    """Raises UserError if a context holds fewer than so many records next to its question."""
+    if records < fewest:
+        problem = f"{length} tokens hold a question and {max(0, records)} of {fewest} records"
+        raise UserError(option, problem=problem, remedy="give longer lengths")
 
 
 def guess(records: int, values: int) -> float:

@@ -41,14 +41,10 @@ class InTurns(Form):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         if self.records(length) < 1:
-            raise UserError(
-                option,
-                problem=(
-                    f"beside the {self.turns.extra} tokens of the chat template, {length} "
-                    "tokens hold no record"
-                ),
-                remedy="give larger multiples, or model.chat=false",
-            )
+            turns = f"the {self.turns.extra} tokens of the chat template"
+            problem = f"{length} tokens hold no record beside {turns}"
+            remedy = "give larger multiples, or model.chat=false"
+            raise UserError(option, problem=problem, remedy=remedy)
         self.form.check(option, vocabulary, length - self.turns.extra)
 
     def question(self, context: Context, depth: float) -> OneQuestion:

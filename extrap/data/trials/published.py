@@ -30,9 +30,7 @@ def read(option: str, path: str, at_most: int) -> list[Example]:
             examples.append(_example(row))
         except (TypeError, LookupError, ValueError):
             raise UserError(
-                option,
-                place,
-                f"expected {LINE}, every key once, the asked record among them",
+                option, place, f"expected {LINE}, every key once, the asked record among them"
             ) from None
         if len(examples[-1].values) != (first := len(examples[0].values)):
             raise UserError(

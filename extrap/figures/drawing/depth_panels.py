@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from extrap.figures.drawing.axes import DOTS, QUIET, spread_note
+from extrap.figures.drawing.axes import DOTS, SHARE, level, spread_note
 from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
 from extrap.figures.drawing.layout import leftmost, panels, titled
-from extrap.figures.drawing.length_panels import SHARE, with_ends
+from extrap.figures.drawing.length_panels import with_ends
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
@@ -114,8 +114,6 @@ def _guesses(panel, lengths, guesses, protocol: str) -> None:
     for metric, line in GUESSES.items():
         found = guesses[metric]
         here = found["length"].isna() | found["length"].isin(lengths)
-        for value in sorted(
-            found.loc[here & found["protocol"].isin(("", protocol)), "value"].unique()
-        ):
-            dots = {"color": QUIET, "linestyle": line, "linewidth": 0.9, "zorder": 1.5}
-            panel.axhline(value, label=metric, **dots)
+        here &= found["protocol"].isin(("", protocol))
+        for value in sorted(found.loc[here, "value"].unique()):
+            level(panel, value, metric, line)

@@ -10,6 +10,7 @@ from weakref import WeakSet
 import numpy as np
 from matplotlib.figure import Figure
 
+from extrap.figures.drawing.ends import label_height, label_room
 from extrap.figures.drawing.page import WIDTH
 from extrap.utils.errors import UserError
 
@@ -23,24 +24,30 @@ def panels(
     grid: tuple[int, int],
     size: tuple[float, float],
     *,
-    right,
-    gap,
+    labels=(),
+    each=False,
+    right=0.0,
+    gap=0.0,
     between=0.5,
     left=0.62,
     top=0.66,
     least=NARROWEST,
 ):
-    """(Figure, Axes (rows, columns)): a grid of panels, in inches.
+    """Returns a Figure and its Axes (rows, columns), a grid of panels in inches.
 
     Args:
         grid: rows and columns of panels; a fitted figure may put a row into several.
         size: width and height of a panel.
+        labels: names that `label_ends` writes beside the last column, or beside each one.
         right, left, top: margins; gap: between columns; between: rows.
         least: width below which a panel cannot be drawn.
     Raises:
         UserError: where not one panel fits into the width.
     """
     (rows, columns), (width, height), bottom = grid, size, 0.72
+    if labels:
+        room, height = label_room(labels), label_height(len(labels), height)
+        right, gap = right + room, gap + room * each
     across = columns
     page = WIDTH.get()
     if page and left + columns * width + (columns - 1) * gap + right > page:
@@ -65,7 +72,7 @@ def panels(
 
 
 def _fitting(columns: int, width: float, room: float, gap: float, least: float):
-    """(panels in a row, their width): as many as fit, of the rows that leave the fewest gaps."""
+    """Returns (panels in a row, their width): as many as fit, with the fewest gaps."""
     fitting = [n for n in range(1, columns + 1) if (room - (n - 1) * gap) / n >= least]
     if not fitting:
         raise UserError(
@@ -79,7 +86,7 @@ def _fitting(columns: int, width: float, room: float, gap: float, least: float):
 
 
 def leftmost(panel) -> bool:
-    """Whether no panel of its figure stands further left."""
+    """True if no panel of its figure stands further left."""
     return panel.get_position().x0 <= min(one.get_position().x0 for one in panel.figure.axes) + 1e-9
 
 
@@ -90,7 +97,7 @@ def titled(panel) -> bool:
 
 
 def lowest(panel) -> bool:
-    """Whether no panel of its figure stands below it."""
+    """True if no panel of its figure stands below it."""
     own = panel.get_position()
     return not any(
         abs(box.x0 - own.x0) < 1e-9 and box.y0 < own.y0 - 1e-9
@@ -99,7 +106,7 @@ def lowest(panel) -> bool:
 
 
 def wrapped(count: int, across: int, size: tuple[float, float], **margins):
-    """(Figure, [Axes]): so many panels, at most `across` in a row; `margins` as in `panels`."""
+    """Returns a Figure and `count` Axes, at most `across` in a row; `margins` as in `panels`."""
     across = min(across, count)
     figure, axes = panels((-(-count // across), across), size, **margins)
     for spare in axes.flat[count:]:

@@ -8,16 +8,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from extrap.figures.drawing.axes import length_axis, level, mark_training, perplexity_axis
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
+from extrap.figures.drawing.axes import (
+    SHARE,
+    length_axis,
+    level,
+    mark_training,
+    perplexity_axis,
+)
+from extrap.figures.drawing.ends import End, label_ends
 from extrap.figures.drawing.layout import panels
 from extrap.figures.drawing.lines import curve
 from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import series
 
-SHARE = (-0.03, 1.05)
-"""Limits of an axis of accuracies."""
+MANY = 8
+"""Series above which intervals are faint: they cover each other."""
+BEYOND = 3
+"""Times the greatest perplexity at the end of a line to which an axis goes; intervals go on."""
 
 
 def with_ends(found) -> list[str]:
@@ -41,9 +49,8 @@ def length_figure(
     also: Callable | None = None,
     style: Callable = style_of,
     names: Callable = with_ends,
-    **stroke,
 ):
-    """A figure of one row of panels, for each protocol in `titles` that rows hold.
+    """Returns a figure of one row of panels, one for each protocol in `titles` that rows hold.
 
     Args:
         titles: {protocol: the title of its panel}.
@@ -56,11 +63,11 @@ def length_figure(
     """
     shown = [protocol for protocol in titles if protocol in set(rows["protocol"])]
     found = series(rows[rows["protocol"].isin(shown)])
-    trained, (width, least) = sorted(rows["train_length"].unique()), size
-    room, height = label_room(names(found)), label_height(len(found), least)
-    stroke |= {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
-    space = gap + room * each
-    figure, axes = panels((1, len(shown)), (width, height), right=room, gap=space, top=0.86)
+    trained = sorted(rows["train_length"].unique())
+    stroke = {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
+    stroke |= {"band": 0.05} if len(found) > MANY else {}
+    space = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
+    figure, axes = panels((1, len(shown)), size, **space)
     ends: dict[str, list[End]] = {}
     for panel, protocol in zip(axes[0], shown, strict=True):
         parts = [(s, s.rows[s.rows["protocol"] == protocol]) for s in found]
@@ -76,7 +83,9 @@ def length_figure(
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
     if perplexity:  # one scale, so that panels can be compared
+        highest = max((end.y for part in ends.values() for end in part), default=1.0)
         limits = min(p.get_ylim()[0] for p in axes[0]), max(p.get_ylim()[1] for p in axes[0])
+        limits = limits[0], min(limits[1], BEYOND * highest)
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)
@@ -90,7 +99,7 @@ def length_figure(
 
 
 def _all(ends: list[list[End]]) -> list[End]:
-    """The ends of the last panel, and of lines that other panels alone show."""
+    """Returns the ends of the last panel, and of lines that only other panels show."""
     *before, last = ends
     seen = {end.label: end for part in reversed(before) for end in reversed(part)}
     away = [seen[name] for name in dict.fromkeys(end.label for part in before for end in part)]
@@ -99,7 +108,7 @@ def _all(ends: list[list[End]]) -> list[End]:
 
 
 def chance_lines(rows):
-    """Returns what draws the accuracy of a random answer, of its protocol, into a panel."""
+    """Returns a function that draws the accuracy of random answers to a protocol."""
 
     def also(panel, protocol: str) -> None:
         for value in rows.loc[rows["protocol"] == protocol, "value"].unique():

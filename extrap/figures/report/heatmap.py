@@ -4,29 +4,17 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+
+from extrap.figures.drawing.palette import ink_on
 from extrap.figures.report.views import View
-
-RAMP = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
-"""Viridis at 0, .25, .5, .75 and 1: ordered for every eye and in grey."""
-
-EVEN = 0.179
-"""Luminance at which black and white letters have the same contrast."""
 
 
 def colour(share: float) -> tuple[str, str]:
-    """(background, ink) of a share from 0 to 1."""
-    at = min(max(share, 0.0), 1.0) * (len(RAMP) - 1)
-    k = min(int(at), len(RAMP) - 2)
-    mixed = [round(a + (at - k) * (b - a)) for a, b in zip(RAMP[k], RAMP[k + 1], strict=True)]
-    ink = "#000" if _luminance(mixed) > EVEN else "#fff"
-    return "#" + "".join(f"{channel:02x}" for channel in mixed), ink
-
-
-def _luminance(channels: Sequence[int]) -> float:
-    """Relative luminance of sRGB. Source: WCAG 2.2, w3.org/TR/WCAG22/#dfn-relative-luminance."""
-    shares = [c / 255 for c in channels]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in shares]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    """Returns (background, ink) of a share from 0 to 1: viridis is ordered in grey, too."""
+    back = to_hex(colormaps["viridis"](share))
+    return back, ink_on(back)
 
 
 def heatmap(views: Sequence[View], index: int, name: str) -> str:

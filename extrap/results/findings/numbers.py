@@ -15,13 +15,17 @@ columns of rows and fields of a statement (extrap.results.findings.statement), a
 take        effect (left out), low or high of its interval, exp: a perplexity, params: parameters
 count       a column: how many of its values have a mean (`take: low, high`: a least, a greatest
             number) above or below a bound, or any rows at all
-finding     the id of a statement: its effect, or its verdict where the braces hold one
+finding     the id of a statement: its effect; its verdict where the braces hold one, which it then
+            has to be, or `{verdict}`, which writes the one of today
 study       another study than that of the folder
 
 `{}` writes two decimals, `{:%}` per cent, any other format as Python has it; words in braces
 (`WORDS`) stay where the number lies within a tenth of them or .05, a count where it is that, else
 writing them is a mistake. A sentence names every scheme and extension that its entries select. The
 rest of a page holds no measured number: `unheld` finds decimals, per cents, shares and fractions.
+
+`running: true` marks a study that still runs: a sentence without its rows is left out and counted.
+Without it, missing rows are a mistake.
 """
 
 import re
@@ -42,6 +46,7 @@ FILE = "numbers.yaml"
 TAKES = {"effect": "effect", "low": "low", "high": "high", "exp": "effect"}
 COUNTED = {"low": "min", "high": "max"}
 OWN = {"take", "count", "study", "finding"}
+NO_LISTS = ("common", "names", "not_measured", "running")
 WORDS = {
     "none": 0, "a tenth": 0.1, "a quarter": 0.25, "a third": 1 / 3, "half": 0.5,
     "two thirds": 2 / 3, "three quarters": 0.75, "nine tenths": 0.9,
@@ -61,6 +66,10 @@ NO_PROSE = re.compile(
 Rows = Callable[[str], pd.DataFrame]
 
 
+class Missing(UserError):
+    """The error about a sentence whose rows are not there."""
+
+
 def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Finding]) -> str:
     """Returns a page with its generated sentences as rows have them today.
 
@@ -73,9 +82,18 @@ def filled(text: str, folder: Path, rows: Rows, judged: Callable[[str, str], Fin
     """
     given = parsed(folder / FILE) if (folder / FILE).is_file() else {}
     for name, entries in given.items():
-        if name in ("common", "not_measured") or f"<!-- /{name} -->" not in text:
+        if name in NO_LISTS or f"<!-- /{name} -->" not in text:
             continue
-        lines = [_sentence(one, given.get("common", {}), folder, rows, judged) for one in entries]
+        lines = []
+        for one in entries:
+            try:
+                lines.append(_sentence(one, given.get("common", {}), folder, rows, judged))
+            except Missing:
+                if not given.get("running"):
+                    raise
+        if waiting := len(entries) - len(lines):
+            of = f": {waiting} of {len(entries)} findings" * (len(entries) > 1)
+            lines.append(f"Not measured yet{of}.")
         first = "**Answer:** " if name == "answer" else "- "
         text = markdown.between(text, name, "\n".join(first + line for line in lines))
     return text
@@ -120,6 +138,8 @@ def _plain(text: str) -> str:
 def _written(place: str, entry: dict, folder: Path, rows: Rows, judged, where: str) -> str:
     study = entry.get("study", folder.name)
     finding = judged(study, entry["finding"]) if "finding" in entry else None
+    if finding and place == "verdict" and finding.verdict != "not measured":
+        return finding.verdict
     if finding and place in VERDICTS:
         if finding.verdict != place:
             raise UserError(where, problem=f"{entry['finding']}: {finding.verdict}, not {place}")
@@ -133,12 +153,10 @@ def _written(place: str, entry: dict, folder: Path, rows: Rows, judged, where: s
     if place == ":%":
         return f"{100 * value:.0f} %"
     try:
-        text = format(value, place[1:] or ".2f")
+        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, place[1:] or ".2f"))
     except ValueError:
-        raise UserError(
-            where, problem=f"{place}: no format, and no word that has a number"
-        ) from None
-    return re.sub(r"^([+-]?)0\.", r"\1.", text)
+        problem = f"{place}: no format, and no word that has a number"
+        raise UserError(where, problem=problem) from None
 
 
 def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
@@ -146,7 +164,7 @@ def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:
     columns = {name: entry[name] for name in {*entry} - FIELDS - OWN}
     take = entry.get("take", "effect")
     if take == "params":
-        return float(selected(rows, columns)["size"].max())
+        return _known(float(selected(rows, columns)["size"].max()), entry, "no rows", where)
     if "count" in entry:
         kept = selected(rows, columns).groupby(entry["count"])["value"]
         values = kept.agg(COUNTED.get(take, "mean"))
@@ -160,7 +178,11 @@ def _taken(entry: dict, finding: Finding, where: str) -> float:
     take = entry.get("take", "effect")
     if take not in TAKES:
         raise UserError(where, problem=f"take={take}: one of {', '.join(TAKES)}")
-    value = getattr(finding, TAKES[take])
-    if np.isnan(value):
-        raise UserError(where, problem=f"{entry}: {finding.reason or 'no number'}")
+    value = _known(getattr(finding, TAKES[take]), entry, finding.reason, where)
     return float(np.exp(value)) if take == "exp" else float(value)
+
+
+def _known(value: float, entry: dict, reason: str, where: str) -> float:
+    if np.isnan(value):
+        raise Missing(where, problem=f"{entry}: {reason or 'no number'}")
+    return value

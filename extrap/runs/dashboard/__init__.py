@@ -1,62 +1,103 @@
-"""Weights & Biases is a view of the rows: written, never read. Offline unless asked, never asking
-anything itself.
+"""Dashboards show a study and stop nothing: extrap writes to them and never reads from them.
 
-One W&B run per (study, run, extension), grouped by study. What is in it:
-extrap/runs/dashboard/view.py.
+W&B has one page per (study, run, extension), grouped by study, offline by default; its content:
+extrap/runs/dashboard/view.py. Lightning's own loggers have the training curves alone.
 """
 
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 from extrap.runs.dashboard import library, view
-from extrap.runs.dashboard.online import obstacle
+from extrap.runs.dashboard.library import reason
 from extrap.runs.dashboard.page import BEST, Page, trained
-from extrap.runs.dashboard.reason import reason
 
 Mode = Literal["offline", "online"]
 
 UPLOAD = 120.0
-"""Seconds that sending may go on when a run is over; what has not gone by then stays on the disk
-for `wandb sync`.
-"""
+"""Seconds that sending may take after a run; `wandb sync` sends the rest from the disk."""
 
 
-@runtime_checkable
-class Dashboard(Protocol):
-    def start(self, page: Page) -> None: ...
+class Dashboard:
+    """Shows nothing; the base of the others. A job calls the methods in this order."""
 
-    def lightning(self) -> Any: ...
-
-    def log(self, task: str, rows: Sequence[dict]) -> None: ...
-
-    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None: ...
-
-    def finish(self, code: int = 0) -> None: ...
-
-
-class NoDashboard:
-    """Shows nothing."""
-
-    def start(self, page: Page) -> None: ...
+    def start(self, page: Page) -> None:
+        """Opens a page."""
 
     def lightning(self) -> Any:
+        """Returns Lightning's logger of the training curve; False for none."""
         return False
 
-    def log(self, task: str, rows: Sequence[dict]) -> None: ...
+    def log(self, task: str, rows: Sequence[dict]) -> None:
+        """Shows the rows of one task."""
 
-    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None: ...
+    def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
+        """Shows figures of the rows in files. plugins: packages with figures of their own."""
 
-    def finish(self, code: int = 0) -> None: ...
+    def finish(self, code: int = 0) -> None:
+        """Closes the page. code: 0 unless the job failed."""
 
 
-class WandB:
+class ViewOnly:
+    """A dashboard until one of its methods fails; then one warning, and nothing more.
+
+    An unwritable folder, a project that the server rejects, no memory for an image: the
+    measurements go on.
+    """
+
+    def __init__(self, shown: Dashboard):
+        self.shown, self.failed = shown, False
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return self._guarded(getattr(self.shown, name))
+
+    def _guarded(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def guarded(*given: Any, **more: Any) -> Any:
+            if self.failed:
+                return None
+            try:
+                return call(*given, **more)
+            except Exception as error:  # libraries raise errors of any class
+                self.failed = True
+                warning = f"extrap: logger: {reason(error)}; going on without it"
+                print(f"{warning}, logger=none leaves it out", file=sys.stderr)
+
+        return guarded
+
+    def lightning(self) -> Any:
+        if logger := self._guarded(self.shown.lightning)():
+            logger.log_metrics = self._guarded(logger.log_metrics)
+        return logger or False
+
+
+class Curves(Dashboard):
+    """Training curves by Lightning's own loggers. kind: tensorboard writes what TensorBoard reads
+    (pip install tensorboard), csv writes metrics.csv; both in folder/<run>/version_<n>, a new one
+    when a run resumes.
+    """
+
+    def __init__(self, kind: Literal["tensorboard", "csv"], folder: str):
+        if not folder:
+            raise ValueError(f"folder={folder}: needs a name")
+        self.kind, self.folder = kind, folder
+
+    def start(self, page: Page) -> None:
+        self.run = page.run
+
+    def lightning(self) -> Any:
+        from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger
+
+        logger = CSVLogger if self.kind == "csv" else TensorBoardLogger
+        return logger(self.folder, name=self.run)
+
+
+class WandB(Dashboard):
     """mode: offline writes below ./wandb and needs neither key nor network; online gives up after
     `timeout` seconds and goes on offline with one warning. entity: the user or team that owns the
-    project; null: the one the key belongs to.
+    project; null: the owner of the key.
     """
 
     def __init__(
@@ -79,30 +120,23 @@ class WandB:
         return library.wandb()
 
     def start(self, page: Page, resume: str | None = "allow") -> None:
-        """Opens the page, or goes on with it. resume=None: what the server has of it is
-        replaced.
-        """
+        """Opens the page, or continues it. resume=None: replaces the page on the server."""
         if self.run is not None:
             return
         self._known = bool(page.trained)
-        why = obstacle(self.timeout) if self.mode == "online" else None
-        if why is None:
-            try:
-                self.run = self._init(page, resume)
-            except Exception as error:  # every way in which the server can refuse ends here
-                if self.mode == "offline":
-                    raise
-                why = reason(error)
-                # wandb's service holds on to the id of a page that it could not open
-                library.wandb().teardown()
-        if self.run is None:
+        try:
+            if self.mode == "online":
+                library.log_in()
+            self.run = self._init(page, resume)
+        except Exception as error:  # a server can refuse in any way
+            if self.mode == "offline":
+                raise
+            # wandb's service holds on to the id of a page that it could not open
+            library.wandb().teardown()
             self.mode = "offline"
             self.run = self._init(page, resume)
-            print(
-                f"extrap: logger.mode=online: {why}; going on offline, `wandb sync` sends the "
-                "run later",
-                file=sys.stderr,
-            )
+            why = f"extrap: logger.mode=online: {reason(error)}"
+            print(f"{why}; going on offline, `wandb sync` sends the run later", file=sys.stderr)
         for metric, axis in view.AXES.items():
             self.run.define_metric(metric, step_metric=axis)
         if page.best:
@@ -112,32 +146,21 @@ class WandB:
         wandb = library.wandb()
         if not {"HOME", "XDG_CACHE_HOME"} & os.environ.keys():  # its service keeps logs there
             os.environ["XDG_CACHE_HOME"] = str(Path.cwd() / "wandb" / ".cache")
-        patience = (
-            {"init_timeout": self.timeout} if self.mode == "online" else {}
-        )  # a server's; the disk has as long as it takes
         # Git is left alone, too: a .git/config in the working folder may name programs for it.
         quiet = wandb.Settings(
-            silent=True,
-            console="off",
-            quiet=True,
-            finish_timeout=UPLOAD,
-            disable_git=True,
+            silent=True, console="off", quiet=True, finish_timeout=UPLOAD, disable_git=True,
             use_dot_wandb=False,
-            **patience,
-        )
+        )  # fmt: skip
+        if self.mode == "online":
+            quiet.init_timeout = self.timeout
         if resume is None:  # a page made from rows says nothing about the machine that makes it
             quiet.x_disable_stats = quiet.x_disable_meta = True
             quiet.x_save_requirements = False
         where = {"mode": self.mode, "resume": resume, "dir": Path.cwd()}
         if "WANDB_SWEEP_ID" not in os.environ:  # an agent of W&B's own sweeps names the run itself
-            where |= {"project": self.project, "entity": self.entity, "id": page.kept_id()}
-        what = {
-            "name": page.name,
-            "group": page.study,
-            "job_type": page.job_type,
-            "tags": page.tags,
-            "config": page.config,
-        }
+            where |= {"project": self.project, "entity": self.entity, "id": page.id}
+        what = {"name": page.name, "group": page.study, "job_type": page.job_type,
+                "tags": page.tags, "config": page.config}  # fmt: skip
         return wandb.init(settings=quiet, **where, **what)
 
     def lightning(self) -> Any:
@@ -149,9 +172,8 @@ class WandB:
             name, version = "wandb", run.id
 
             def log_metrics(self, metrics: dict[str, float], step: int | None = None) -> None:
-                if (
-                    step is not None and step >= run.step
-                ):  # a resumed run repeats steps that the page has
+                # a resumed run repeats steps that the page has
+                if step is not None and step >= run.step:
                     run.log(metrics | {"train/step": step}, step=step, commit=True)
 
             def log_hyperparams(self, *args: Any, **kwargs: Any) -> None: ...
@@ -159,57 +181,45 @@ class WandB:
         return ToRun()
 
     def log(self, task: str, rows: Sequence[dict]) -> None:
-        """Rows of one task: history, tables, summary scalars."""
-        made = self.library()
+        """Shows the rows of one task as history, table and summary."""
         if not self._seen_training:
             for point in view.curve(rows):
                 if (step := int(point["train/step"])) >= self.run.step:
                     self.run.log(point, step=step, commit=True)
         for point in (*view.by_length(task, rows), *view.by_depth(task, rows)):
             self.run.log(point)
-        for name, (columns, data) in view.tables(task, rows).items():
-            self.run.log({name: made.Table(columns=columns, data=data)})
+        if data := view.table(rows):
+            self.table(f"table/{task}", view.COLUMNS, data)
         self.run.summary.update(view.summary(task, rows))
         if not self._known:
             passed = trained({task: view.passed(rows)})
             self.run.config.update(passed, allow_val_change=True)
 
     def table(self, name: str, columns: Sequence[str], data: Sequence[Sequence[Any]]) -> None:
-        """One table, on the page of a study."""
+        """Shows one table."""
         self.run.log({name: self.library().Table(columns=list(columns), data=list(data))})
 
     def draw(self, files: Sequence[Path], plugins: Sequence[str] = ()) -> None:
-        """Every figure that the rows in these files serve, as an image; plugins: packages with
-        figures of their own.
-        """
-        from extrap.results import rows
-
-        if self.run is not None:
-            frame = rows.frame(rows.records(file for file in files if file.exists()))
-            self.draw_rows(frame, plugins)
-
-    def draw_rows(self, frame: Any, plugins: Sequence[str] = ()) -> None:
-        """The same for rows as extrap.results.rows has them."""
+        """Shows every figure that has rows in these files as an image."""
         from PIL import Image
 
         from extrap import figures
+        from extrap.results import rows
 
-        made = self.library()
+        if self.run is None:  # the job had nothing left to measure
+            return
+        frame = rows.frame(rows.records(file for file in files if file.exists()))
         for name, figure in figures.available(plugins=plugins).items():
             if (drawn := figures.render(figure, frame, kinds=("png",))) is not None:
-                image = made.Image(
-                    Image.open(io.BytesIO(drawn["png"])), caption=figures.caption(figure)
-                )
-                self.run.log({f"figure/{name}": image})
+                image = Image.open(io.BytesIO(drawn["png"]))
+                shown = self.library().Image(image, caption=figures.caption(figure))
+                self.run.log({f"figure/{name}": shown})
 
     def page(self, text: str) -> None:
-        """A page of HTML as a panel, in a frame of its own."""
+        """Shows a page of HTML as a panel, in a frame of its own."""
         self.run.log({"report": self.library().Html(text, inject=False)})
 
     def finish(self, code: int = 0) -> None:
-        """Closes the page; the next job of this process opens its own. code: 0 unless the job
-        failed.
-        """
         if self.run is not None:
             self.run.finish(exit_code=code)
             self.run = None

@@ -6,6 +6,7 @@ files elsewhere (`x_sync_dir_suffix`). Read here: wandb 0.31, `Settings.read_sys
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +28,27 @@ def wandb() -> Any:
         )
     Settings.read_system_settings = read_system_settings
     return wandb
+
+
+def log_in() -> None:
+    """Finds the user's key. wandb itself would ask for one on a terminal. Raises ConnectionError
+    without a key and under WANDB_MODE.
+    """
+    if (mode := os.environ.get("WANDB_MODE", "online")) != "online":
+        raise ConnectionError(f"WANDB_MODE={mode} in the environment")
+    library = wandb()
+    library.setup(settings=library.Settings(silent=True))
+    if not library.login(prompt=False, verify=False):
+        raise ConnectionError("no W&B key on this machine (`wandb login` stores one)")
+
+
+def reason(error: BaseException) -> str:
+    """Returns the first line of an error of a library; for an invalid form the wrong field and the
+    problem.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    if re.match(r"\d+ validation errors? for ", lines[0]) and len(lines) > 2:
+        return f"{lines[1]}: {lines[2].partition(' [type=')[0]}"
+    return lines[0]

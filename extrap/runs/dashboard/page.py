@@ -1,16 +1,15 @@
-"""What W&B shows of a job besides its numbers: names, groups, tags, configuration."""
+"""The names, group, tags and configuration of a page of W&B."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from extrap.runs.folder import Named, fingerprint, read_json, write_json
+from extrap.runs.folder import fingerprint
 from extrap.runs.layout import DIRECT
 
 LONGEST_TAG, LONGEST_ID = 64, 64
 BEST = "series/"
-"""What begins the names of values that all pages of a series share."""
+"""Prefix of the values that all pages of a series share."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +37,9 @@ class Page:
 
     @property
     def id(self) -> str:
-        """The same whenever the same thing is shown, on whatever machine."""
+        """The same on every machine, so that a resumed run continues its page."""
         end = self.run[-(LONGEST_ID - 13) :]
         return f"{end}-{fingerprint([self.study, self.run, self.extension])}"
-
-    def kept_id(self) -> str:
-        """The id that stands beside the checkpoint, put there the first time: a resumed run goes on
-        with its page.
-        """
-        path, key = Named(self.run).folder / "wandb.json", f"{self.study}__{self.extension}"
-        kept = read_json(path)
-        if key not in kept and path.parent.is_dir():
-            with suppress(OSError):  # the folder of somebody else: the id is the same next time
-                write_json(path, kept | {key: self.id})
-        return str(kept.get(key, self.id))
 
     @property
     def name(self) -> str:
@@ -59,37 +47,23 @@ class Page:
 
     @property
     def tags(self) -> list[str]:
-        tags = [
-            self.scheme,
-            self.data,
-            *self.tasks,
-            f"L{self.train_length}",
-            *([] if self.extension == DIRECT else [self.extension]),
-        ]
+        extension = [] if self.extension == DIRECT else [self.extension]
+        tags = [self.scheme, self.data, *self.tasks, f"L{self.train_length}", *extension]
         return [tag[:LONGEST_TAG] for tag in dict.fromkeys(tags)]
 
     @property
     def config(self) -> dict[str, Any]:
         """Names at the top, to group by; everything else below `options`."""
-        names = {
-            "study": self.study,
-            "run": self.run,
-            "scheme": self.scheme,
-            "data": self.data,
-            "extension": self.extension,
+        names = "study", "run", "scheme", "data", "extension", "size", "seed", "train_length"
+        return {name: getattr(self, name) for name in names} | {
             "series": (self.series or self._in_full) if self.job_type == "run" else None,
-            "size": self.size,
-        }
-        return names | {
-            "seed": self.seed,
-            "train_length": self.train_length,
             "options": dict(self.options),
             **trained(self.trained),
         }
 
     @property
     def _in_full(self) -> str:
-        """A series that no other settings share, whatever else the study will hold."""
+        """The name of a series that stays unique whatever runs the study gains."""
         alike = self.run.removesuffix(f"-s{self.seed}")
         return alike if self.extension == DIRECT else f"{alike} + {self.extension}"
 

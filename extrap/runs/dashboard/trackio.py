@@ -39,7 +39,7 @@ class Run:
     """
 
     def __init__(self, trackio: Any, project: str, page: Page, resume: str | None):
-        self.id = page.kept_id()
+        self.id = page.id
         with redirect_stdout(io.StringIO()):
             if resume is None and (Path(os.environ["TRACKIO_DIR"]) / f"{project}.db").exists():
                 for run in trackio.Api().runs(project):

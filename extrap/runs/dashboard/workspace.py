@@ -4,10 +4,9 @@ Built from the rows, without network; `wandb_workspaces` (pip install 'extrap[da
 form.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from extrap.figures.report.views import SCORES
 from extrap.runs.dashboard import vega
 from extrap.runs.dashboard.lines import BELOW, PASSED, Lines
 from extrap.runs.dashboard.page import BEST, Page
@@ -21,22 +20,20 @@ COLUMNS = ("run:displayName", "config:size.value", "config:train_length.value")
 
 
 def modules() -> tuple[Any, Any]:
-    """(reports, workspaces) of wandb_workspaces. Raises UserError where the extra is missing."""
+    """Returns (reports, workspaces) of wandb_workspaces. Raises UserError without the extra."""
     try:
         import wandb_workspaces.reports.v2 as wr
         import wandb_workspaces.workspaces as ws
     except ImportError:
-        raise UserError(
-            "--workspace, --report",
-            problem="need wandb_workspaces",
-            remedy="pip install 'extrap[dashboard]'",
-        ) from None
+        remedy = "pip install 'extrap[dashboard]'"
+        problem = "need wandb_workspaces"
+        raise UserError("--workspace, --report", problem=problem, remedy=remedy) from None
     return wr, ws
 
 
 def build(study: str, project: str, entity: str, lines: Lines, pages: Sequence[Page]) -> Any:
-    """A wandb_workspaces.workspaces.Workspace of the pages of a study; nothing is sent. Raises
-    UserError where the extra is missing.
+    """Returns the Workspace of the pages of a study and sends nothing. Raises UserError without the
+    extra.
     """
     wr, ws = modules()
     sections = panels(lines, entity)
@@ -48,9 +45,7 @@ def build(study: str, project: str, entity: str, lines: Lines, pages: Sequence[P
         project=project,
         name=f"extrap {study}",
         sections=[
-            ws.Section(name=name, panels=some, is_open=True)
-            for name, some in sections.items()
-            if some
+            ws.Section(name=name, panels=own, is_open=True) for name, own in sections.items() if own
         ],
         settings=ws.WorkspaceSettings(max_runs=len(pages) + 1),
         runset_settings=ws.RunsetSettings(
@@ -74,37 +69,34 @@ def specification(built: Any) -> dict[str, Any]:
 
 
 def panels(lines: Lines, entity: str) -> dict[str, list[Any]]:
-    """Sections with their panels, for each part of a study: at most one panel per task and
-    protocol. Seeds below the gate of a task have sections of their own.
+    """Returns sections with their panels: one per task, protocol and metric, for each part of a
+    study. Seeds below the gate of a task have sections of their own.
     """
+    wr, _ = modules()
     sections: dict[str, list[Any]] = {}
-    names = {kind: vega.registered(kind) for kind in TITLES}
-    for title, words in _chosen(lines):
-        chart = f"{entity}/{names[words['kind']]}"
-        sections.setdefault(title, []).append(_panel(chart, words))
+    for words in _chosen(lines):
+        apart = [BELOW] * (words["gate"] == BELOW) + [words["part"]] * bool(words["part"])
+        panel = wr.CustomChart(
+            query={"summaryTable": {"tableKey": vega.TABLE}},
+            chart_name=f"{entity}/{vega.registered(words['kind'])}",
+            chart_fields=vega.fields(),
+            chart_strings=words,
+        )
+        sections.setdefault(", ".join([TITLES[words["kind"]], *apart]), []).append(panel)
     return sections
 
 
-def _chosen(lines: Lines) -> Iterator[tuple[str, dict[str, str]]]:
-    """(title of the section, words) of each panel."""
-    places: dict[tuple, set[str]] = {}
-    for line in lines.records():
-        place = tuple(line[name] for name in ("gate", "part", "kind", "task", "protocol"))
-        places.setdefault(place, set()).add(line["metric"])
-    order = [(PASSED, BELOW), list(dict.fromkeys(lines.parts.values())), list(TITLES)]
-    for place in sorted(
-        places, key=lambda p: [known.index(name) for known, name in zip(order, p, strict=False)]
-    ):
-        gate, part, kind, task, protocol = place
-        if kind == "effective" and (task, protocol) != (lines.place or ())[:2]:
-            continue
-        metrics = places[place]
-        metric = next((name for name in SCORES if name in metrics), min(metrics))
-        words = {"gate": gate, "part": part, "kind": kind, "task": task, "protocol": protocol}
-        words |= {"metric": metric, "title": f"{task} {protocol} {metric}"}
-        words["scale"] = "log" if metric == "perplexity" else "linear"
-        apart = [BELOW] * (gate == BELOW) + [part] * bool(part)
-        yield ", ".join([TITLES[kind], *apart]), vega.strings(**words)
+def _chosen(lines: Lines) -> list[dict[str, str]]:
+    """Returns the words of each panel, in the order of the sections."""
+    known = {"gate": (PASSED, BELOW), "part": [*lines.parts.values()], "kind": [*TITLES]}
+    places = dict.fromkeys(tuple(line[name] for name in vega.CHOSEN) for line in lines.records())
+    chosen = [
+        vega.strings(**words)
+        for words in (dict(zip(vega.CHOSEN, place, strict=True)) for place in places)
+        if words["kind"] != "effective"
+        or (words["task"], words["protocol"]) == (lines.place or ())[:2]
+    ]
+    return sorted(chosen, key=lambda words: [all_.index(words[by]) for by, all_ in known.items()])
 
 
 def training(lines: Lines) -> list[str]:
@@ -116,33 +108,18 @@ def training(lines: Lines) -> list[str]:
     return [f"train/{protocol}/nll" for protocol in sorted({p for own in losses for p in own})]
 
 
-def _panel(chart: str, words: Mapping[str, str]) -> Any:
-    wr, _ = modules()
-    return wr.CustomChart(
-        query={"summaryTable": {"tableKey": vega.TABLE}},
-        chart_name=chart,
-        chart_fields=vega.fields(),
-        chart_strings=dict(words),
-    )
-
-
 def _training(wr: Any, key: str, runs: int) -> Any:
-    """Training losses by step, which are those of a series in every seed, so that W&B's mean is
-    theirs.
+    """Returns the plot of a training loss by step. All seeds of a series have the same steps, so
+    that W&B's mean is theirs.
     """
     return wr.LinePlot(
-        title=key,
-        x=AXES["train/*"],
-        y=[key],
-        max_runs_to_show=max(runs, 1),
-        groupby=wr.Config("series"),
-        groupby_aggfunc="mean",
-        groupby_rangefunc="minmax",
-    )
+        title=key, x=AXES["train/*"], y=[key], max_runs_to_show=max(runs, 1),
+        groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
+    )  # fmt: skip
 
 
 def _baseline(pages: Sequence[Page]) -> str | None:
-    """The page that others are compared with: of NoPE, else of RoPE, else none."""
+    """Returns the page that others are compared with: of NoPE, else of RoPE, else none."""
     plain = [page for page in pages if page.extension == "direct"]
-    found = [page for scheme in ("nope", "rope") for page in plain if page.scheme == scheme]
-    return found[0].kept_id() if found else None
+    found = (page.id for scheme in ("nope", "rope") for page in plain if page.scheme == scheme)
+    return next(found, None)

@@ -1,5 +1,5 @@
-"""What is watched while a model trains: the curve, the state of the random numbers, the progress,
-the loss staying finite.
+"""Callbacks of a training: the curve and the progress, a loss that is not finite, the curriculum,
+the state of the random numbers.
 """
 
 import math
@@ -24,12 +24,12 @@ class Curve(L.Callback):
     `step` and `part/metric`.
 
     Points travel in the checkpoint, so the curve of a resumed run is that of an uninterrupted one.
-    Raises Diverged. seconds: time that went into the model, without what was lost with a process
-    that was killed.
+    Raises Diverged. seconds: time that went into the model, without the time that a killed process
+    lost. progress: takes (done, total, note) after every step.
     """
 
-    def __init__(self, every: int):
-        self.every = every
+    def __init__(self, every: int, progress: Callable[..., None] | None = None):
+        self.every, self.progress = every, progress
         self.points: list[dict[str, float]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._steps = 0  # in the sums; a resumed run may be logged more or less often
@@ -41,7 +41,7 @@ class Curve(L.Callback):
         return self._before + time.perf_counter() - self._began
 
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
-        """A page that a killed process left may lack what was trained before the checkpoint."""
+        """Logs the points before the checkpoint, which the page of a killed process may lack."""
         if trainer.logger is not None:
             for point in self.points:
                 trainer.logger.log_metrics(_scalars(point), int(point["step"]))
@@ -55,8 +55,15 @@ class Curve(L.Callback):
         for name, value in lit.measured.items():
             self._sums[name] = self._sums.get(name, 0) + value
         self._steps += 1
-        if trainer.global_step % self.every:
-            return
+        if trainer.global_step % self.every == 0:
+            self._add_point(trainer)
+        if self.progress is not None:
+            last = self.points[-1] if self.points else {}
+            shown = [name for name in ("text/nll", "retrieval/accuracy") if name in last]
+            note = " ".join(f"{name} {last[name]:.3f}" for name in shown)
+            self.progress(trainer.global_step, trainer.max_steps, note)
+
+    def _add_point(self, trainer: L.Trainer) -> None:
         point = {
             name: float(trainer.strategy.reduce(total, reduce_op="mean")) / self._steps
             for name, total in self._sums.items()
@@ -73,7 +80,7 @@ class Curve(L.Callback):
         self._clock, self._tokens = time.perf_counter(), 0
 
     def on_train_end(self, trainer: L.Trainer, lit: Lit) -> None:
-        """What no point of the curve has shown: the steps after the last one."""
+        """Checks the steps after the last point."""
         if not all(bool(torch.isfinite(x).all()) for x in self._sums.values()):
             raise Diverged(f"the loss is not finite at step {trainer.global_step}")
 
@@ -89,8 +96,8 @@ def _scalars(point: dict[str, float]) -> dict[str, float]:
 
 
 class BetweenUpdates(ModelCheckpoint):
-    """Saves between updates alone. Lightning does not remember across a resume that it saved this
-    step, and would save it again in the middle of the next one's accumulation.
+    """Saves between updates alone. After a resume, Lightning would save the same step again in the
+    middle of the next one's accumulation.
     """
 
     def on_train_batch_end(
@@ -102,8 +109,7 @@ class BetweenUpdates(ModelCheckpoint):
 
 class Schooling(L.Callback):
     """Moves the switches of the curriculum on after every step; their state travels in checkpoints.
-
-    Processes of one run decide alike, on the mean of their accuracies.
+    All processes of a run decide on the mean of their accuracies.
     """
 
     def __init__(self, switches: Switches):
@@ -128,9 +134,7 @@ class Schooling(L.Callback):
 
 
 class RandomState(L.Callback):
-    """torch's random numbers go on after a resume where they stood: Lightning does not
-    save them.
-    """
+    """Continues torch's random numbers after a resume: Lightning does not save them."""
 
     def __init__(self) -> None:
         self._saved: list[torch.Tensor] | None = None
@@ -146,21 +150,3 @@ class RandomState(L.Callback):
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._saved = [s.cpu() for s in state["rng"]]
-
-
-class Report(L.Callback):
-    """Tells `progress(done, total, note)` after every step."""
-
-    def __init__(self, progress: Callable[..., None], steps: int, curve: Curve):
-        self.progress, self.steps, self.curve = progress, steps, curve
-
-    def on_train_batch_end(
-        self, trainer: L.Trainer, lit: L.LightningModule, outputs: Any, batch: Any, batch_idx: int
-    ) -> None:
-        last = self.curve.points[-1] if self.curve.points else {}
-        note = " ".join(
-            f"{name} {value:.3f}"
-            for name, value in last.items()
-            if name in ("text/nll", "retrieval/accuracy")
-        )
-        self.progress(trainer.global_step, self.steps, note)

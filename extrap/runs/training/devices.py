@@ -5,20 +5,12 @@ Random numbers are the same in every process, so that a resumed run equals an un
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from torch import Tensor
 
 from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
 
-if TYPE_CHECKING:  # evaluation does without the seconds that the import takes
-    from lightning.pytorch.strategies import Strategy
-
 RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID")
-"""Variables of launchers (Lightning, torchrun, SLURM) with the index of a process; 0 or none is the
-first.
-"""
+"""Variables of launchers (Lightning, torchrun, SLURM) with the index of a process."""
 
 LAUNCHERS = ("WORLD_SIZE", "MASTER_ADDR", "SLURM_NTASKS", "GROUP_RANK")
 """Variables of launchers that start several processes."""
@@ -30,8 +22,8 @@ def first() -> bool:
 
 
 def settle(options: TrainerOptions) -> None:
-    """Removes the variables of launchers if the training has one process, which is the first also
-    inside an allocation of several tasks.
+    """Removes the variables of launchers if the training has one process, so that it is the first
+    also inside an allocation of several tasks.
     """
     if options.processes == 1:
         for name in (*RANKS, *LAUNCHERS):
@@ -55,11 +47,3 @@ def check(options: TrainerOptions, sizes: Mapping[str, int], sweep: bool) -> Non
             among = f"{n} processes" if times == 1 else f"{n} x {times} shares"
             problem, remedy = f"does not divide among {among}", f"give a multiple of {n * times}"
             raise UserError(f"data.{part}.size", size, problem, remedy)
-
-
-def weights(strategy: "Strategy") -> dict[str, Tensor]:
-    """Returns the whole weights of the model after training. Every process must call it."""
-    return {
-        name.removeprefix("model."): tensor
-        for name, tensor in strategy.lightning_module_state_dict().items()
-    }

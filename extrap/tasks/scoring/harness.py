@@ -17,6 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from extrap.data.trials.base import Trials
 from extrap.tasks.scoring.retrieval import SEED, Grid
 
 NEEDLE, PASSAGE = "values are words, not numbers of 7 digits", "one word, not a passage of a chat"
@@ -96,7 +97,7 @@ def cells(
     _, _, only, why = ALIASES.get(name, (name, {}, "", ""))
     forms = {p: form for p, form in task.written(words).items() if only in ("", p)}
     for (protocol, form), length, depth in product(forms.items(), lengths, task.depths):
-        made = form.questions(words, stream, SEED, length, depth, range(trials))
+        made = form.questions(Trials(words, stream, length, range(trials), SEED), depth)
         cell = f"{name}-{protocol}-{length}-d{round(100 * depth)}"
         where = {"task": name, "protocol": protocol, "length": length, "depth": depth, "seed": SEED}
         found = []

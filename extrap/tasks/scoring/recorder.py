@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from extrap.data.trials.checksum import checksum
+from extrap.data.trials.base import checksum
 from extrap.model.scheme import OutOfRange
 from extrap.results.stats.intervals import (
     bootstrap_mean,
@@ -93,39 +93,48 @@ class Recorder:
         for place, column in zip(at, values.T, strict=True):
             self.mean(metric, column, axis=axis, at=float(place), **more)
 
-    def per_token(self, metric: str, sums: np.ndarray, tokens: int) -> None:
-        """Records the mean over all tokens of sums (documents,), each over `tokens` scored tokens,
-        bootstrapped over documents.
+    def per_token(self, metric: str, sums: np.ndarray, tokens: int | np.ndarray) -> None:
+        """Records the mean over all tokens of sums (documents,), each over so many scored tokens,
+        bootstrapped over documents; its status is `diverged` if a sum is no finite number.
         """
-        over = np.full(len(sums), tokens)
-        self._ratio(metric, float(sums.sum() / over.sum()), sums, over, tokens)
+        over = np.broadcast_to(tokens, sums.shape)
+        self._ratio(metric, sums, over, int(over.sum()))
 
-    def loss(self, sums: np.ndarray, tokens: int, sizes: np.ndarray) -> None:
-        """Records nll (nats per token) and bits_per_byte = nats / ln 2 / bytes.
+    def loss(
+        self, sums: np.ndarray, tokens: int, sizes: np.ndarray, text: np.ndarray | None = None
+    ) -> None:
+        """Records nll (nats per token) and bits_per_byte = nats / ln 2 / bytes; with the scored
+        text (documents, tokens) their items as well.
 
         sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
         """
-        nll, over = float(sums.mean() / tokens), np.full(len(sums), tokens)
-        self._ratio("nll", nll, sums, over, tokens)
-        per = tokens * len(sums) / int(sizes.sum())  # exactly 1 where a token is a byte
-        self._ratio("bits_per_byte", nll * per / math.log(2), sums, sizes, tokens, math.log(2))
+        self.per_token("nll", sums, tokens)
+        self._ratio("bits_per_byte", sums, sizes, tokens * len(sums), math.log(2))
+        if text is not None:
+            self.documents({"nll_sum": sums}, tokens, text)
+
+    def documents(
+        self, sums: Mapping[str, np.ndarray], tokens: int | np.ndarray, *text: np.ndarray
+    ) -> None:
+        """Records items: sums {metric: (documents,)} and scored tokens of each document, and the
+        checksum of the text; nothing if a sum is no finite number.
+        """
+        if all(np.isfinite(each).all() for each in sums.values()):
+            self.drawn(*text)
+            for metric, each in sums.items():
+                self.scores(metric, each)
+            self.scores("tokens", np.broadcast_to(tokens, len(next(iter(sums.values())))))
 
     def _ratio(
-        self,
-        metric: str,
-        value: float,
-        sums: np.ndarray,
-        over: np.ndarray,
-        tokens: int,
-        unit: float = 1.0,
+        self, metric: str, sums: np.ndarray, over: np.ndarray, tokens: int, unit: float = 1.0
     ) -> None:
-        """Records a value with the interval of sum(sums) / sum(over) / unit."""
-        counts = {"n": len(sums), "tokens": tokens * len(sums)}
-        if np.isfinite(sums).all():
-            low, high = bootstrap_mean(sums, over)
-            self.value(metric, value, low=low / unit, high=high / unit, **counts)
-        else:
+        """Records sum(sums) / sum(over) / unit with its interval."""
+        value, counts = sums.sum() / over.sum() / unit, {"n": len(sums), "tokens": tokens}
+        if not np.isfinite(sums).all():
             self.value(metric, value, status="diverged", **counts)
+            return
+        low, high = bootstrap_mean(sums, over)
+        self.value(metric, value, low=low / unit, high=high / unit, **counts)
 
     def curve(self, correct: np.ndarray, depths: Sequence[float]) -> None:
         """Records the summaries of a curve over depth (intervals.depth_contrasts), bootstrapped

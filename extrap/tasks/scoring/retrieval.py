@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from extrap.data.trials.base import DEPTHS, Form, Questions
+from extrap.data.trials.base import DEPTHS, Form, Questions, Trials
 from extrap.data.trials.dialogue import in_turns
 from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import depth_contrasts
@@ -26,23 +26,15 @@ from extrap.utils.errors import UserError
 SEED = 0  # of the questions: the same for every run, so that runs can be compared trial by trial
 
 
-@dataclass(frozen=True)
-class Exam:
-    """A model and the material of its questions at one length; it counts the tokens read."""
+@dataclass(frozen=True, kw_only=True)
+class Exam(Trials):
+    """Trials and the model that reads them, the same trials for every run; it counts the tokens
+    read.
+    """
 
     model: Model
-    vocabulary: Vocabulary
-    stream: np.ndarray
-    length: int
-    trials: int
     batch_tokens: int
     counter: Counter
-
-    def questions(self, form: Any, depth: float = 0) -> Questions:
-        """Returns a question of every trial, the same for every run."""
-        return form.questions(
-            self.vocabulary, self.stream, SEED, self.length, depth, range(self.trials)
-        )
 
     def score(self, questions: Questions) -> dict[str, np.ndarray]:
         """Returns {metric: (trials,) bool}. accuracy: all tokens of the answer are the most likely
@@ -80,9 +72,15 @@ class Exam:
             "format": (full[:, None, -width:] == questions.values).all(2).any(1),
         }
 
-    def read(self, tokens: np.ndarray, last: int) -> Iterator[torch.Tensor]:
-        """Yields the logits (B, last, vocab) at the end of each of these tokens (n, T)."""
-        return (texts[0] for texts in self.read_alike([tokens], last))
+    def named(self, tokens: np.ndarray, last: int, ids: Sequence[int], most: int = 1) -> np.ndarray:
+        """Returns the most likely ids after each of the last tokens of (n, T), of all and of these:
+        (2, n, last, most).
+        """
+        found = []
+        for (logits,) in self.read_alike([tokens], last):
+            each = logits.topk(most, -1).indices, best_of(logits, ids, most)
+            found.append(torch.stack(each).cpu().numpy())
+        return np.concatenate(found, 1)
 
     @torch.no_grad()
     def read_alike(self, several: Sequence[np.ndarray], last: int) -> Iterator[torch.Tensor]:
@@ -167,12 +165,19 @@ class Retrieval(AtLengths):
             for length in lengths:
                 form.check(f"task.{self.name}", vocabulary, length)
 
+    def exam(
+        self, model: Model, counter: Counter, vocabulary: Vocabulary, stream: np.ndarray, n: int
+    ) -> Exam:
+        """Returns the trials of a length, for a model."""
+        of, read = (vocabulary, stream, n, range(self.trials), SEED), self.batch_tokens
+        return Exam(*of, model=model, batch_tokens=read, counter=counter)
+
     def plan(self, model: Model, corpus, vocabulary: Vocabulary, train_length: int) -> list[Cell]:
         """Returns the cells of every length and protocol."""
         stream = corpus.stream("validation")
 
         def measure(n: int, protocol: str, form: Any, cells: Recorder, counter: Counter) -> None:
-            exam = Exam(model, vocabulary, stream, n, self.trials, self.batch_tokens, counter)
+            exam = self.exam(model, counter, vocabulary, stream, n)
             if (guess := self.guess(form, vocabulary, n)) is not None:
                 cells.value("guess", guess)
             correct = self.measure(cells, form, exam)
@@ -234,7 +239,7 @@ class Grid(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def measure(self, cells: Recorder, form: Form, exam: Exam) -> np.ndarray:
-        return curve(cells, self.depths, partial(exam.questions, form), exam.scores)
+        return curve(cells, self.depths, partial(form.questions, exam), exam.scores)
 
 
 def curve(

@@ -79,7 +79,12 @@ class Losses:
     def report(self, cell: Recorder, losses: np.ndarray, places: np.ndarray) -> None:
         """Records losses (documents, tokens) of the tokens at these places."""
         sizes, text = self.sizes[:, places].sum(1), self.text[:, places]
-        report_losses(cell, losses.sum(1), len(places), sizes, text)
+        cell.loss(losses.sum(1), len(places), sizes, text)
+
+
+def inputs(targets: torch.Tensor, bos: int) -> torch.Tensor:
+    """Returns the tokens (B, T) that a model reads to predict these."""
+    return torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +114,11 @@ class TextLoss(AtLengths):
         if found < self.documents:
             advice = "give more text, or ask for fewer or shorter ones"
             if corpus.cut is not None and corpus.cut < end:
-                advice = (
-                    f"raise data.corpus.document_tokens={corpus.cut}, which cuts longer ones, or "
-                    "ask for shorter ones"
-                )
+                advice = f"raise data.corpus.document_tokens={corpus.cut}, or ask for shorter ones"
+            why = f"{why} of task.{self.name}.multiples"
+            problem = f"{found} validation documents have {end} tokens or more, {why}"
+            asked = f"task.{self.name}.documents={self.documents} are wanted"
+            raise UserError(corpus.option, problem=problem, remedy=f"{asked}: {advice}")
             raise UserError(
                 corpus.option,
                 problem=(
@@ -182,8 +188,7 @@ class WindowLoss(TextLoss):
             for rows in batches(len(stop), w.width, self.batch_tokens):
                 slots = stop[rows, None] - w.width + np.arange(w.width)
                 targets = torch.from_numpy(text[document[rows, None], slots])
-                tokens = torch.cat([torch.full_like(targets[:, :1], bos), targets[:, :-1]], 1)
-                read = losses_of(model, tokens, targets[:, w.width - w.scored :])
+                read = losses_of(model, inputs(targets, bos), targets[:, w.width - w.scored :])
                 losses.reshape(-1, w.scored)[rows] = read.cpu().double().numpy()
                 counter(targets.numel())
             found |= {(w.width, end): losses[:, i] for i, end in enumerate(w.ends)}
@@ -208,31 +213,3 @@ class LastHalf(WindowLoss):
     def plans(self, train_length: int) -> dict[Any, Plan]:
         contexts = self.contexts(train_length)
         return {c: {"full": [TextWindows(c, contexts[0], (contexts[-1],))]} for c in contexts}
-
-    def check(self, corpus, vocabulary, train_length: int) -> None:
-        if train_length < 2:
-            raise UserError(
-                "data.length",
-                train_length,
-                (
-                    f"half of the training length is the least context, and {self.name} "
-                    "needs at least 2 tokens"
-                ),
-                "train with a longer length",
-            )
-        super().check(corpus, vocabulary, train_length)
-
-
-def report_losses(
-    cell: Recorder, sums: np.ndarray, tokens: int, sizes: np.ndarray, text: np.ndarray
-) -> None:
-    """Records rows nll and bits_per_byte; items nll_sum (nats) and tokens of each document, and a
-    checksum of the scored `text`; no items if a loss is no finite number.
-
-    sums, sizes (documents,): nats and bytes behind the `tokens` scored tokens of each.
-    """
-    cell.loss(sums, tokens, sizes)
-    if np.isfinite(sums).all():
-        cell.drawn(text)
-        cell.scores("nll_sum", sums)
-        cell.scores("tokens", [tokens] * len(sums))

@@ -9,7 +9,8 @@ and figure 5.
 
 import numpy as np
 
-from extrap.studies.analytic.figures.panel import INKS, framed, named
+from extrap.figures.drawing import INKS
+from extrap.studies.analytic.figures.panel import framed, named
 from extrap.studies.analytic.figures.rope_decay import data as bound
 
 NEEDS: dict = {}

@@ -9,8 +9,9 @@ arXiv 2104.09864, section 3.4.3 and figure 2.
 import numpy as np
 import torch
 
+from extrap.figures.drawing import INKS
 from extrap.model.functional import frequencies
-from extrap.studies.analytic.figures.panel import INKS, framed, named
+from extrap.studies.analytic.figures.panel import framed, named
 
 NEEDS: dict = {}
 

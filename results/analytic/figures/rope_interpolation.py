@@ -7,8 +7,9 @@ a(s) = sum_p b_p sin(s theta_p) + c_p cos(s theta_p), least squares to N(0, 1) t
 
 import numpy as np
 
+from extrap.figures.drawing import INKS
 from extrap.model.functional import frequencies
-from extrap.studies.analytic.figures.panel import INKS, framed
+from extrap.studies.analytic.figures.panel import framed
 
 NEEDS: dict = {}
 

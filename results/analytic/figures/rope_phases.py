@@ -9,8 +9,9 @@ from math import pi
 
 import numpy as np
 
+from extrap.figures.drawing import INKS
 from extrap.model.functional import frequencies
-from extrap.studies.analytic.figures.panel import INKS, framed
+from extrap.studies.analytic.figures.panel import framed
 
 NEEDS: dict = {}
 

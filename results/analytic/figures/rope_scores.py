@@ -9,9 +9,10 @@ theta_p); for independent q, k from N(0, 1) its spread is sqrt(d) at every dista
 import numpy as np
 import torch
 
+from extrap.figures.drawing import INKS
 from extrap.model.functional import frequencies
 from extrap.model.rotary import phase, turn
-from extrap.studies.analytic.figures.panel import INKS, framed
+from extrap.studies.analytic.figures.panel import framed
 
 NEEDS: dict = {}
 

@@ -8,15 +8,24 @@ the legend gives the greatest measured k that costs less.
 
 import numpy as np
 from matplotlib import colormaps
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.colors import to_hex
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import End, label_ends, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import SOLID, Style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    DASHED,
+    SOLID,
+    End,
+    Style,
+    bound,
+    entitle,
+    label_ends,
+    label_room,
+    log2_axis,
+    note,
+    panels,
+    ticks,
+)
 from extrap.results.series import select
-from extrap.studies.extension.limit import ALLOWED, costs, greatest
+from extrap.studies.extension.limit import ALL, ALLOWED, costs, greatest
 
 NEEDS = {"task": "nll", "metric": "nll"}
 PROBE = "pi-pair,pair=null"
@@ -35,72 +44,34 @@ def enough(rows) -> bool:
 def draw(rows):
     found = costs(rows)
     shown = [metric for metric in TITLES if metric in set(found["metric"])]
-    pairs = sorted(found["pair"].unique(), key=lambda pair: (pair is not None and pair >= 0, pair))
-    inks = {
-        pair: colormaps["viridis"](0.92 * i / max(1, len(pairs) - 2))
-        for i, pair in enumerate(pairs[1:])
-    } | {-1: (0, 0, 0, 1)}
+    pairs = sorted(found["pair"].unique())
+    inks = colormaps["viridis"](0.92 * np.arange(len(pairs) - 1) / max(1, len(pairs) - 2))
+    styles = [Style("#000000", SOLID, "o"), *(Style(to_hex(ink), SOLID, "s") for ink in inks)]
     room = label_room(["pair 0: k = 1.05 and more"])
     figure, axes = panels((1, len(shown)), (1.8, 2.5), right=room, gap=room + 0.6, top=0.5)
     for panel, metric in zip(axes[0], shown, strict=True):
+        part = found[found["metric"] == metric]
         ends = [
-            _curve(
-                panel,
-                found[(found["metric"] == metric) & (found["pair"] == pair)],
-                pair,
-                inks[pair],
-                metric,
-            )
-            for pair in pairs
+            _curve(panel, part[part["pair"] == pair], pair, style, metric)
+            for pair, style in zip(pairs, styles, strict=True)
         ]
-        panel.axhline(
-            ALLOWED[metric],
-            color="#222222",
-            linestyle=(0, (4, 1.5)),
-            linewidth=0.8,
-            label="allowed",
-            zorder=1,
-        )
-        panel.set_xscale("log", base=2)
-        ticks = [k for k in sorted(found["k"].unique()) if k in (1, 1.5, 2, 4, 8, 16)]
-        panel.xaxis.set_major_locator(FixedLocator(ticks))
-        panel.xaxis.set_minor_locator(NullLocator())
-        panel.xaxis.set_major_formatter(FuncFormatter(lambda k, _: f"{k:g}"))
-        panel.set(
-            xlabel="k: angles of a pair divided by", ylabel=LABELS[metric], title=TITLES[metric]
-        )
+        bound(panel.axhline, ALLOWED[metric], "allowed", DASHED)
+        log2_axis(panel, [k for k in sorted(found["k"].unique()) if k in (1, 1.5, 2, 4, 8, 16)])
+        panel.set(xlabel="k: angles of a pair divided by", ylabel=LABELS[metric])
+        panel.set_title(TITLES[metric])
         panel.set_yscale("symlog", linthresh=ALLOWED[metric])
-        panel.yaxis.set_major_locator(FixedLocator([-0.05, 0, 0.05, 0.1, 0.2, 0.5, 1, 2]))
-        panel.yaxis.set_minor_locator(NullLocator())
-        panel.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:g}"))
+        ticks(panel.yaxis, [-0.05, 0, 0.05, 0.1, 0.2, 0.5, 1, 2], lambda cost, _: f"{cost:g}")
         panel.set_ylim(bottom=min(-ALLOWED[metric] / 5, found["cost"].min()))
         label_ends(panel, ends)
     read = note(select(rows, **NEEDS, extension=PROBE))
-    entitle(
-        figure,
-        "How densely angles may lie",
-        f"{read} · read within the training length · dashed: the limit",
-    )
+    below = f"{read} · read within the training length · dashed: the limit"
+    entitle(figure, "How densely angles may lie", below)
     return figure
 
 
-def _curve(panel, rows, pair, ink, metric) -> End:
+def _curve(panel, rows, pair: int, style: Style, metric: str) -> End:
     rows = rows.sort_values("k")
-    style = Style(
-        "#{:02x}{:02x}{:02x}".format(*(round(255 * c) for c in ink[:3])),
-        SOLID,
-        "o" if pair < 0 else "s",
-    )
-    panel.plot(
-        rows["k"],
-        rows["cost"],
-        label="all" if pair < 0 else f"pair {pair}",
-        zorder=4 if pair < 0 else 3,
-        **style.stroke,
-    )
-    return End(
-        f"{'all' if pair < 0 else f'pair {pair}'}: {greatest(rows, metric)}",
-        style,
-        rows["k"].iloc[-1],
-        np.nan_to_num(rows["cost"].iloc[-1]),
-    )
+    name, order = ("all", 4) if pair == ALL else (f"pair {pair}", 3)
+    panel.plot(rows["k"], rows["cost"], label=name, zorder=order, **style.stroke)
+    last = float(np.nan_to_num(rows["cost"].iloc[-1]))
+    return End(f"{name}: {greatest(rows, metric)}", style, rows["k"].iloc[-1], last)

@@ -10,12 +10,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from extrap.figures.drawing.axes import length_axis, mark_training, note, perplexity_axis
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.page import WIDTH
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    WIDTH,
+    End,
+    entitle,
+    label_ends,
+    label_height,
+    label_room,
+    length_axis,
+    line,
+    mark_training,
+    note,
+    panels,
+    perplexity_axis,
+)
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
@@ -34,29 +42,25 @@ def enough(rows) -> bool:
 
 def _shown(rows):
     rows = select(methods(rows), **NEEDS)
-    rows = rows[
-        (rows["parent"] == min(rows["parent"], default="")) & rows["tuned"].isna() & ~rows["log_n"]
-    ]
-    return compared(rows)
+    rows = rows[rows["parent"] == min(rows["parent"], default="")]
+    return compared(rows[~rows["log_n"]])
 
 
 def draw(rows):
     every, rows = rows, _shown(rows)
     shown = [p for p in PROTOCOLS if p in set(rows["protocol"])]
+    rows = rows[rows["protocol"].isin(shown)]
     names = {f: [m for m in order(rows["method"]) if family(m) == f] for f in FAMILIES}
     names = {f: [PLAIN, *(m for m in of if m != PLAIN)] for f, of in names.items()}
     kept = [f for f, of in names.items() if len(of) > 1]
     room = label_room([f"{title(m)} 00.0 (3 seeds)" for f in kept for m in names[f]])
-    height = label_height(max(len(names[f]) for f in kept), 2.1)
-    figure, axes = panels(
-        (len(shown), len(kept)), (2.0, height), right=room, gap=room + 0.1, between=0.75, top=0.86
-    )
-    trained = sorted(rows["train_length"].unique())
+    size = (2.0, label_height(max(len(names[f]) for f in kept), 2.1))
+    margins = {"right": room, "gap": room + 0.1, "between": 0.75, "top": 0.86}
+    figure, axes = panels((len(shown), len(kept)), size, **margins)
+    trained, floor = sorted(rows["train_length"].unique()), np.exp(rows["value"].min())
     counts = rows.groupby("method")["run"].nunique()
     for (i, j), panel in np.ndenumerate(axes):
-        here = rows[rows["protocol"] == shown[i]]
-        floor = np.exp(rows.loc[rows["protocol"].isin(shown), "value"].min())
-        ends = _ends(panel, here, names[kept[j]], counts)
+        ends = _ends(panel, rows[rows["protocol"] == shown[i]], names[kept[j]], counts)
         length_axis(panel, rows["length"], trained)
         perplexity_axis(panel)
         mark_training(panel, trained)

@@ -7,32 +7,39 @@ running text within the training length, read by the plain model.
 """
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import label_ends, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.style import DASHED, INKS, SOLID, Style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    DASHED,
+    INKS,
+    SOLID,
+    Style,
+    bound,
+    entitle,
+    label_ends,
+    line,
+    log2_axis,
+    note,
+    panels,
+)
 from extrap.results.methods import methods, value
 from extrap.results.series import select
 
 NEEDS = {"task": "repeat", "metric": "accuracy"}
 OF = " of extension=rerope with several widths"
 MAKE = " extension=rerope extension.width=16,32,64"
-PROTOCOLS = {"later": (SOLID, "later copies"), "nonrepeated": (DASHED, "running text")}
+PROTOCOLS = {
+    "later": (SOLID, "D", "later copies"),
+    "nonrepeated": (DASHED, "o", "running text"),
+}
 
 
 def enough(rows) -> bool:
-    return len(_windows(rows)["width"].unique()) > 1
+    return len(_windows(methods(rows))["width"].unique()) > 1
 
 
 def _windows(rows):
-    """The rows of ReRoPE with their window in training lengths; half of one unless an option says
-    otherwise.
-    """
-    rows = methods(rows)
+    """Returns the rows of ReRoPE with their window in training lengths, .5 without the option."""
     rows = rows[rows["method"] == "rerope"]
     width = rows["options"].str.extract(r"^(?:first\.)?width=(\d+)$")[0].astype(float)
     rows = rows[(rows["options"] == "") | width.notna()]
@@ -40,66 +47,37 @@ def _windows(rows):
 
 
 def _whole(rows):
-    """Of the seeds that were read with every width, or with as many as any was: a line over widths
-    joins means of the same seeds.
-    """
+    """Returns the rows of the seeds with most widths: a line joins means of the same seeds."""
     widths = rows.groupby("seed")["width"].nunique()
     return rows[rows["seed"].isin(widths.index[widths == widths.max()])]
 
 
 def draw(rows):
-    every, rows = select(methods(rows), **NEEDS), select(_windows(rows), **NEEDS)
+    every = select(methods(rows), **NEEDS)
+    rows = _windows(every)
     far, parents = max(rows["multiple"]), sorted(rows["parent"].unique())
     rows = rows[(rows["multiple"] == far) & rows["protocol"].isin(PROTOCOLS)]
-    groups = [(p, n, _whole(part)) for (p, n), part in rows.groupby(["parent", "log_n"], sort=True)]
-    rows = pd.concat([part for *_, part in groups])
-    names = [f"{parent}{', log-n at test' * bool(log_n)}" for parent, log_n, _ in groups]
-    figure, ((panel,),) = panels(
-        (1, 1),
-        (3.4, 2.5),
-        right=label_room([f"{name}: later copies" for name in names]),
-        gap=0,
-        top=0.5,
-    )
+    groups = {
+        f"{parent}{', log-n at test' * bool(log_n)}": _whole(part)
+        for (parent, log_n), part in rows.groupby(["parent", "log_n"], sort=True)
+    }
+    rows = pd.concat(groups.values())
+    labels = [f"{name}: later copies" for name in groups]
+    figure, ((panel,),) = panels((1, 1), (3.4, 2.5), labels=labels, top=0.5)
     ends = []
-    for name, (parent, log_n, part) in zip(names, groups, strict=True):
-        for protocol, (dashes, what) in PROTOCOLS.items():
-            style = Style(
-                INKS[parents.index(parent) % len(INKS)],
-                dashes,
-                "D" if protocol == "later" else "o",
-                filled=not log_n,
-            )
-            ends.append(
-                line(panel, part[part["protocol"] == protocol], "width", style, f"{name}: {what}")
-            )
-    plain = every[
-        (every["extension"] == "direct")
-        & (every["protocol"] == "nonrepeated")
-        & (every["multiple"] == 1)
-        & every["tuned"].isna()
-    ]
-    if found := value(plain[plain["parent"] == parents[0]]):
-        panel.axhline(
-            found[0],
-            color="#222222",
-            linestyle=(0, (1, 1.6)),
-            linewidth=0.8,
-            label="plain within L",
-            zorder=1,
-        )
-    panel.set_xscale("log", base=2)
-    panel.set(
-        xticks=sorted(rows["width"].unique()),
-        xlabel="window w over the training length",
-        ylabel=f"token accuracy at {far:g}x",
-    )
-    panel.xaxis.set_major_formatter(FuncFormatter(lambda w, _: f"{w:g}"))
+    for name, part in groups.items():
+        ink = INKS[parents.index(part["parent"].iloc[0]) % len(INKS)]
+        for protocol, (dashes, marker, what) in PROTOCOLS.items():
+            style = Style(ink, dashes, marker, filled=not part["log_n"].iloc[0])
+            here = part[part["protocol"] == protocol]
+            ends.append(line(panel, here, "width", style, f"{name}: {what}"))
+    plain = select(every, extension="direct", protocol="nonrepeated", parent=parents[0])
+    if found := value(plain[(plain["multiple"] == 1) & plain["tuned"].isna()]):
+        bound(panel.axhline, found[0], "plain within L")
+    log2_axis(panel, sorted(rows["width"].unique()))
+    panel.set(xlabel="window w over the training length", ylabel=f"token accuracy at {far:g}x")
     panel.yaxis.set_major_formatter(PercentFormatter(1, 0))
     label_ends(panel, ends)
-    entitle(
-        figure,
-        "ReRoPE by its window",
-        f"{note(rows)} · solid: later copies, dashed: running text; dotted: plain reader within L",
-    )
+    below = "solid: later copies, dashed: running text; dotted: plain reader within L"
+    entitle(figure, "ReRoPE by its window", f"{note(rows)} · {below}")
     return figure

@@ -6,13 +6,17 @@ drops the first tokens, which collect idle attention; sinks keep them. Conventio
 (arXiv 2309.17453, figure 3).
 """
 
-from extrap.figures.drawing.axes import length_axis, mark_training, note
-from extrap.figures.drawing.ends import label_ends, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.style import method_style
-from extrap.figures.drawing.titles import entitle
-from extrap.results.methods import compared, methods, title
+from extrap.figures.drawing import (
+    entitle,
+    label_ends,
+    length_axis,
+    line,
+    mark_training,
+    method_style,
+    note,
+    panels,
+)
+from extrap.results.methods import compared, methods
 from extrap.results.series import select
 
 NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "text"}
@@ -34,16 +38,14 @@ def enough(rows) -> bool:
 def draw(rows):
     rows = compared(select(methods(rows), **NEEDS))
     rows = rows[rows["method"].isin(SHOWN) & ~rows["log_n"]]
-    rows = rows[rows["parent"] == sorted(rows["parent"].unique())[0]]
-    figure, ((panel,),) = panels(
-        (1, 1), (3.2, 2.5), right=label_room([*SHOWN.values(), title("direct")]), gap=0, top=0.86
-    )
+    rows = rows[rows["parent"] == min(rows["parent"])]
+    figure, ((panel,),) = panels((1, 1), (3.2, 2.5), labels=[*SHOWN.values()], top=0.86)
     found = [(m, rows[rows["method"] == m]) for m in SHOWN]
     ends = [
         line(panel, part, "length", method_style(m), SHOWN[m]) for m, part in found if len(part)
     ]
-    length_axis(panel, rows["length"], sorted(rows["train_length"].unique()))
-    mark_training(panel, sorted(rows["train_length"].unique()))
+    length_axis(panel, rows["length"], rows["train_length"].unique())
+    mark_training(panel, rows["train_length"].unique())
     panel.set_ylabel("nats per token, same last segment")
     label_ends(panel, ends)
     entitle(figure, "Reading on with sinks and windows", note(rows))

@@ -8,9 +8,8 @@ the last segment, and accuracy over all depths of records. Of the scheme with mo
 
 import numpy as np
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import entitle, note, panels
+from extrap.figures.drawing.heatmap import cells
 from extrap.results.methods import methods, of_main_parent, order, title
 from extrap.results.series import select
 
@@ -18,7 +17,7 @@ NEEDS = {"task": "nll", "metric": "nll", "protocol": "last_segment", "seen": "te
 RETRIEVAL = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of fine-tuned runs"
 MAKE = " extension=pi finetune=full finetune.factor=2,4,8 extension.factor=2,4,8"
-MAPS = {"loss": ("cividis_r", "{:.2f}"), "retrieval": ("cividis", "{:.2f}")}
+MAPS = {"loss": "cividis_r", "retrieval": "cividis"}
 
 
 def enough(rows) -> bool:
@@ -51,7 +50,7 @@ def draw(rows):
         tables = [_table(part, method, down, across) for method in shown]
         low, high = np.nanmin(tables), np.nanmax(tables)
         for panel, table, method in zip(axes[i], tables, shown, strict=True):
-            _map(panel, table, (low, high), *MAPS[what])
+            cells(panel, table, cmap=MAPS[what], vmin=low, vmax=high)
             panel.set_title(title(method) if i == 0 else "")
             panel.set_xticks(np.arange(len(across)) + 0.5, [f"{f:g}" for f in across])
             panel.set_yticks(
@@ -80,29 +79,3 @@ def _table(rows, method: str, down, across) -> np.ndarray:
         .mean()
     )
     return means.unstack().reindex(index=down, columns=across).to_numpy(float)
-
-
-def _map(panel, table, limits, colours: str, form: str) -> None:
-    panel.pcolormesh(
-        np.ma.masked_invalid(table),
-        cmap=colours,
-        vmin=limits[0],
-        vmax=limits[1],
-        edgecolors="white",
-        linewidth=0.6,
-    )
-    panel.set_ylim(len(table), 0)
-    panel.grid(visible=False)
-    panel.tick_params(length=0)
-    bright = panel.collections[0].norm(table) > 0.5
-    for i, j in np.argwhere(np.isfinite(table)):
-        dark = bright[i, j] != colours.endswith("_r")
-        panel.text(
-            j + 0.5,
-            i + 0.5,
-            form.format(table[i, j]),
-            ha="center",
-            va="center",
-            fontsize=6.5,
-            color="black" if dark else "white",
-        )

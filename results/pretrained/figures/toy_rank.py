@@ -12,11 +12,14 @@ import math
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import method_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    End,
+    entitle,
+    label_ends,
+    method_style,
+    note,
+    panels,
+)
 from extrap.results.methods import compared, methods, of_main_parent, order, title
 from extrap.results.series import select
 from extrap.results.stats.ranks import spearman
@@ -34,7 +37,7 @@ def enough(rows) -> bool:
 
 
 def _by_method(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
-    """value, low, high by method at 8 L, of untuned methods set for 8."""
+    """Returns value, low, high by method at 8 L, of untuned methods set for 8."""
     rows = select(rows, **needs)
     if rows.empty:
         return rows
@@ -47,27 +50,22 @@ def draw(rows):
     small, real = rows[rows["study"] == BESIDE], rows[rows["study"] != BESIDE]
     # the control that was trained without repeated text is another model
     plain = small[small["data"] == small.loc[small["extension"] != "direct", "data"].min()]
-    across, up = _by_method(plain, TOY), _by_method(real, NEEDS)
+    across, up = _by_method(plain, TOY)["value"], _by_method(real, NEEDS)
     shown = order(across.index.intersection(up.index))
     labels = [title(method) for method in shown]
-    figure, ((panel,),) = panels(
-        (1, 1), (2.6, label_height(len(shown), 2.6)), right=label_room(labels), gap=0, top=0.86
-    )
-    right = across.loc[shown, "value"].max()
+    figure, ((panel,),) = panels((1, 1), (2.6, 2.6), labels=labels, top=0.86)
     ends = []
-    for method in shown:
-        x, (y, low, high) = across.loc[method, "value"], up.loc[method]
-        style = method_style(method)
+    for method, label in zip(shown, labels, strict=True):
+        x, (y, low, high), style = across[method], up.loc[method], method_style(method)
         if not math.isnan(low):
             panel.plot([x, x], [low, high], color=style.colour, linewidth=1.0)
-        panel.plot([x], [y], label=title(method), **style.stroke)
-        ends.append(End(title(method), style, right, y))
+        panel.plot([x], [y], label=label, **style.stroke)
+        ends.append(End(label, style, across[shown].max(), y))
     panel.set_xlabel("small model: nats per token at 8 L")
     panel.set_ylabel("real model: nats per token\nafter a jump to 8 L")
     label_ends(panel, ends)
-    rho = spearman(across.loc[shown, "value"], up.loc[shown, "value"])
+    rho = spearman(across[shown], up.loc[shown, "value"])
     below = f"{note(real)} · beside study {BESIDE} · bars: 95 % bootstrap over documents"
-    entitle(
-        figure, f"Methods on a small model and on a real one: rank correlation {rho:.2f}", below
-    )
+    words = f"Methods on a small model and on a real one: rank correlation {rho:.2f}"
+    entitle(figure, words, below)
     return figure

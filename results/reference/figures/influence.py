@@ -12,12 +12,20 @@ causal mask. arXiv 2603.10123.
 import numpy as np
 from matplotlib.lines import Line2D
 
-from extrap.figures.drawing.axes import level, note
-from extrap.figures.drawing.axes import perplexity_axis as plain_log
+from extrap.figures.drawing import (
+    CONDITIONS,
+    entitle,
+    leftmost,
+    legend_beside,
+    level,
+    lowest,
+    note,
+    perplexity_axis,
+    scheme_style,
+    style_of,
+    wrapped,
+)
 from extrap.figures.drawing.diagnostics import of_state
-from extrap.figures.drawing.layout import leftmost, lowest, wrapped
-from extrap.figures.drawing.style import CONDITIONS, scheme_style, style_of
-from extrap.figures.drawing.titles import entitle, legend_beside
 from extrap.results.series import CONTROLS, select, series, where_known
 from extrap.studies.reference.position_theory import agreement, by_record, predicted, record
 
@@ -32,31 +40,32 @@ UNMASKED = {"color": "black", "linestyle": (0, (1, 1.2)), "linewidth": 0.8}
 
 
 def draw(rows):
-    agreed = agreement(rows)
-    rows = select(rows, **NEEDS)
-    rows = where_known(rows)
+    agreed, rows = agreement(rows), where_known(select(rows, **NEEDS))
     trained = of_state(rows, "trained")
     data = sorted(set(trained["data"]), key=lambda name: (name in CONTROLS, name))
     schemes = sorted(set(zip(trained["scheme"], trained["extension"], strict=True)))
     margins = {"right": 1.45, "gap": 0.25, "between": 0.45}
     figure, axes = wrapped(len(schemes), ACROSS, (1.5, 1.6), **margins)
-    depths = {p for p in rows["protocol"] if p.endswith("_layers")}
-    depths = sorted(depths, key=lambda p: int(p.split("_")[1]))
-    inks = [GREYS[at] for at in np.linspace(0, len(GREYS) - 1, len(depths)).round().astype(int)]
-    inks = dict(zip(depths, inks, strict=True))
+    depths = {p: int(p.split("_")[1]) for p in set(rows["protocol"]) if p.endswith("_layers")}
+    depths = dict(sorted(depths.items(), key=lambda one: one[1]))
+    at = np.linspace(0, len(GREYS) - 1, len(depths)).round().astype(int)
+    inks = {protocol: GREYS[i] for protocol, i in zip(depths, at, strict=True)}
     for panel, (scheme, extension) in zip(axes, schemes, strict=True):
         here = rows[(rows["scheme"] == scheme) & (rows["extension"] == extension)]
         inborn = here[here["protocol"].isin((*depths, "untrained_unmasked"))]
-        _inborn(panel, inborn[inborn["run"] == inborn["run"].min()], inks)
+        inborn = inborn[inborn["run"] == inborn["run"].min()]
+        for protocol, layers in depths.items():
+            _line(panel, inborn, protocol, layers, color=inks[protocol], label=protocol)
+        _line(panel, inborn, "untrained_unmasked", **UNMASKED | {"label": "unmasked"})
         if (scheme, extension) in agreed.index:
             numbers = ", ".join(f"{rho:.2f}" for rho in agreed.loc[scheme, extension].dropna())
             panel.text(0.5, 0.97, numbers, transform=panel.transAxes, ha="center", va="top",
                        fontsize=6, color=GREYS[-1])  # fmt: skip
         for s in series(of_state(here, "trained")):
             style = {"color": style_of(s).colour, "linewidth": 1.3, "label": s.label}
-            line = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
-            _line(panel, s.rows, linestyle=line, **style)
-        plain_log(panel)
+            condition = CONDITIONS[data.index(s.data) % len(CONDITIONS)]
+            _line(panel, s.rows, s.rows["protocol"].iloc[0], linestyle=condition, **style)
+        perplexity_axis(panel)
         level(panel, 1, "equal share")
         name = scheme if extension == "direct" else f"{scheme} + {extension}"
         panel.set_title(name, color=scheme_style(scheme).text)
@@ -67,7 +76,9 @@ def draw(rows):
         panel.set(ylim=(LEAST, high), xticks=(0, 0.5, 1), xticklabels=("0", ".5", "1"))
         panel.tick_params(labelleft=leftmost(panel))
     _key(axes[min(ACROSS, len(axes)) - 1], inks, data)
-    words = f"{note(rows)}{_within(rows)} · means over inputs; trained: over seeds, grey where "
+    n = int(rows["length"].iloc[0])
+    within = "" if n in set(rows["train_length"]) else f", read at {n} tokens"
+    words = f"{note(rows)}{within} · means over inputs; trained: over seeds, grey where "
     words += f"below the gate; untrained: one run · below {LEAST:g} is cut off · numbers: rank "
     words += f"correlation of greys and theory, by layers{_bump(trained)}"
     entitle(figure, "Influence of each position on the last output", words)
@@ -75,45 +86,29 @@ def draw(rows):
 
 
 def _bump(rows) -> str:
-    """Why trained models bend at .5, where the task asks so (extrap/tasks/diagnosis/inputs.py)."""
+    """Says why trained models bend at .5, if inputs do it (extrap/tasks/diagnosis/inputs.py)."""
     records = (int(rows["length"].iloc[0]) - 2) // 2
     if rows["protocol"].iloc[0] != "trained_records" or rows["n"].max() != records + 1:
         return ""
     return " · bump at .5: two inputs ask for the middle record, one for each of the others"
 
 
-def _inborn(panel, rows, inks: dict[str, str]) -> None:
-    """One run's models as they were drawn: by depth, each beside its theory, and without a mask."""
-    for protocol, ink in inks.items():
-        here = rows[rows["protocol"] == protocol]
-        _line(panel, here, color=ink, linewidth=0.9, label=protocol)
-        _theory(panel, here, ink)
-    _line(panel, rows[rows["protocol"] == "untrained_unmasked"], label="unmasked", **UNMASKED)
-
-
-def _within(rows) -> str:
-    """What is read, where it is not the training length."""
-    n = int(rows["length"].iloc[0])
-    return "" if n in set(rows["train_length"]) else f", read at {n} tokens"
-
-
-def _line(panel, rows, **stroke) -> None:
-    if len(rows):
-        n = int(rows["length"].iloc[0])
-        curve = by_record(rows.groupby("at")["value"].mean(), n)
-        panel.plot(curve.index / (n - 1), curve * n, **stroke)
-
-
-def _theory(panel, rows, ink: str) -> None:
-    if len(rows):
-        curve, n = rows.groupby("at")["value"].mean(), int(rows["length"].iloc[0])
-        layers = int(rows["protocol"].iloc[0].split("_")[1])
-        expected = by_record(predicted(curve, n, layers), n)
-        panel.plot(expected.index / (n - 1), n * expected, label="theory", color=ink, **THEORY)
+def _line(panel, rows, protocol: str, layers: int = 0, **stroke) -> None:
+    """Draws what some rows have by record; for an untrained model of `layers` its theory, too."""
+    rows = rows[rows["protocol"] == protocol]
+    if rows.empty:
+        return
+    n, curve = int(rows["length"].iloc[0]), rows.groupby("at")["value"].mean()
+    shown = by_record(curve, n)
+    panel.plot(shown.index / (n - 1), shown * n, **{"linewidth": 0.9} | stroke)
+    if layers:
+        shown = by_record(predicted(curve, n, layers), n)
+        theory = stroke | THEORY | {"label": "theory"}
+        panel.plot(shown.index / (n - 1), n * shown, **theory)
 
 
 def enough(rows) -> bool:
-    """Whether both tokens of records are there; with one of them keys and values are mixed up."""
+    """True if both tokens of records are there; with one of them keys and values are mixed up."""
     some = where_known(rows).drop_duplicates(["length", "at"])
     for length, part in some.groupby("length"):
         inside = part[(part["at"] > 0) & (part["at"] < length - 1)]
@@ -124,7 +119,7 @@ def enough(rows) -> bool:
 
 
 def _key(panel, inks: dict[str, str], data) -> None:
-    """One legend right of the panels: greys are depths, line styles are training data."""
+    """Writes one legend right of the panels: greys are depths, line styles are training data."""
     entries = [
         *({"color": ink, "label": p.replace("_", " ")} for p, ink in inks.items()),
         {"color": GREYS[-1], "label": "theory"} | THEORY,

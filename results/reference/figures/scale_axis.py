@@ -11,30 +11,24 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from extrap.figures.drawing.axes import note, perplexity_axis
-from extrap.figures.drawing.ends import End, label_ends, label_height, label_room, thin_lines
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    End,
+    entitle,
+    label_ends,
+    note,
+    panels,
+    perplexity_axis,
+    scheme_style,
+    thin_lines,
+)
 from extrap.results.rows import comparable
 from extrap.results.series import CONTROLS, select
 from extrap.results.stats.intervals import t_interval
 from extrap.results.stats.ranks import spearman
 
-NEEDS = {
-    "task": "kv",
-    "metric": "accuracy",
-    "protocol": "records",
-    "extension": "direct",
-    "seen": "retrieval",
-}
-LOSS = {
-    "task": "nll",
-    "metric": "nll",
-    "protocol": "nonoverlap",
-    "extension": "direct",
-    "seen": "text",
-}
+PLAIN = {"metric": "accuracy", "extension": "direct"}
+NEEDS = PLAIN | {"task": "kv", "protocol": "records", "seen": "retrieval"}
+LOSS = PLAIN | {"task": "nll", "metric": "nll", "protocol": "nonoverlap", "seen": "text"}
 OF, MAKE = " of models of several sizes", " model.layers=2,4"
 FURTHEST = 4
 APART = 1.3
@@ -46,16 +40,16 @@ def enough(rows) -> bool:
 
 
 def sizes(params: pd.Series) -> pd.Series:
-    """The size of each model as the least number of parameters among those of its size."""
+    """Returns the size of each model: the least number of parameters among models of its size."""
     known = np.sort(params.astype(float).unique())
     begins = known[np.r_[True, known[1:] / known[:-1] > APART]]
     return pd.Series(begins[np.searchsorted(begins, params, "right") - 1], params.index)
 
 
 def points(rows: pd.DataFrame, needs: dict) -> pd.DataFrame:
-    """One value per run (scheme, train_length, size, seed), at the greatest multiple of L that all
-    have: the mean over depths where there are some. Controls, which have runs of the same names,
-    are left out where there is something else.
+    """Returns one value per run (scheme, train_length, size, seed), at the greatest multiple of L
+    that all runs have: the mean over depths if there are some. Controls, whose runs have the same
+    names, are left out if there are other runs.
     """
     rows = comparable(select(rows, **needs))
     if len(mixtures := rows[~rows["data"].isin(CONTROLS)]):
@@ -75,44 +69,36 @@ def draw(rows):
         found.append(loss.assign(value=np.exp(loss["value"])))
     lengths = sorted(found[0]["train_length"].unique())
     schemes = sorted(found[0]["scheme"].unique())
-    room = label_room(schemes)
-    figure, axes = panels(
-        (len(found), len(lengths)),
-        (2.3, label_height(len(schemes), 1.9)),
-        right=room,
-        gap=0.25,
-        between=0.35,
-    )
+    margins = {"labels": schemes, "gap": 0.25, "between": 0.35}
+    figure, axes = panels((len(found), len(lengths)), (2.3, 1.9), **margins)
     for (i, j), panel in np.ndenumerate(axes):
         part = found[i][found[i]["train_length"] == lengths[j]]
-        ends = [_line(panel, scheme, part[part["scheme"] == scheme]) for scheme in schemes]
-        _size_axis(panel, part, i == len(found) - 1)
-        _limits(panel, found[i], accuracy=i == 0)
-        panel.annotate(
-            agreement(part),
-            (0.04, 0.04),
-            xycoords="axes fraction",
-            fontsize=6.5,
-            color="#333333",
-        )
+        ends = [line(panel, scheme, part[part["scheme"] == scheme]) for scheme in schemes]
+        size_axis(panel, part, i == len(found) - 1)
+        if i == 0:
+            panel.set_ylim(-0.13, 1.05)  # room for the correlation below a line at 0
+        else:
+            perplexity_axis(panel)
+            panel.set_ylim(found[i]["value"].min() / 1.2, found[i]["value"].max() * 1.15)
+        within = {"xycoords": "axes fraction", "fontsize": 6.5, "color": "#333333"}
+        panel.annotate(agreement(part), (0.04, 0.04), **within)
         panel.set_title(f"trained at {lengths[j]} tokens" if i == 0 else "")
         what = "accuracy" if i == 0 else "perplexity per token"
         panel.set_ylabel(f"{what} at {found[i]['multiple'].iloc[0]:g}x" if j == 0 else "")
         panel.tick_params(labelleft=j == 0)
         if j == len(lengths) - 1:
-            label_ends(panel, _ends(panel, part["size"], ends))
-    entitle(
-        figure,
-        "Does the order of schemes hold over sizes?",
+            label_ends(panel, apart(panel, part["size"], ends))
+    below = (
         f"{note(rows)} · mean of all seeds, thin: seeds; bars: 95 % t-interval over seeds from 3 "
         "on; hollow: all seeds below the gate of retrieval · "
-        "ρ: rank correlation with the order of the smallest models, by size",
+        "ρ: rank correlation with the order of the smallest models, by size"
     )
+    entitle(figure, "Does the order of schemes hold over sizes?", below)
     return figure
 
 
 def agreement(part: pd.DataFrame) -> str:
-    """`ρ = 0.90, 1.00`: a rank correlation with the order in the smallest for each larger size."""
+    """Returns `ρ = 0.90, 1.00`: for each larger size the rank correlation with the smallest."""
     means = part.groupby(["size", "scheme"])["value"].mean()
     (least, *larger) = sorted(part["size"].unique())
     if not larger:
@@ -122,7 +108,8 @@ def agreement(part: pd.DataFrame) -> str:
     return f"ρ = {text}"
 
 
-def _line(panel, scheme: str, rows: pd.DataFrame) -> End:
+def line(panel, scheme: str, rows: pd.DataFrame) -> End:
+    """Draws `points` of one scheme over sizes; returns where the line ends."""
     style = scheme_style(scheme)
     if rows.empty:
         return End(scheme, style, 0.0, np.nan)
@@ -140,8 +127,8 @@ def _line(panel, scheme: str, rows: pd.DataFrame) -> End:
     return End(scheme, style, middle.index[-1], middle.iloc[-1])
 
 
-def _ends(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
-    """Ends without leaders where those would pass for lines: from one size alone, and from schemes
+def apart(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
+    """Returns ends without leaders that would pass for lines: from one size alone, and from schemes
     that larger models lack.
     """
     if sizes.nunique() == 1:
@@ -149,18 +136,11 @@ def _ends(panel, sizes: pd.Series, ends: list[End]) -> list[End]:
     return [replace(end, elsewhere=end.x < sizes.max()) for end in ends]
 
 
-def _size_axis(panel, rows: pd.DataFrame, named: bool) -> None:
+def size_axis(panel, rows: pd.DataFrame, named: bool = True) -> None:
+    """Makes the x axis of sizes; named: writes its numbers and its name."""
     known = sorted(rows["size"].unique())
     panel.set_xscale("log")
     panel.set_xlim(min(known) / 1.3, max(known) * 1.3)
     panel.set_xticks(known, [f"{size / 1e6:.2g} M" for size in known] if named else [])
     panel.set_xticks([], minor=True)
     panel.set_xlabel("parameters" if named else "")
-
-
-def _limits(panel, rows: pd.DataFrame, accuracy: bool) -> None:
-    if accuracy:
-        panel.set_ylim(-0.13, 1.05)  # room for the correlation below a line at 0
-        return
-    perplexity_axis(panel)
-    panel.set_ylim(rows["value"].min() / 1.2, rows["value"].max() * 1.15)

@@ -9,14 +9,18 @@ end.
 """
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.page import POINT, text_width
-from extrap.figures.drawing.palette import BELOW_GATE
-from extrap.figures.drawing.style import style_of
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    BELOW_GATE,
+    DOTS,
+    POINT,
+    entitle,
+    leftmost,
+    note,
+    panels,
+    style_of,
+    text_width,
+)
 from extrap.figures.kv_length import means
 from extrap.results.series import Series, judged, select, series
 from extrap.results.stats.intervals import t_interval
@@ -40,50 +44,49 @@ def draw(rows):
     found = series(shares.assign(mark=judged(shares), status="ok"))
     found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().sum())
     left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
-    figure, axes = panels(
-        (1, 1 + len(MULTIPLES)), (1.1, LINE * len(found)), right=0.15, gap=0.22, left=left, top=0.7
-    )
-    for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
+    size, margins = (1.1, LINE * len(found)), {"right": 0.15, "gap": 0.22, "top": 0.7}
+    figure, axes = panels((1, 1 + len(MULTIPLES)), size, left=left, least=0.45, **margins)
+    first, *others = axes[0]
+    for panel, multiple in zip(others, MULTIPLES, strict=True):
         panel.set(title=f"accuracy at {multiple}L" if multiple > 1 else "accuracy at L")
         panel.set(xlim=(-0.04, 1.04), xticks=[0, 0.5, 1])
-        panel.axvline(0.9, color="#222222", linewidth=0.6, linestyle=(0, (1, 1.6)), label="gate")
+        panel.axvline(0.9, color="#222222", linewidth=0.6, linestyle=DOTS, label="gate")
     last = select(rows, task="train", axis="step")["at"].max()
-    axes[0, 0].set(title="steps to 90 %", xticks=[])
+    first.set(title="steps to 90 %", xticks=[])
     if np.isfinite(last):  # a run of few steps has no curve
-        axes[0, 0].set(xlim=(0, last), xticks=[0, last / 2, last])
-    axes[0, 0].xaxis.set_major_formatter(FuncFormatter(lambda step, _: f"{step:g}"))
+        first.set(xlim=(0, last), xticks=[0, last / 2, last])
+    first.xaxis.set_major_formatter("{x:g}")
     for panel in axes[0]:
         panel.set(ylim=(len(found) - 0.5, -0.5), yticks=range(len(found)), yticklabels=[])
         panel.tick_params(axis="y", length=0)
+    beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    beside |= {"ha": "right", "va": "center", "fontsize": 6.5}
     for line, s in enumerate(found):
         colour = style_of(s).colour if learned(s) else BELOW_GATE
         ink = style_of(s).text if learned(s) else "#777777"
-        axes[0, 0].annotate(
-            s.label, (0, line), (-4, 0), xycoords=("axes fraction", "data"),
-            textcoords="offset points", ha="right", va="center", fontsize=6.5, color=ink,
-        )  # fmt: skip
+        for panel in filter(leftmost, axes[0]):
+            panel.annotate(s.label, (0, line), (-4, 0), color=ink, **beside)
         own = steps.loc[steps["run"].isin(s.rows["run"]), "value"]
-        _marks(axes[0, 0], line, own, colour, s.label, runs=s.rows["run"].nunique())
-        for panel, multiple in zip(axes[0, 1:], MULTIPLES, strict=True):
+        _marks(first, line, own, colour, s.label, runs=s.rows["run"].nunique())
+        for panel, multiple in zip(others, MULTIPLES, strict=True):
             here = s.rows.loc[s.rows["multiple"] == multiple, "value"]
-            _marks(panel, line, here, colour, s.label, runs=len(here), share=True)
-    words = (
-        "kv, records, mean over depths; small dots: seeds; bars: 95 % interval over seeds, from "
-    )
-    words = f"{note(rows)} · {words}three on; dotted: the gate; grey: below it"
+            _marks(panel, line, here, colour, s.label, runs=len(here), within=(0, 1))
+    words = "kv, records, mean over depths; small dots: seeds; bars: 95 % interval over seeds, from"
+    words = f"{note(rows)} · {words} three on; dotted: the gate; grey: below it"
     entitle(figure, "Who learns, how fast, how far", words)
     return figure
 
 
 def learned(found: Series) -> bool:
-    """Whether most of its runs pass the gate."""
+    """True if most of its runs pass the gate."""
     passed = found.rows.drop_duplicates("run")["mark"] == "ok"
     return bool(passed.mean() > 0.5)
 
 
 def _marks(
-    panel, line: int, values, colour: str, label: str, runs: int, share: bool = False
+    panel, line: int, values, colour: str, label: str, runs: int, within=(-np.inf, np.inf)
 ) -> None:
+    """Draws seeds and, where none is missing, their mean and its interval, clipped to `within`."""
     values = np.asarray(values, float)
     if not len(values):
         return
@@ -91,7 +94,6 @@ def _marks(
     if len(values) < runs:
         return
     if len(values) >= 3:
-        low, high = t_interval(values)
-        low, high = (max(0.0, low), min(1.0, high)) if share else (low, high)
-        panel.plot([low, high], [line, line], "-", color=colour, linewidth=1.0)
+        ends = np.clip(t_interval(values), *within)
+        panel.plot(ends, [line, line], "-", color=colour, linewidth=1.0)
     panel.plot([values.mean()], [line], "o", color=colour, markersize=3.4, label=label)

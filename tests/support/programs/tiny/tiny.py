@@ -75,7 +75,7 @@ def run(cfg: SimpleNamespace) -> None:
         case "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         case "skip":
-            progress.skipped("finished before")
+            progress.end("skipped", "finished before")
         case "hang":
             hang(cfg.name)
         case "work":

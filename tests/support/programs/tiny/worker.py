@@ -30,14 +30,14 @@ def run(cfg: SimpleNamespace) -> None:
     try:
         alone(cfg)
     except lock.Held as holder:
-        progress.held(str(holder))
+        progress.end("held", str(holder))
 
 
 def alone(cfg: SimpleNamespace) -> None:
     this = run_of(cfg)
     with this.alone(wait=progress.FILE not in os.environ):
         if (this.folder / "done.txt").exists():
-            progress.skipped("nothing left to do")
+            progress.end("skipped", "nothing left to do")
             return
         this.fail(None)
         tiny.say(f"start {this.name}")

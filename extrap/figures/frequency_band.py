@@ -1,0 +1,82 @@
+"""Which frequencies heads use against the width of dependencies: is the band 1 / W?
+
+W is the number behind `_width` in a label, as experiment=bands writes it. A small dot is a head of
+one seed, the line the mean of the logarithms over heads and seeds. Dotted: 1 / W. The note holds
+the slope of log band over log W by least squares of each seed, with its mean and its 95 %
+t-interval over seeds from three on.
+"""
+
+import numpy as np
+import pandas as pd
+
+from extrap.figures.drawing import (
+    DOTS,
+    QUIET,
+    End,
+    entitle,
+    label_ends,
+    label_room,
+    log2_axis,
+    note,
+    panels,
+    perplexity_axis,
+    scheme_style,
+)
+from extrap.results.findings.statistics import recipes
+from extrap.results.rows import comparable
+from extrap.results.series import select
+from extrap.results.stats.intervals import t_interval
+
+NEEDS = {"task": "rotary", "metric": "band", "extension": "direct"}
+OF = " of labels that name three widths"
+MAKE = " experiment=bands task=rotary"
+
+
+def enough(rows) -> bool:
+    return recipes(rows)["width"].nunique() >= 3
+
+
+def draw(rows):
+    known = recipes(select(comparable(rows), **NEEDS))
+    known = known[known["width"].notna() & (known["length"] == known["train_length"])]
+    known = known.sort_values(["scheme", "width", "run", "protocol", "layer", "head"])
+    widths, schemes = np.sort(known["width"].unique()), sorted(known["scheme"].unique())
+    room = label_room([*schemes, "1 / W"])
+    figure, ((panel,),) = panels((1, 1), (2.6, 2.3), right=room, gap=0, left=0.75, top=0.42)
+    ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]
+    panel.plot(widths, 1 / widths, color=QUIET, linestyle=DOTS, linewidth=0.9, label="1 / W")
+    perplexity_axis(panel)
+    log2_axis(panel, widths)
+    panel.set(xlabel="width W of dependencies (tokens)", ylabel="band (radians per token)")
+    label_ends(panel, ends)
+    said = " · ".join(f"{s}: {_words(slopes(known[known['scheme'] == s]))}" for s in schemes)
+    words = f"{note(known)} · dots: heads; dotted: 1 / W · slope of log band, {said}"
+    entitle(figure, "The frequencies that heads use", words)
+    return figure
+
+
+def slopes(rows: pd.DataFrame) -> np.ndarray:
+    """Returns the slope of the mean log band over log W of each seed that has every width."""
+    logs = rows.assign(value=np.log(rows["value"]))
+    table = logs.groupby(["seed", "width"])["value"].mean().unstack().dropna()
+    return np.array([np.polyfit(np.log(table.columns), line, 1)[0] for line in table.to_numpy()])
+
+
+def _words(found: np.ndarray) -> str:
+    if not len(found):
+        return "no seed has every width"
+    interval = ""
+    if len(found) >= 3:
+        low, high = t_interval(found)
+        interval = f" [{low:.2f}, {high:.2f}]"
+    return f"{found.mean():.2f}{interval}"
+
+
+def _scheme(panel, scheme: str, rows: pd.DataFrame) -> End:
+    style = scheme_style(scheme)
+    dots = {"color": style.colour, "alpha": 0.25, "markersize": 2.5, "label": "_head"}
+    panel.plot(rows["width"], rows["value"], ".", **dots)
+    logs = rows.assign(value=np.log(rows["value"])).groupby("width")["value"].mean()
+    middle = np.exp(logs)
+    panel.plot(middle.index, middle, label=scheme, zorder=3, **style.stroke)
+    return End(scheme, style, middle.index[-1], middle.iloc[-1])

@@ -1,0 +1,260 @@
+"""The families that extrap knows by name. BLOOM, MPT, GPT-2 and OPT become a GPT of ours, because
+their positions are no rotation: ALiBi and learned tables. A model of our own is written as one of
+all but OPT:
+
+    RoPE on all channels, RMS norms, a SwiGLU MLP         Llama
+    RoPE on all channels or the first, layer norms        GPT-NeoX
+    a learned table at the input, layer norms, no gate    GPT-2
+    ALiBi, layer norms, a norm of the embedding           BLOOM
+    ALiBi, layer norms, no bias anywhere                  MPT
+
+Variants that have no form in the GPT are not told apart here: a GPT whose logits differ from those
+of the model is not used.
+"""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from extrap.model.gpt import GPT
+from extrap.model.rotary import relayout
+from extrap.model.scheme import Scheme, Shape
+from extrap.pretrained.family import Exported, Family, bias_of, check, described, eps, head, require
+from extrap.schemes.alibi import ALiBi, alibi_slopes
+from extrap.schemes.learned import Learned
+
+STEEPEST = 8
+"""alibi_bias_max of MPT."""
+
+
+class BLOOM(Family):
+    """ALiBi, a norm of the token embedding, layer norms, biases everywhere, most often a tied
+    head.
+    """
+
+    title, architecture, model_type = "BLOOM", "BloomForCausalLM", "bloom"
+    keys = {"dim": "hidden_size", "layers": "n_layer", "heads": "n_head"}
+    keys |= {"length": "seq_length", "eps": "layer_norm_epsilon"}
+    fixed = {"mlp": "gelu-tanh", "embedding_norm": "layer", "ratio": 4.0}
+    linears = {
+        "qkv": "self_attention.query_key_value",
+        "out": "self_attention.dense",
+        "up": "mlp.dense_h_to_4h",
+        "down": "mlp.dense_4h_to_h",
+    }
+    norms = {"norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
+    outside = {
+        "embedding": "word_embeddings",
+        "embedding_norm": "word_embeddings_layernorm",
+        "norm": "ln_f",
+    }
+    by_head = True
+
+    def scheme(self, shape: Shape, config: Any) -> Scheme:
+        return ALiBi(shape)
+
+    def exported(self, model: GPT) -> Exported:
+        found = super().exported(model)
+        slopes = alibi_slopes(model.config.heads)
+        require(_same(model.scheme.slopes, slopes), "scheme.slopes=null", self.title)
+        return found
+
+
+class MPT(Family):
+    """ALiBi with slopes in an order of its own, layer norms without biases, a tied head."""
+
+    title, architecture = "MPT (BLOOM: model.embedding_norm=layer)", "MptForCausalLM"
+    model_type = "mpt"
+    keys = {"dim": "d_model", "layers": "n_layers", "heads": "n_heads"}
+    keys |= {"length": "max_seq_len", "eps": "layer_norm_epsilon"}
+    fixed = {"mlp": "gelu", "bias": "none", "ratio": 4.0}
+    block = "blocks.{}"
+    linears = {
+        "qkv": "attn.Wqkv",
+        "out": "attn.out_proj",
+        "up": "ffn.up_proj",
+        "down": "ffn.down_proj",
+    }
+    norms = {"norm1": "norm_1", "norm2": "norm_2"}
+    outside = {"embedding": "wte", "norm": "norm_f"}
+    biased = False
+
+    def options(self, config: Any) -> dict[str, Any]:
+        return super().options(config) | {"ratio": float(config.expansion_ratio)}
+
+    def scheme(self, shape: Shape, config: Any) -> Scheme:
+        return ALiBi(shape, mpt_slopes(shape.heads, config.attn_config.alibi_bias_max))
+
+    def exported(self, model: GPT) -> Exported:
+        config, weights = super().exported(model)
+        biased = any(n.endswith("bias") and bool(p.any()) for n, p in model.named_parameters())
+        require(not biased, "no biases, of norms neither", self.title)
+        slopes = mpt_slopes(model.config.heads, STEEPEST)
+        problem = "the slopes of MPT, which are others here"
+        require(_same(model.scheme.slopes, slopes), problem, self.title)
+        require(config["tie_word_embeddings"], "model.head=shared", self.title)
+        attention = {"alibi": True, "alibi_bias_max": STEEPEST}
+        return config | {"expansion_ratio": 4, "attn_config": attention}, weights
+
+
+class GPT2(Family):
+    """A learned table of positions, layer norms, biases everywhere, most often a tied head.
+    Matrices lie transposed.
+    """
+
+    title, architecture, model_type = "GPT-2", "GPT2LMHeadModel", "gpt2"
+    keys = {"dim": "n_embd", "layers": "n_layer", "heads": "n_head", "length": "n_positions"}
+    keys |= {"eps": "layer_norm_epsilon", "hidden": "n_inner", "mlp": "activation_function"}
+    linears = {"qkv": "attn.c_attn", "out": "attn.c_proj", "up": "mlp.c_fc", "down": "mlp.c_proj"}
+    norms = {"norm1": "ln_1", "norm2": "ln_2"}
+    outside = {"embedding": "wte", "norm": "ln_f"}
+    transposed = True
+    table = "transformer.wpe.weight"
+
+    def scheme(self, shape: Shape, config: Any) -> Scheme:
+        return Learned(shape, config.n_positions)
+
+    def read(self, state: Any, config: Any) -> dict[str, Tensor]:
+        return super().read(state, config) | {"scheme.table": state[self.table][None]}
+
+    def exported(self, model: GPT) -> Exported:
+        config, weights = super().exported(model)
+        table = model.scheme.table
+        plain = len(table) == 1 and model.scheme.policy == "raise"
+        require(plain, "scheme=learned", self.title)
+        return config | {"n_positions": len(table[0])}, weights | {self.table: table[0]}
+
+
+class OPT(Family):
+    """A learned table of positions whose first two rows are never read, layer norms, biases
+    everywhere, a tied head.
+    """
+
+    title, architecture, model_type = "OPT", "OPTForCausalLM", "opt"
+    keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}
+    keys |= {"mlp": "activation_function", "hidden": "ffn_dim"}
+    prefix, block = "model.decoder.", "layers.{}"
+    linears = {"qkv": "self_attn.qkv", "out": "self_attn.out_proj", "up": "fc1", "down": "fc2"}
+    norms = {"norm1": "self_attn_layer_norm", "norm2": "final_layer_norm"}
+    outside = {"embedding": "embed_tokens", "norm": "final_layer_norm"}
+    unread = 2
+
+    def scheme(self, shape: Shape, config: Any) -> Scheme:
+        return Learned(shape, config.max_position_embeddings)
+
+    def read(self, state: Any, config: Any) -> dict[str, Tensor]:
+        joined = dict(state)
+        for n in range(config.num_hidden_layers):
+            stem = f"{self.prefix}layers.{n}.self_attn"
+            for part in ("weight", "bias"):
+                every = [state[f"{stem}.{x}_proj.{part}"] for x in "qkv"]
+                joined[f"{stem}.qkv.{part}"] = torch.cat(every)
+        table = state[f"{self.prefix}embed_positions.weight"]
+        return super().read(joined, config) | {"scheme.table": table[None, self.unread :]}
+
+
+class NeoX(Family):
+    """RoPE on all channels of a head or on the first of them, beside layer norms."""
+
+    title, architecture, model_type = "GPT-NeoX", "GPTNeoXForCausalLM", "gpt_neox"
+    keys = {"dim": "hidden_size", "layers": "num_hidden_layers", "heads": "num_attention_heads"}
+    keys |= {"length": "max_position_embeddings", "eps": "layer_norm_eps"}
+    keys |= {"hidden": "intermediate_size", "mlp": "hidden_act"}
+    allowed = {"residual": (None, "parallel")}
+    prefix, block, head = "gpt_neox.", "layers.{}", "embed_out"
+    linears = {
+        "qkv": "attention.query_key_value",
+        "out": "attention.dense",
+        "up": "mlp.dense_h_to_4h",
+        "down": "mlp.dense_4h_to_h",
+    }
+    norms = {"norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
+    outside = {"embedding": "embed_in", "norm": "final_layer_norm"}
+    by_head = True
+
+    def exported(self, model: GPT) -> Exported:
+        config, weights = super().exported(model)
+        turned = (model.scheme.turned or model.blocks[0].head_dim) / model.blocks[0].head_dim
+        rope = {"rope_type": "default", "rope_theta": model.scheme.base}
+        config["use_parallel_residual"] = model.blocks[0].parallel
+        return config | {"rope_parameters": rope | {"partial_rotary_factor": turned}}, weights
+
+    def rows(self, model: GPT, qkv: Tensor) -> Tensor:
+        """Pair p of the channels that turn stands at p and p + width / 2."""
+        block, scheme = model.blocks[0], model.scheme
+        width = scheme.turned or block.head_dim
+        q, k, v = qkv.unflatten(0, (3, block.heads, block.head_dim))
+
+        def half(x: Tensor) -> Tensor:
+            turned = relayout(x[:, :width].flatten(0, 1), block.heads, scheme.layout, "half")
+            return torch.cat([turned.unflatten(0, (block.heads, width)), x[:, width:]], 1)
+
+        return torch.cat([half(q), half(k), v]).flatten(0, 1)
+
+
+class Llama(Family):
+    """RoPE on all channels of a head, RMS norms and a SwiGLU MLP. Queries, keys and values lie in
+    matrices of their own.
+    """
+
+    title, architecture, model_type = "Llama", "LlamaForCausalLM", "llama"
+
+    def exported(self, model: GPT) -> Exported:
+        own, block, scheme = model.config, model.blocks[0], model.scheme
+        check(model, self.title, norm=("rms",), mlp=("swiglu",), bias=(None, "none", "attention"),
+              kv_heads=(own.kv_heads,), head_dim=(own.head_dim,))  # fmt: skip
+        biased = block.qkv.bias is not None
+        tied, weights = head(model)
+        config = described(model, self.architecture, self.model_type, tied) | {
+            "hidden_size": own.dim,
+            "intermediate_size": len(block.up.weight),
+            "num_hidden_layers": own.layers,
+            "num_attention_heads": block.heads,
+            "num_key_value_heads": block.kv_heads,
+            "head_dim": block.head_dim,
+            "hidden_act": "silu",
+            "max_position_embeddings": scheme.shape.length,
+            "rms_norm_eps": eps(model),
+            "attention_bias": biased,
+            "rope_parameters": {"rope_type": "default", "rope_theta": scheme.base},
+        }
+        return config, weights | self.write(model)
+
+    def write(self, model: GPT) -> dict[str, Tensor]:
+        block, layout = model.blocks[0], model.scheme.layout
+        counts = {"q": block.heads, "k": block.kv_heads, "v": block.kv_heads}
+        sizes = [count * block.head_dim for count in counts.values()]
+        found = {
+            "embed_tokens.weight": model.embedding.weight,
+            "norm.weight": model.norm.weight,
+        }
+        for n, layer in enumerate(model.blocks):
+            stem, biased = f"layers.{n}", layer.qkv.bias is not None
+            for part in ("weight", "bias") if biased else ("weight",):
+                rows = getattr(layer.qkv, part).split(sizes)
+                for (name, count), own in zip(counts.items(), rows, strict=True):
+                    turned = own if name == "v" else relayout(own, count, layout, "half")
+                    found[f"{stem}.self_attn.{name}_proj.{part}"] = turned
+            found[f"{stem}.self_attn.o_proj.weight"] = layer.out.weight
+            if biased:
+                found[f"{stem}.self_attn.o_proj.bias"] = bias_of(layer.out)
+            for name in ("gate", "up", "down"):
+                found[f"{stem}.mlp.{name}_proj.weight"] = getattr(layer, name).weight
+            found[f"{stem}.input_layernorm.weight"] = layer.norm1.weight
+            found[f"{stem}.post_attention_layernorm.weight"] = layer.norm2.weight
+        return {f"model.{name}": tensor for name, tensor in found.items()}
+
+
+def mpt_slopes(heads: int, steepest: float) -> list[float]:
+    """Returns 2**(-n steepest / P), n = 1 .. P, P the next power of two; for fewer heads the
+    second, fourth, ... first, then the others.
+    """
+    power = 1 << (heads - 1).bit_length()
+    every = [2 ** (-n * steepest / power) for n in range(1, power + 1)]
+    return every if power == heads else (every[1::2] + every[::2])[:heads]
+
+
+def _same(ours: list[float], theirs: list[float]) -> bool:
+    return all(math.isclose(a, b, rel_tol=1e-9) for a, b in zip(ours, theirs, strict=True))

@@ -1,0 +1,57 @@
+"""GAPE, gated adaptive positional encoding: RoPE, and a penalty on distance that the query sets and
+a key may escape. arXiv 2605.10414.
+
+s_ij = <R_i q_i, R_j k_j> / sqrt(D) + Gamma g_i (j (1 - l_j) + i l_j) / T
+g_i = softplus(w_g q_i + b_g),   l_j = sigmoid(w_l k_j + b_l),   Gamma = softplus(gamma) of a head
+Without Gamma g_i i / T, which a softmax does not see, the last term is -Gamma g_i (1 - l_j) (i - j)
+/ T: an ALiBi of slope Gamma g_i / T that spares landmarks, keys of l_j = 1. Here it is computed so.
+
+We read the formulas on the page of the second author
+(alessioborgi.github.io/blog/transformers/gape-paper), who quotes the paper; an earlier version of
+that page has g_q(q_i) g_k(k_j) instead, and no distance. It does not say what T is: here the
+training length, so that a longer text changes no logit. Initial values are ours.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from extrap.model.functional import wide
+from extrap.model.rotary import Layout, turn
+from extrap.model.scheme import Shape, Where
+from extrap.schemes.rope import RoPE
+
+
+class GAPE(RoPE):
+    """base, layout: as in RoPE. Gates read queries and keys as they are before they turn.
+
+    Parameters: layers x H (2 D + 3); w ~ N(0, 0.02**2), b = 0, Gamma = 1. Raises ValueError as RoPE
+    does, and for keys that heads share.
+
+    Kind: relative
+    Used by: -
+    Past L: defined; the penalty grows on, slow pairs meet angles never trained
+    Source: arXiv 2605.10414
+    Colour: azure
+    """
+
+    own_keys = own_vectors = True
+
+    def __init__(self, shape: Shape, base: float | None = 10000.0, layout: Layout = "interleaved"):
+        super().__init__(shape, base, layout)
+        of_head = (shape.layers, shape.heads)
+        self.w = nn.Parameter(0.02 * torch.randn(2, *of_head, shape.head_dim))
+        self.b = nn.Parameter(torch.zeros(2, *of_head))
+        self.gamma = nn.Parameter(torch.full(of_head, 1.0).expm1().log())  # softplus(gamma) = 1
+
+    def bias(self, q: Tensor, k: Tensor, at: Where) -> Tensor:
+        slope = F.softplus(self.gamma[at.layer])[:, None] * F.softplus(self._read(0, q, at.q, at))
+        spared = torch.sigmoid(self._read(1, k, at.k, at))
+        far = at.distance.to(slope.dtype) / self.shape.length
+        return -slope[..., :, None] * (1 - spared)[..., None, :] * far
+
+    def _read(self, gate: int, x: Tensor, t: Tensor, at: Where) -> Tensor:
+        """Returns the logit of a gate for rotated queries or keys at coordinates t: (B, H, T)."""
+        before = wide(turn(x, self.phases(t, at, x.dtype).conj(), self.layout))
+        w, b = self.w[gate, at.layer], self.b[gate, at.layer]
+        return (before * w[:, None].to(before.dtype)).sum(-1) + b[:, None].to(before.dtype)

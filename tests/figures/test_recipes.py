@@ -1,0 +1,102 @@
+"""Figures of runs whose labels name their options: lines and dots are the rows, whole or not."""
+
+import numpy as np
+import pytest
+
+from extrap.figures import frequency_band, served
+from extrap.results.series import select
+from extrap.studies.disputes.figures import more_training, tuned_at_length
+from extrap.studies.grid.figures import recipe_grid
+from tests.support.plausible import run_rows
+from tests.support.plausible_recipes import band_rows, dispute_rows, grid_rows
+
+
+@pytest.fixture(scope="module")
+def disputes(frame):
+    return frame(dispute_rows())
+
+
+def lines(panel) -> dict:
+    return {line.get_label(): line.get_xydata() for line in panel.lines}
+
+
+def test_labels_without_options_are_no_study_of_them(frame):
+    plain = frame(run_rows("rope") + run_rows("alibi"))
+    figures = (more_training, tuned_at_length, recipe_grid)
+    assert not any(served(figure, plain) for figure in figures)
+
+
+def test_a_line_over_the_steps_is_the_mean_of_seeds_that_are_runs_of_their_own(disputes):
+    loss, _ = more_training.draw(disputes).axes
+    rows = select(disputes, task="nll", metric="nll", protocol="sliding")
+    rows = rows[rows["length"] == 4 * rows["train_length"]]
+    expected = [
+        [steps, rows.loc[rows["scheme"] == f"rope_steps{steps}", "value"].mean()]
+        for steps in (375, 750)
+    ]
+    np.testing.assert_allclose(lines(loss)["rope"], expected)
+
+
+def test_steps_to_90_have_no_mean_where_a_seed_does_not_come_there(disputes):
+    _, shares = more_training.draw(disputes).axes
+    np.testing.assert_allclose(lines(shares)["rnope-swa"], [[0.125, 790], [0.5, 790]])
+    never = (disputes["metric"] == "steps_to_90") & (disputes["seed"] == 1)
+    never &= disputes["scheme"] == "rnope-swa_share0.5"
+    _, shares = more_training.draw(disputes[~never]).axes
+    np.testing.assert_allclose(lines(shares)["rnope-swa"], [[0.125, 790]])
+
+
+def test_a_study_that_still_runs_has_the_panels_of_its_rows(disputes):
+    for option in ("steps", "share"):
+        some = disputes[disputes["scheme"].str.contains(option)]
+        assert served(more_training, some) and len(more_training.draw(some).axes) == 1
+    before = disputes[~disputes["scheme"].str.contains("-x1")]
+    assert not served(tuned_at_length, before)
+    full = disputes[~disputes["scheme"].str.contains("lora")]
+    assert {"before", "all weights"} <= set(lines(tuned_at_length.draw(full).axes[0]))
+
+
+def test_before_and_after_are_means_over_depths_and_seeds(disputes):
+    (panel,) = tuned_at_length.draw(disputes).axes
+    rows = select(disputes, task="kv", metric="accuracy", protocol="records")
+    rows = rows[(rows["scheme"] == "t5-full-direct-x1") & rows["depth"].notna()]
+    expected = rows.groupby(rows["length"] / rows["train_length"])["value"].mean()
+    assert panel.get_title() == "t5"
+    np.testing.assert_allclose(lines(panel)["all weights"][:, 1], expected)
+
+
+def test_shares_of_the_variance_are_sums_of_squares(frame):
+    found = recipe_grid.readings(select(frame(grid_rows()), **recipe_grid.NEEDS))
+    assert len(found) == 8
+    loses = (found["layers"] == 4) & (found["scheme"] == "alibi")
+    found = found.assign(value=np.where(found["scheme"] == "alibi", 3.0, 1.0) - 2.0 * loses)
+    shares = recipe_grid.explained(found)  # 1, 1 and 3, 1: a third each
+    thirds = ("scheme", "layers", "scheme and layers")
+    assert shares == pytest.approx(dict.fromkeys(shares, 0) | dict.fromkeys(thirds, 1 / 3))
+    assert recipe_grid.explained(found.iloc[:-1]) == {}, "a recipe is missing"
+
+
+def test_a_training_length_with_some_recipes_counts_for_no_share(frame):
+    rows = frame(grid_rows(lengths=(32, 64)))
+    some = (rows["train_length"] == 64) | rows["scheme"].str.contains("layers2")
+    names = [len(recipe_grid.explained(recipe_grid.readings(
+        select(part, **recipe_grid.NEEDS)))) for part in (rows, rows[some])]  # fmt: skip
+    assert names == [7, 5]
+    assert len(recipe_grid.draw(rows[some]).axes) == 2
+
+
+def test_the_slope_of_the_band_over_the_width(frame):
+    rows = frame(band_rows())
+    assert frequency_band.slopes(frequency_band.recipes(rows)) == pytest.approx([-1.1, -1, -0.9])
+    figure = frequency_band.draw(rows)
+    note = " ".join(figure.texts[-1].get_text().split())
+    assert "rope: -1.00 [-1.25, -0.75]" in note
+    line = lines(figure.axes[0])["rope"]
+    np.testing.assert_allclose(line[:, 1], [2**0.5 / width for width in (4, 8, 16)])
+    assert not served(frequency_band, frame(band_rows(widths=(4, 8))))
+
+
+def test_a_seed_without_a_width_has_no_slope(frame):
+    rows = frame(band_rows())
+    some = rows[(rows["seed"] > 0) | (rows["scheme"] != "rope_width4")]
+    assert len(frequency_band.slopes(frequency_band.recipes(some))) == 2
