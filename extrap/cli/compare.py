@@ -28,7 +28,7 @@ LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap compare",
         "Paired differences between schemes of a study, with 95 % intervals.",

@@ -16,11 +16,11 @@ import extrap
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
 from extrap.cli.commands import main
-from extrap.cli.program import closing
 from extrap.extensions.base import Extension
 from extrap.results.rows import frame, records, write
 from extrap.runs import validate
 from extrap.runs.build import find
+from extrap.runs.experiment import closing
 from extrap.runs.study import Entry
 from extrap.tasks.base import Result, Task, checked
 from extrap.tasks.scoring.recorder import Recorder
