@@ -62,9 +62,8 @@ def test_commands_run(elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys) 
         "WANDB_MODE": "offline",
     }.items():
         monkeypatch.setenv(variable, value)
-    monkeypatch.setattr(
-        WandB, "draw_rows", lambda *_: None
-    )  # seconds for each page, and drawn by extrap plot below
+    # takes seconds for each page, and extrap plot draws below
+    monkeypatch.setattr(WandB, "draw", lambda *_: None)
     said = {}
     for line in RUN:
         start(line, monkeypatch, TINY[1:] if "logger" in line else TINY)
