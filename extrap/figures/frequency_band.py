@@ -15,7 +15,6 @@ from extrap.figures.drawing import (
     End,
     entitle,
     label_ends,
-    label_room,
     log2_axis,
     note,
     panels,
@@ -41,8 +40,8 @@ def draw(rows):
     known = known[known["width"].notna() & (known["length"] == known["train_length"])]
     known = known.sort_values(["scheme", "width", "run", "protocol", "layer", "head"])
     widths, schemes = np.sort(known["width"].unique()), sorted(known["scheme"].unique())
-    room = label_room([*schemes, "1 / W"])
-    figure, ((panel,),) = panels((1, 1), (2.6, 2.3), right=room, gap=0, left=0.75, top=0.42)
+    margins = {"labels": [*schemes, "1 / W"], "left": 0.75, "top": 0.42}
+    figure, ((panel,),) = panels((1, 1), (2.6, 2.3), **margins)
     ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]
     panel.plot(widths, 1 / widths, color=QUIET, linestyle=DOTS, linewidth=0.9, label="1 / W")
     perplexity_axis(panel)

@@ -24,7 +24,6 @@ from extrap.studies.extension.figures import (
     tuning_factors,
     yarn_temperature,
 )
-from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows
 from tests.support.plausible_extension import METHODS, L, extension_rows, reading
 
@@ -240,8 +239,3 @@ def test_the_density_limit_is_read_off_the_costs(study):
         for pair, limit in ((-1, "k = 1"), (0, "k = 1"), (3, "k = 4 and more"))
         for metric in density.ASKED
     }
-
-
-def test_corpora_are_not_mixed(frame):
-    with pytest.raises(UserError, match="different corpora"):
-        methods(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from extrap.figures.drawing.palette import colour_and_marker
-from extrap.figures.report.leaderboard import FURTHEST, score
+from extrap.figures.report.leaderboard import FURTHEST, Score, score
 from extrap.figures.report.views import View, known, views
 from extrap.results.effective import effective_lengths
 from extrap.results.series import Series
@@ -90,9 +90,9 @@ def lines(rows: pd.DataFrame) -> Lines:
         data += [line for view in drawn for line in _curves(view, gate, found, parts)]
     data += [line for s in found for line in _effective(s, parts[s.label])]
     loss = next((view for view in shown if view.kind == "length" and view.loss), None)
-    ranked = {(v.task, v.protocol, _metric(v)): v for v in (score(shown), loss) if v}
-    place = next(iter(ranked)) if score(shown) else None
-    return Lines(found, parts, sizes, data, _best(found, data, [*ranked]), place)
+    of = score(shown)
+    ranked = [*dict.fromkeys((v.task, v.protocol, _metric(v)) for v in (of, loss) if v)]
+    return Lines(found, parts, sizes, data, _best(found, data, ranked), ranked[0] if of else None)
 
 
 def colour(s: Series) -> str:
@@ -113,8 +113,9 @@ def _curves(
             yield (*names, _metric(view), view.length, *numbers, p.seeds)
 
 
-def _metric(view: View) -> str:
-    return "perplexity" if view.loss else view.metric
+def _metric(of: View | Score) -> str:
+    """Returns the metric of a view as it is shown: losses as perplexities."""
+    return "perplexity" if of.metric == "nll" else of.metric
 
 
 def _effective(s: Series, part: str) -> Iterator[tuple]:

@@ -11,7 +11,6 @@ import pandas as pd
 from extrap.figures.drawing import (
     entitle,
     label_ends,
-    label_room,
     line,
     log2_axis,
     note,
@@ -41,8 +40,8 @@ def draw(rows):
     loss = loss[loss["steps"].notna() & (loss["length"] == TIMES * loss["train_length"])]
     wide = known[known["share"].notna()]
     panels = [(part, how) for part, how in ((loss, _steps), (wide, _shares)) if len(part)]
-    room = label_room(sorted({*loss["scheme"], *wide["scheme"]}))
-    margins = {"right": room, "gap": room + 0.5, "top": 0.42}
+    labels = sorted({*loss["scheme"], *wide["scheme"]})
+    margins = {"labels": labels, "each": True, "gap": 0.5, "top": 0.42}
     figure, axes = wrapped(len(panels), 2, (2.1, 2.2), **margins)
     for panel, (part, how) in zip(axes, panels, strict=True):
         label_ends(panel, how(panel, part))

@@ -14,7 +14,6 @@ from extrap.figures.drawing import (
     End,
     entitle,
     label_ends,
-    label_room,
     leftmost,
     line,
     log2_axis,
@@ -47,8 +46,8 @@ def draw(rows):
     at_length = found["tuned"] == 1
     found = found[found["parent"].isin(found.loc[at_length, "parent"])]
     found = found[found["tuned"].isna() | (found["tuned"] == 1)]
-    parents, room = sorted(found["parent"].unique()), label_room(HOW.values())
-    margins = {"right": room, "gap": 0.2, "between": 0.62, "top": 0.6}
+    parents = sorted(found["parent"].unique())
+    margins = {"labels": [*HOW.values()], "gap": 0.2, "between": 0.62, "top": 0.6}
     figure, axes = wrapped(len(parents), 4, (1.2, 1.9), **margins)
     for panel, parent in zip(axes, parents, strict=True):
         ends = [

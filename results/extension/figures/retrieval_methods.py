@@ -6,10 +6,9 @@ reader on top. Cells: means over seeds; records: their number grows with the len
 
 import numpy as np
 
-from extrap.figures.drawing import entitle, leftmost, note, panels
+from extrap.figures.drawing import POINT, entitle, leftmost, note, panels, text_width
 from extrap.figures.drawing.depth_panels import QUARTERS
 from extrap.figures.drawing.heatmap import cells
-from extrap.figures.drawing.page import POINT, text_width
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
