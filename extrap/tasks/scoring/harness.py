@@ -77,7 +77,7 @@ def extrap(cell: str = "{cell}") -> Task:
 '''
 
 
-class Cell(NamedTuple):
+class TrialFile(NamedTuple):
     """name: of its files; why: what differs from the benchmark of that name; trials: the lines."""
 
     name: str
@@ -90,7 +90,7 @@ class Cell(NamedTuple):
 
 def cells(
     name: str, task: Grid, words: Any, tokens: Any, stream: Any, lengths: Sequence[int], trials: int
-) -> Iterator[Cell]:
+) -> Iterator[TrialFile]:
     """Draws every cell of a task. name: of the task, or an alias; words, tokens: a vocabulary, and
     the tokenizer that writes it; stream: the tokens of the filler.
     """
@@ -106,10 +106,10 @@ def cells(
             read = {"tokens": 1 + len(tokens(prompt.encode())[0]), "prompt": prompt}
             said = {"answer": tokens.decode(answer.tolist())}
             found.append({"id": f"{cell}-{i}"} | where | {"trial": i} | read | said)
-        yield Cell(cell, protocol, length, depth, why and f"{name}: {why}", found)
+        yield TrialFile(cell, protocol, length, depth, why and f"{name}: {why}", found)
 
 
-def write(found: list[Cell], folder: Path) -> None:
+def write(found: list[TrialFile], folder: Path) -> None:
     """Writes the files of these cells into a new folder."""
     (folder / "trials").mkdir(parents=True)
     names = []
