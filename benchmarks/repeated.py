@@ -8,15 +8,15 @@ training text. Half a minute, without a model.
 import numpy as np
 
 from extrap.data.corpora.torch import Torch
-from extrap.tasks.scoring.text_windows import texts
+from extrap.tasks.nll import NLL
 
-DOCUMENTS, BEGIN, END = 64, 1024, 2048
+BEGIN = 1024
 
 
 def main() -> None:
     corpus = Torch(validation=0.1, smallest=1024).open()
     training = corpus.stream("train").astype(np.uint8).tobytes()
-    scored = texts(corpus, DOCUMENTS, END)[0].astype(np.uint8)[:, BEGIN:]
+    scored = NLL().texts(corpus, 64)[0].astype(np.uint8)[:, BEGIN:]
     print(f"corpus {corpus.sha256[:12]}, {len(training)} bytes of training")
     for size in (64, 128):
         parts = [part.tobytes() for part in scored.reshape(-1, size)]

@@ -41,11 +41,11 @@ def train(*words: str) -> TrainedRun:
     """Trains the run of these options, as `extrap WORDS stage=train` does, unless it is trained
     already; its folder is in `runs`. Raises UserError for a mistake.
     """
-    from extrap.cli.program import Experiment
+    from extrap.runs.experiment import Experiment
 
     logger = [] if _named(words, {"logger"}) else ["logger=none"]
     with _job([*words, *logger, "stage=train"]) as job:
-        work = Experiment(job, in_sweep=False, command=shlex.join(["extrap", *words]))
+        work = Experiment(job, shlex.join(["extrap", *words]), says=False)
         if not work.finished():
             work.check()
         try:

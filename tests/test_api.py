@@ -16,10 +16,10 @@ from pandas.testing import assert_frame_equal
 
 import extrap
 from extrap.cli import compare as command
-from extrap.cli.program import Experiment
 from extrap.results import rows as results_rows
 from extrap.runs.evaluate import evaluate as written
 from extrap.runs.evaluate import trained_model
+from extrap.runs.experiment import Experiment
 from extrap.utils.errors import UserError
 from tests.support import tiny_checkpoints as tiny
 from tests.support import word_tokenizer

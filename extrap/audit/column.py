@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isinf, isnan
+from math import isnan
 from typing import Any
 
 
@@ -31,13 +31,12 @@ class Column:
 
 
 def missing(value: Any) -> bool:
+    """True for nan."""
     return isinstance(value, float) and isnan(value)
 
 
 def error(value: float) -> str:
-    """An error: 0, 3e-07, .12, 4.1, 2e+05."""
-    if isinf(value):
-        return "inf"
+    """An error: 0, 3e-07, .12, 4.1, 2e+05, inf."""
     if value == 0 or not 1e-3 <= value < 1e4:
         return f"{value:.0e}" if value else "0"
     return f"{value:.2g}".lstrip("0") if value < 1 else f"{value:.3g}"

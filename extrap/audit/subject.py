@@ -20,9 +20,6 @@ from extrap.runs.build import build
 
 SHAPE = Shape(dim=32, heads=4, layers=2, length=64, vocab=64)
 
-DEEPER = replace(SHAPE, layers=4)
-"""One period of the layouts in conf/scheme."""
-
 DEFAULT_SHAPE = Shape(dim=64, heads=4, layers=2, length=64, vocab=577)
 """The default model, `model=tiny data.length=64`: parameters are counted for it."""
 
@@ -46,9 +43,9 @@ class Subject:
 
     @cached_property
     def shape(self) -> Shape:
-        """SHAPE, deeper for a layout whose layers differ."""
+        """SHAPE, with one period of a layout whose layers differ."""
         layouts = any(isinstance(part, Only) for part in self.scheme().modules())
-        return DEEPER if layouts else SHAPE
+        return replace(SHAPE, layers=4) if layouts else SHAPE
 
     @cached_property
     def fresh(self) -> GPT:

@@ -1,7 +1,6 @@
 """A trained model from the name of its run folder: its configuration and its weights are data."""
 
 from extrap.model.gpt import GPT
-from extrap.model.parts import parts
 from extrap.model.scheme import Scheme
 from extrap.runs.build import build
 from extrap.runs.checkpoint import Damaged, load, trained_weights
@@ -34,8 +33,3 @@ def trained(name: str, option: str = "--run") -> GPT:
     found = GPT(scheme, vocab, config)
     found.load_state_dict(trained_weights(run, found.to(dtype), dtype))
     return found.double().eval()
-
-
-def describe(model: GPT) -> str:
-    """Its scheme in words."""
-    return " and ".join(type(part).__name__ for part in parts(model.scheme))

@@ -8,7 +8,7 @@ from pathlib import Path
 from extrap.cli.columns import aligned
 from extrap.cli.experiments import experiments
 from extrap.cli.shared import as_json, need_study, parser, plain, reported
-from extrap.results.comparison.cells import on_disk, opened, scanned
+from extrap.results.comparison.cells import on_disk, opened
 from extrap.results.comparison.contrasts import Contrast
 from extrap.results.comparison.pairs import cell_values, choose, none_differs, paired, unlike_words
 from extrap.results.places import place
@@ -28,7 +28,7 @@ LEFT = [HEADER.index(name) for name in ("task", "protocol", "metric")]
 
 
 def main(argv: list[str] | None = None) -> None:
-    """The command. A mistake is one line on stderr and exit code 2."""
+    """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap compare",
         "Paired differences between schemes of a study, with 95 % intervals.",
@@ -60,10 +60,10 @@ def compare(results: Path, study: str, names: list[str], declared: list[str]):
     """Returns (series, pairs): a list of contrasts for each series after the first. A line on
     stderr names the tasks without items on this disk; their differences rest on seeds alone.
     """
-    known = scanned(folder(results, study))
+    known = opened(folder(results, study))
     if not known:
         raise no_rows(study)
-    chosen = opened(place(results, study), choose(known, names))
+    chosen = choose(known, names)
     pairs, lacking, unlike = paired(chosen, on_disk(place(results, study)), declared)
     if lacking:
         print(f"extrap compare: {_missing(study, lacking)}", file=sys.stderr)

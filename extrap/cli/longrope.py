@@ -2,9 +2,7 @@
 
 extrap longrope scheme=rope seed=0 extension=longrope extension.factor=8
 
-The command prints the command that evaluates these factors, with the factors written out: extrap
-never reads a configuration from a run folder. The run folder keeps the factors as data; the same
-command prints them again.
+It prints the command that evaluates these factors, with the factors written out.
 """
 
 import shlex
@@ -28,9 +26,9 @@ def factors(job: Any) -> list[float]:
     import torch
 
     from extrap.extensions.longrope import LongRoPE
+    from extrap.extensions.longrope_search import find_factors, texts
     from extrap.runs import validate
     from extrap.runs.evaluate import trained_model
-    from extrap.runs.longrope_search import find_factors, texts
     from extrap.runs.near import untrained
     from extrap.utils.progress import Progress
 
@@ -45,7 +43,7 @@ def factors(job: Any) -> list[float]:
         remedy = "train it with `extrap stage=train` and the same options"
         raise untrained(job.run, "extension", job.choices["extension"], remedy)
     s = job.extension.factor
-    held_out = texts(job, int(s * job.source.length))
+    held_out = texts(job.source.corpus, job.source.vocabulary.bos, int(s * job.source.length))
     torch.set_num_threads(job.config["threads"])
     with job.run.alone(), Progress("search") as progress:
         return find_factors(trained_model(job), held_out, s, progress)

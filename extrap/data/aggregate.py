@@ -33,9 +33,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MAJORITY, HALF, COUNT = range(3)  # key ids; from COUNT on one for each label
 Few = Annotated[int, Interval(ge=2, le=32)]
 
-FLOATS = 1000
-"""Labels of which binomials are floating-point numbers; those of more are counted exactly."""
-
 
 @dataclass(frozen=True)
 class AggregateForm(SceneForm):
@@ -119,13 +116,10 @@ class AggregateForm(SceneForm):
         """
         if self.kind != "count":
             return 1 / self.labels
-        n, p = self.records(length), 1 / self.labels
-        if n > FLOATS:
-            ways = [comb(n, j) * (self.labels - 1) ** (n - j) for j in range(n + 1)]
-            most = max(sum(ways[r :: self.modulus]) for r in range(self.modulus))
-            return most / self.labels**n
-        shares = [comb(n, j) * p**j * (1 - p) ** (n - j) for j in range(n + 1)]
-        return max(sum(shares[r :: self.modulus]) for r in range(self.modulus))
+        n = self.records(length)
+        ways = [comb(n, j) * (self.labels - 1) ** (n - j) for j in range(n + 1)]
+        most = max(sum(ways[r :: self.modulus]) for r in range(self.modulus))
+        return most / self.labels**n
 
 
 @dataclass(frozen=True, kw_only=True)

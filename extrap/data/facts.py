@@ -99,7 +99,7 @@ class Template:
 
     @property
     def each(self) -> int:
-        """Returns the tokens of a fact."""
+        """Returns the tokens of a fact, and of a question without its answer."""
         return self.words.shape[1] + len(self.after) + 2
 
     @property
@@ -107,16 +107,11 @@ class Template:
         """Returns the tokens of a document."""
         return self.facts * self.each + 1
 
-    @property
-    def question_width(self) -> int:
-        """Returns the tokens of a question without its answer."""
-        return self.each
-
     def most(self, length: int) -> int:
         """Returns how many documents a context of `length` tokens holds next to BOS and one
         question.
         """
-        return (length - 1 - self.question_width) // self.width
+        return (length - 1 - self.each) // self.width
 
     def distance(self, documents: int, fact: int) -> int:
         """Returns the tokens from the subject of a fact, in the first of so many documents, to the
@@ -135,7 +130,7 @@ class Template:
         return np.concatenate([tokens, np.full((*facts.subjects.shape, 1), self.stop)], axis=-1)
 
     def questions(self, subjects: np.ndarray, relations: np.ndarray) -> np.ndarray:
-        """Returns questions (..., question_width) int64."""
+        """Returns questions (..., each) int64."""
         ask = np.full((*subjects.shape, 1), self.ask)
         after = np.broadcast_to(self.after, (*subjects.shape, len(self.after)))
         return np.concatenate([ask, self.words[relations], subjects[..., None], after], axis=-1)

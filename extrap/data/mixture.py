@@ -102,10 +102,12 @@ class Mixture:
                 "with data.retrieval.size=0 too, there is nothing to train on",
                 "set one of the two sizes above 0",
             )
-        at_least("data.length", self.length, 2 * (FEWEST + 1), f"BOS, {FEWEST} records and a query")
-        for path, part in self._paths.items():
-            if part.size:
-                part.check(path, self.vocabulary, self.length)
+        at_least(
+            "data.length", self.length, 2 * (FEWEST + 1), f"for BOS, {FEWEST} records and a query"
+        )
+        for name, part in self.parts.items():
+            option = f"data.{name}" if name in ("text", "retrieval") else f"data.more.{name}"
+            part.check(option, self.vocabulary, self.length)
 
     @property
     def source(self) -> Encoded:
@@ -118,14 +120,6 @@ class Mixture:
         it draws the same whatever the other parts are.
         """
         return {"text": self.text, "retrieval": self.retrieval, **(self.more or {})}
-
-    @property
-    def _paths(self) -> dict[str, Part]:
-        """Returns all parts by option."""
-        return {
-            f"data.{name}" if i < 2 else f"data.more.{name}": part
-            for i, (name, part) in enumerate(self._every.items())
-        }
 
     @property
     def parts(self) -> dict[str, Part]:

@@ -23,7 +23,7 @@ from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
 from extrap.data.facts import RELATIONS, Facts, Template
 from extrap.data.keyvalue import check_keys
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, answered, stacked
 from extrap.data.trials.base import Questions, Trials, check_records, guess
 from extrap.data.trials.dialogue import laid
 from extrap.data.vocabulary import Vocabulary
@@ -52,7 +52,7 @@ class MultiDocument(Graded):
         template = Template.of(context.vocabulary, self.facts)
         rng, length = context.rng, context.length
         documents = counts(rng, self.size, FEWEST, template.most(length), difficulty)
-        room = length - 1 - template.question_width - documents * template.width
+        room = length - 1 - template.each - documents * template.width
         filled = rng.random(self.size) < difficulty * self.prefix
         filler = np.where(filled, rng.integers(room + 1), 0)
         text = context.texts(self.size, length)
@@ -66,17 +66,13 @@ class MultiDocument(Graded):
         """Returns one sequence, and where its answers are."""
         rng = context.rng
         facts = Facts.draw(context, documents, template.facts)
-        start = 1 + filler + documents * template.width
-        each = template.question_width + 1
-        n = -(-(context.length + 1 - start) // each)  # the last one may be cut off
+        room = context.length - filler - documents * template.width
+        n = -(-room // (template.each + 1))  # the last one may be cut off
         which, fact = rng.integers(documents, size=n), rng.integers(template.facts, size=n)
         asked = template.questions(facts.subjects[which], facts.relations[which, fact])
         asked = np.concatenate([asked, facts.objects[which, fact][:, None]], axis=1)
         front = [context.vocabulary.bos], text[:filler], template.documents(facts).ravel()
-        row = np.concatenate([*front, asked.ravel()])
-        answers = np.zeros(len(row), bool)
-        answers[start + each - 1 :: each] = True
-        return row, answers
+        return answered(np.concatenate(front), asked, 1)
 
 
 @dataclass(frozen=True)
@@ -180,7 +176,7 @@ class DocumentForm:
             np.stack(values)[:, :, None],
             at,
             float(np.mean(behind)),
-            template.question_width,
+            template.each,
         )
         return laid(plain, trials.vocabulary.turns)
 

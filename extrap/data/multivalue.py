@@ -20,7 +20,7 @@ import numpy as np
 from extrap.data.context import Context, among
 from extrap.data.curriculum import Graded, counts
 from extrap.data.keyvalue import check_keys, most
-from extrap.data.part import Drawn, Size, Weight, stacked
+from extrap.data.part import Drawn, Size, Weight, answered, stacked
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import Count, Share, at_most
@@ -74,10 +74,7 @@ class MultiValue(Graded):
         body = among(text[:filler], slots, records)
         which = rng.integers(n, size=-(-(length - len(body)) // 2))
         asked = np.stack([keys[which], values[which, rng.integers(each, size=len(which))]], axis=1)
-        row = np.concatenate([[context.vocabulary.bos], body, asked.ravel()])
-        answers = np.zeros(len(row), bool)
-        answers[1 + len(body) + 1 :: 2] = True
-        return row, answers
+        return answered(np.concatenate([[context.vocabulary.bos], body]), asked, 1)
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ class Needles:
 
 def places(length: int, m: int, queries: int, layout: RecordLayout = PLAIN) -> np.ndarray:
     """Returns the slots of the keys of m needles before `queries` queries, answered but for the
-    last; length >= least(m, queries).
+    last; with room for all.
     """
     last = length - asking(queries, layout) - layout.width
     return 1 + np.round(np.arange(m) * (last - 1) / (m - 1)).astype(int)
@@ -112,9 +109,9 @@ def asking(queries: int, layout: RecordLayout = PLAIN) -> int:
     return (queries - 1) * layout.width + layout.query_width
 
 
-def least(m: int, queries: int, layout: RecordLayout = PLAIN) -> int:
-    """Returns the shortest context that holds m needles and the queries."""
-    return 1 + layout.width * m + asking(queries, layout)
+def most_needles(length: int, layout: RecordLayout = PLAIN) -> int:
+    """Returns how many needles a context holds with a query each, answered but for the last."""
+    return max(0, length - 1 - layout.query_width + layout.width) // (2 * layout.width)
 
 
 def needles(trials: Trials, m: int, queries: int) -> Needles:

@@ -43,6 +43,15 @@ class Part(ABC):
         """
 
 
+def answered(front: np.ndarray, questions: np.ndarray, saying: int) -> Drawn:
+    """Returns a row with questions (q, w) behind its front, and which of its tokens are answers:
+    the last `saying` tokens of each question.
+    """
+    behind = np.arange(questions.size) % questions.shape[1] >= questions.shape[1] - saying
+    row = np.concatenate([front, questions.ravel()])
+    return row, np.concatenate([np.zeros(len(front), bool), behind])
+
+
 def stacked(rows: Iterable[tuple[np.ndarray, np.ndarray]], length: int) -> Drawn:
     """Returns rows (tokens, which are scored), each of length + 1 tokens or more, as a batch."""
     tokens, scored = zip(*rows, strict=True)

@@ -16,8 +16,7 @@ import numpy as np
 from extrap.data.context import Context
 from extrap.data.part import Drawn, Part, Size, Weight
 from extrap.data.vocabulary import Vocabulary
-from extrap.utils.bounds import Count, at_most
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, at_least, at_most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +51,9 @@ class RepeatedWithin(RepeatedText):
 
     def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
         super().check(option, vocabulary, length)
-        if not self.shortest <= self.longest <= length // 2:
-            raise UserError(
-                f"{option}.longest",
-                self.longest,
-                f"expected {self.shortest} (shortest) to {length // 2}, half of "
-                f"data.length={length}",
-                "give a number between",
-            )
+        half = f"half of data.length={length}"
+        at_most(f"{option}.longest", self.longest, length // 2, half)
+        at_least(f"{option}.longest", self.longest, self.shortest, f"as {option}.shortest")
 
     def most(self, length: int) -> int:
         return self.longest

@@ -15,7 +15,7 @@ import numpy as np
 
 from extrap.data.context import Context
 from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, answered, stacked
 from extrap.data.trials.base import Form, OneQuestion, check_records
 from extrap.data.vocabulary import RecordLayout, Vocabulary
 from extrap.utils.bounds import at_least
@@ -110,13 +110,11 @@ class ScenePart(Graded):
     def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
         """Returns one sequence with n records, and where its answers are."""
         form, rng, length = self.form, context.rng, context.length
-        each = form.asking + form.saying
-        room = length - each - form.width * n
+        room = length - form.asking - form.saying - form.width * n
         filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
         text = context.text(filler)
         scene = form.scene(context, n)
         questions = np.concatenate([scene.queries, scene.answers], 1)
-        asked = questions[rng.integers(len(questions), size=length)].ravel()
-        row = np.concatenate([[context.vocabulary.bos], text, scene.records.ravel(), asked])
-        behind = np.arange(len(row)) - 1 - filler - form.width * n
-        return row, (behind >= 0) & (behind % each >= form.asking)
+        asked = questions[rng.integers(len(questions), size=length)]
+        front = np.concatenate([[context.vocabulary.bos], text, scene.records.ravel()])
+        return answered(front, asked, form.saying)

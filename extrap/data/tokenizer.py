@@ -5,7 +5,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from extrap.data.corpora.reader import line
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.errors import UserError
 
 OPTION = "data.vocabulary.tokenizer"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 PATIENCE = 10.0  # seconds for the hub to answer
+FAILS = "the tokenizer fails on this text", "use another tokenizer"
 
 
 @dataclass(frozen=True)
@@ -68,12 +70,12 @@ class Pieces:
 
     def __call__(self, text: bytes) -> tuple[np.ndarray, np.ndarray]:
         decoded = text.decode("utf-8", "ignore")
-        made = self._asked(lambda: self._tokenizer.encode(decoded, add_special_tokens=False))
+        with _one_line(self._option, *FAILS):
+            made = self._tokenizer.encode(decoded, add_special_tokens=False)
         points = np.frombuffer(decoded.encode("utf-32-le"), "<u4")
         width = 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
-        ends = np.concatenate([[0], width.cumsum()])[
-            np.array([end for _, end in made.offsets], np.int64)
-        ]
+        last = np.array([end for _, end in made.offsets], np.int64)
+        ends = np.concatenate([[0], width.cumsum()])[last]
         if len(ends):
             ends[-1] = width.sum()
         return np.array(made.ids, np.int64), np.diff(np.maximum.accumulate(ends), prepend=0)
@@ -82,31 +84,19 @@ class Pieces:
         parts: list[str] = []
         for text, run in groupby(ids, lambda i: i < self.ids):
             kept = list(run)
-            shown = self._asked(
-                lambda ids=kept: self._tokenizer.decode(ids, skip_special_tokens=False)
-            )
+            with _one_line(self._option, *FAILS):
+                shown = self._tokenizer.decode(kept, skip_special_tokens=False)
             parts.append(shown if text else "\n" * len(kept))
         return "".join(parts)
-
-    def _asked(self, work: Callable[[], Any]) -> Any:
-        try:
-            with _withheld():
-                return work()
-        except Exception as error:  # the library raises nothing narrower
-            raise UserError(
-                self._option,
-                problem=f"the tokenizer fails on this text ({_why(error)})",
-                remedy="use another tokenizer",
-            ) from None
 
     def word(self, i: int) -> str:
         return self._tokenizer.id_to_token(i) or f"<{i}>"
 
 
 @contextmanager
-def _withheld() -> Iterator[None]:
-    """Turns a panic of the library, a pattern that gives up on a text among them, into what else it
-    raises, an Exception of no class of its own.
+def _one_line(option: str, problem: str, remedy: str) -> Iterator[None]:
+    """Turns whatever a library raises into a UserError, a panic of tokenizers among them: a pattern
+    that gives up on a text.
 
     A panic is no Exception, and prints a traceback of its own before Python hears of it.
     """
@@ -115,10 +105,10 @@ def _withheld() -> Iterator[None]:
     os.dup2(nowhere, 2)
     try:
         yield
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
+    except BaseException as error:  # the libraries raise nothing narrower
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
-        raise Exception(str(error).strip() or "a panic of the library") from None
+        raise UserError(option, problem=f"{problem} ({line(error):.100})", remedy=remedy) from None
     finally:
         os.dup2(kept, 2)
         os.close(kept)
@@ -134,26 +124,15 @@ def encoder(tokenizer: str, place: str | None = None) -> Pieces:
     try:
         from tokenizers import Tokenizer
     except ImportError:
-        raise UserError(
-            option,
-            problem="this option needs the package tokenizers",
-            remedy="run pip install 'extrap[tokenizers]'",
-        ) from None
+        problem, remedy = "this option needs tokenizers", "run pip install 'extrap[tokenizers]'"
+        raise UserError(option, problem=problem, remedy=remedy) from None
     path = _found(tokenizer)
-    try:
+    with _one_line(option, "this is no tokenizer.json of Hugging Face", "give that of a model"):
         source = path.read_text(encoding="utf-8")
-        with _withheld():
-            made = Pieces(source, Tokenizer.from_str(source), option)
-    except Exception as error:  # the library raises nothing narrower
-        raise UserError(
-            option,
-            problem=f"this is not a tokenizer.json of Hugging Face ({_why(error)})",
-            remedy="give the tokenizer.json of a model",
-        ) from None
+        made = Pieces(source, Tokenizer.from_str(source), option)
     if not made.ids > 1:
-        raise UserError(
-            option, problem="the tokenizer has fewer than two tokens", remedy="give another one"
-        )
+        problem = "the tokenizer has fewer than two tokens"
+        raise UserError(option, problem=problem, remedy="give another one")
     return made
 
 
@@ -163,30 +142,16 @@ def _found(tokenizer: str) -> Path:
     if path.is_file():
         return path
     if path.suffix == ".json" or not NAME.fullmatch(tokenizer):
-        raise UserError(
-            OPTION,
-            tokenizer,
-            "there is no such file",
-            "give a tokenizer.json, a folder that holds one, or a name on the hub",
-        )
+        remedy = "give a tokenizer.json, a folder that holds one, or a name on the hub"
+        raise UserError(OPTION, tokenizer, "there is no such file", remedy)
     import huggingface_hub
 
     # its attempts without network take half a minute: whether it answers at all is asked once
     kept = huggingface_hub.try_to_load_from_cache(tokenizer, "tokenizer.json")
-    try:
-        if isinstance(kept, str):
-            return Path(kept)
+    if isinstance(kept, str):
+        return Path(kept)
+    remedy = "without network give a tokenizer.json, or use data/vocabulary=bytes"
+    option = f"{OPTION}={tokenizer}"
+    with _one_line(option, "the hub does not serve this tokenizer", remedy):
         huggingface_hub.HfApi().model_info(tokenizer, timeout=PATIENCE)
         return Path(huggingface_hub.hf_hub_download(tokenizer, "tokenizer.json"))
-    except Exception as error:  # which one depends on the HTTP library below huggingface_hub
-        raise UserError(
-            OPTION,
-            tokenizer,
-            f"the hub does not serve this tokenizer ({_why(error)})",
-            "without network give a tokenizer.json, or use data/vocabulary=bytes",
-        ) from None
-
-
-def _why(error: Exception) -> str:
-    """Returns the beginning of an exception's text, in one line."""
-    return f"{(str(error).strip() or type(error).__name__).splitlines()[0]:.100}"

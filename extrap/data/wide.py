@@ -19,8 +19,8 @@ import numpy as np
 from annotated_types import Interval
 
 from extrap.data.context import Context
-from extrap.data.curriculum import Graded, counts
-from extrap.data.part import Drawn, stacked
+from extrap.data.part import Drawn, answered
+from extrap.data.scene import ScenePart
 from extrap.data.trials.base import Form, OneQuestion, check_records, guess
 from extrap.data.vocabulary import Vocabulary
 from extrap.utils.bounds import Several, at_most
@@ -46,6 +46,7 @@ class WideForm(Form):
     """
 
     code: ClassVar[int] = 3
+    fewest: ClassVar[int] = 2
 
     width: int
     pool: int
@@ -86,7 +87,7 @@ class WideForm(Form):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wide(Graded):
+class Wide(ScenePart):
     """Training sequences of wide records. width, pool: as in WideForm.
 
     Easy: a log-uniform number of records; hard: a uniform one, and a random amount of training text
@@ -96,13 +97,9 @@ class Wide(Graded):
     width: Annotated[int, Interval(ge=1, le=WIDEST)] = 2
     pool: Several = 16
 
-    def check(self, option: str, vocabulary: Vocabulary, length: int) -> None:
-        WideForm(self.width, self.pool).check(option, vocabulary, length)
-
-    def draw(self, context: Context, difficulty: float) -> Drawn:
-        most = WideForm(self.width, self.pool).records(context.length)
-        every = counts(context.rng, self.size, 2, most, difficulty)
-        return stacked((self._row(context, int(n), difficulty) for n in every), context.length)
+    @property
+    def form(self) -> WideForm:
+        return WideForm(self.width, self.pool)
 
     def _row(self, context: Context, n: int, difficulty: float) -> Drawn:
         """Returns one sequence with n records, and where its answers are."""
@@ -110,9 +107,6 @@ class Wide(Graded):
         records = draw_records(context, n, w, self.pool)
         room = context.length - 2 * w * (n + 1)
         filler = int(rng.integers(room + 1)) if rng.random() < difficulty / 2 else 0
-        asked = records[rng.integers(n, size=context.length)].ravel()
-        text = context.text(filler)
-        row = np.concatenate([[context.vocabulary.bos], text, records.ravel(), asked])
-        answers = (np.arange(len(row)) - 1 - filler) % (2 * w) >= w
-        answers[: 1 + filler + 2 * w * n] = False
-        return row, answers
+        asked = records[rng.integers(n, size=context.length)]
+        front = [[context.vocabulary.bos], context.text(filler), records.ravel()]
+        return answered(np.concatenate(front), asked, w)

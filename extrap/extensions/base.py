@@ -66,8 +66,8 @@ class SchemeExtension(Extension):
 
     @abstractmethod
     def extend(self, scheme: Scheme) -> Scheme:
-        """Returns the extended scheme. `scheme` is a copy, which it may change; a ValueError (of a
-        Stack, say) becomes NotApplicable.
+        """Returns the extended scheme. `scheme` is a copy, which it may change. Raises ValueError,
+        which becomes NotApplicable, for a scheme that it would not change.
         """
 
     def __call__(self, model: GPT) -> GPT:

@@ -25,19 +25,15 @@ class BiasInterpolation(Interpolation):
 
     def check(self, scheme: Scheme) -> None:
         if not scheme.uses("distance_bias"):
-            raise self.refuse(
-                scheme,
-                "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)",
+            raise ValueError(
+                "it has no bias that is a function of the distance (ALiBi, KERPLE, Sandwich, T5)"
             )
         if scheme.uses("rotate"):
-            raise self.refuse(
-                scheme,
-                "its rotation depends on the same distances and would be interpolated with "
-                "the bias",
+            raise ValueError(
+                "its rotation depends on the same distances and would be interpolated with the bias"
             )
         if moved := [part for part in parts(scheme) if moves_with_coordinates(part)]:
-            raise self.refuse(
-                scheme,
+            raise ValueError(
                 f"{type(moved[0]).__name__} reads the same coordinates and would be interpolated "
-                "with the bias",
+                "with the bias"
             )

@@ -22,9 +22,7 @@ class DroPE(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         turning = [part for part in parts(scheme) if turns_pairs(part)]
         if not turning:
-            raise self.refuse(scheme, f"{still(scheme)}, so there is nothing to drop")
+            raise ValueError(f"{still(scheme)}, so there is nothing to drop")
         if any(part.uses("attend") for part in turning):
-            raise self.refuse(
-                scheme, "the part that turns owns attention, and nothing would be left of it"
-            )
+            raise ValueError("the part that turns owns attention, and nothing would be left of it")
         return replace_parts(scheme, turns_pairs, lambda part: NoPE(part.shape))

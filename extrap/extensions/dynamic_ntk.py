@@ -50,9 +50,7 @@ class DynamicNTK(Frequencies):
         if self.mode == "sequence":
             return scheme
         if any(turns_pairs(part) and not part.uses("rotate") for part in parts(scheme)):
-            raise self.refuse(
-                scheme, "mode=row turns queries and keys alone; mode=sequence works there"
-            )
+            raise ValueError("mode=row turns queries and keys alone; mode=sequence works there")
         return ByRow(scheme)
 
 

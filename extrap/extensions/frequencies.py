@@ -61,13 +61,13 @@ class Frequencies(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         turning = [pairs(part) for part in parts(scheme) if turns_pairs(part)]
         if not turning:
-            raise self.refuse(scheme, f"{still(scheme)}, so there are no frequencies to change")
+            raise ValueError(f"{still(scheme)}, so there are no frequencies to change")
         for p in turning:
             self.change(p, 1)  # raises now for options that do not fit the pairs
         kept = [torch.equal(self.theta(p, 2.0), p.theta) for p in turning]
         heats = type(self).heat is not Frequencies.heat
         if all(kept) and not heats:
-            raise self.refuse(scheme, "it leaves every frequency there as it is")
+            raise ValueError("it leaves every frequency there as it is")
         extended = replace_parts(scheme, turns_pairs, lambda part: respectrum(part, self.change))
         if not heats:
             return extended

@@ -44,10 +44,10 @@ class Interpolation(SchemeExtension):
         self.factor = factor
 
     def check(self, scheme: Scheme) -> None:
-        """Raises NotApplicable for a scheme that does not read squeezed coordinates."""
+        """Raises ValueError for a scheme that does not read squeezed coordinates."""
         if not any(turns_pairs(part) or reads_coordinates(part) for part in parts(scheme)):
-            raise self.refuse(
-                scheme, "nothing there is a function of a real coordinate (rotary, sinusoidal)"
+            raise ValueError(
+                "nothing there is a function of a real coordinate (rotary, sinusoidal)"
             )
 
     def extend(self, scheme: Scheme) -> Scheme:

@@ -31,9 +31,9 @@ class LearnedTable(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         tables = [part for part in parts(scheme) if isinstance(part, Learned)]
         if not tables:
-            raise self.refuse(scheme, "it has no learned table of positions added to the tokens")
+            raise ValueError("it has no learned table of positions added to the tokens")
         if all(table.policy == self.policy for table in tables):
-            raise self.refuse(scheme, f"its table has policy={self.policy} already")
+            raise ValueError(f"its table has policy={self.policy} already")
         return replace_parts(scheme, lambda part: isinstance(part, Learned), self._read)
 
     def _read(self, table: Learned) -> Learned:

@@ -27,13 +27,11 @@ class ClippedLogN(SchemeExtension):
 
     def extend(self, scheme: Scheme) -> Scheme:
         if any(isinstance(part, GROWING) for part in parts(scheme)):
-            raise self.refuse(scheme, "its logits grow with ln n already")
+            raise ValueError("its logits grow with ln n already")
         if scheme.uses("normalise"):
-            raise self.refuse(scheme, "its attention is no softmax, whose entropy this keeps")
+            raise ValueError("its attention is no softmax, whose entropy this keeps")
         if scheme.limit <= scheme.shape.length:
-            raise self.refuse(
-                scheme, "nothing is defined past the training length, where log-n would begin"
-            )
+            raise ValueError("nothing is defined past the training length, where log-n would begin")
         if max(keys_seen(scheme).values()) <= scheme.shape.length:
-            raise self.refuse(scheme, "no query sees more than L keys")
+            raise ValueError("no query sees more than L keys")
         return with_parts(scheme, LogN(scheme.shape, floor=1.0))

@@ -42,18 +42,18 @@ class MsPoE(SchemeExtension):
 
     def extend(self, scheme: Scheme) -> Scheme:
         if scheme.shape.kv_heads not in (None, scheme.shape.heads):
-            raise self.refuse(scheme, "heads that share keys cannot be interpolated one by one")
+            raise ValueError("heads that share keys cannot be interpolated one by one")
         if scheme.shape.heads < 2:
-            raise self.refuse(scheme, "one head cannot be interpolated otherwise than the others")
+            raise ValueError("one head cannot be interpolated otherwise than the others")
         if not any(plain_rotary(part) for part in parts(scheme)):
-            raise self.refuse(scheme, "no queries and keys turn there by an angle per token")
+            raise ValueError("no queries and keys turn there by an angle per token")
         if any(isinstance(inner, ByRow) for inner in scheme.modules()):
-            raise self.refuse(scheme, "heads are ranked once for a text, and it turns row by row")
+            raise ValueError("heads are ranked once for a text, and it turns row by row")
         others = [part for part in parts(scheme) if not plain_rotary(part)]
         default = Scheme(scheme.shape).scale
         if any(p.uses("rotate", "temperature") or p.scale != default for p in others):
-            raise self.refuse(
-                scheme, "heads are ranked by <q, k> alone, which is not what its logits are made of"
+            raise ValueError(
+                "heads are ranked by <q, k> alone, which is not what its logits are made of"
             )
         return replace_parts(scheme, plain_rotary, partial(PerHead, self.ratios))
 

@@ -32,11 +32,11 @@ class RandomisedTest(SchemeExtension):
     def extend(self, scheme: Scheme) -> Scheme:
         randomised = [part for part in parts(scheme) if isinstance(part, RandomisedPositions)]
         if not randomised:
-            raise self.refuse(scheme, "it was not trained on randomised positions")
+            raise ValueError("it was not trained on randomised positions")
         if all(part.test == self.test for part in randomised) and (
             self.test != "stride" or self.longest is None
         ):
-            raise self.refuse(scheme, f"it is tested with test={self.test} already")
+            raise ValueError(f"it is tested with test={self.test} already")
         return replace_parts(
             scheme, lambda part: isinstance(part, RandomisedPositions), self._laid_out
         )

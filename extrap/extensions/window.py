@@ -27,7 +27,7 @@ class Windowed(SchemeExtension):
         check_defined(scheme)
         window = Window(scheme.shape, self.width)
         if not hides(window, scheme):
-            raise self.refuse(scheme, f"it sees no farther than {window.width} tokens as it is")
+            raise ValueError(f"it sees no farther than {window.width} tokens as it is")
         return with_parts(scheme, window)
 
 

@@ -59,12 +59,12 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
         if imported(package, option) is None:
             raise UserError(option, problem="no such package here")
         read = partial(imported, option=option)
-        folder = read(f"{package}.figures")
-        if folder is not None and not hasattr(folder, "__path__"):
-            raise UserError(
-                option, problem=f"{folder.__name__}: a file", remedy="put figures into a folder"
-            )
-        for name, figure in ({} if folder is None else _of(folder, read)).items():
+        if (folder := read(f"{package}.figures")) is None:
+            continue
+        if not hasattr(folder, "__path__"):
+            problem = f"{folder.__name__}: a file"
+            raise UserError(option, problem=problem, remedy="put figures into a folder")
+        for name, figure in _of(folder, read).items():
             if name in known:
                 raise UserError(
                     option,
@@ -85,9 +85,8 @@ def available(plugins: Iterable[str] = (), formulas: bool = False) -> dict[str, 
 def _needs(figure: Any) -> bool:
     """True if NEEDS names the rows of a task, by columns that rows have, or is empty."""
     needs = getattr(figure, "NEEDS", None)
-    if not isinstance(needs, dict):
-        return False
-    return not needs or ("task" in needs and {*needs} <= {*SCHEMA, "seen"})
+    known = isinstance(needs, dict) and {*needs} <= {*SCHEMA, "seen"}
+    return known and (not needs or "task" in needs)
 
 
 def _of(folder: ModuleType, read: Callable[[str], ModuleType]) -> dict[str, Any]:
@@ -107,9 +106,7 @@ def caption(figure: Any) -> str:
 
 
 def served(figure: Any, rows: pd.DataFrame) -> bool:
-    """Whether the rows that a figure needs are there; one that compares several of something says
-    in `enough(rows)` whether they are.
-    """
+    """True if the rows that a figure needs are there, and `enough` of them if it says so."""
     own, other = rows["study"].to_numpy(), getattr(figure, "BESIDE", None)
     if other is not None and other not in own:
         return False
@@ -120,8 +117,8 @@ def served(figure: Any, rows: pd.DataFrame) -> bool:
 def with_beside(
     figure: Any, rows: pd.DataFrame, read: Callable[[str], pd.DataFrame | None]
 ) -> pd.DataFrame:
-    """Returns the rows of a study together with those of the study that a figure draws beside it.
-    read: returns the rows of a study by its name, None if there is no such study.
+    """Returns the rows of a study with those of the study that a figure draws beside it. read:
+    returns the rows of a study by its name, None if there is no such study.
     """
     other = getattr(figure, "BESIDE", None)
     if other is None or (found := read(other)) is None or other in set(rows["study"]):
@@ -130,11 +127,9 @@ def with_beside(
 
 
 def needed(figure: Any) -> str:
-    """Which rows a figure draws, in words."""
-    columns = ", ".join(
-        f"{column}={value}" for column, value in figure.NEEDS.items() if column != "seen"
-    )
-    return columns + getattr(figure, "OF", "")
+    """Returns which rows a figure draws, in words."""
+    columns = [f"{column}={value}" for column, value in figure.NEEDS.items() if column != "seen"]
+    return ", ".join(columns) + getattr(figure, "OF", "")
 
 
 def command(figure: Any, study: str) -> str:
@@ -150,16 +145,14 @@ def command(figure: Any, study: str) -> str:
 def render(
     figure: Any, rows: pd.DataFrame, width: float | None = None, kinds=KINDS
 ) -> dict[str, bytes] | None:
-    """{kind: bytes} of a figure, or None where the rows that it needs are missing; width and kinds
-    as in `image`. Raises UserError for mixed corpora.
+    """Returns {kind: bytes} of a figure, None if the rows that it needs are missing; width and
+    kinds as in `image`. Raises UserError for mixed corpora.
     """
-    if not served(figure, rows):
-        return None
-    return image(partial(drawn, figure, rows), width, kinds)
+    return image(partial(drawn, figure, rows), width, kinds) if served(figure, rows) else None
 
 
 def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
-    """What a figure draws. Raises UserError for a mistake inside one of a plug-in."""
+    """Returns a figure, drawn. Raises UserError for a mistake inside a figure of a plug-in."""
     plugin = figure.__name__.partition(".")[0]
     try:
         made = figure.draw(*rows)
@@ -178,7 +171,7 @@ def drawn(figure: Any, *rows: pd.DataFrame) -> Figure:
 
 
 def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -> dict[str, bytes]:
-    """{kind: bytes} of what is drawn in the common style.
+    """Returns {kind: bytes} of a figure in the common style.
 
     Args:
         draw: makes the figure.
@@ -191,26 +184,26 @@ def image(draw: Callable[[], Figure], width: float | None = None, kinds=KINDS) -
         if width is None and made.get_figwidth() > PAGE:
             with fitted(PAGE), suppress(UserError):  # a table of many columns stays as it is
                 made = min(made, draw(), key=lambda figure: figure.get_figwidth())
-        out = {}
-        for kind in kinds:
-            buffer = io.BytesIO()
-            made.savefig(buffer, format=kind, metadata=METADATA[kind])
-            out[kind] = slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
-    return out
+        return {kind: _written(made, kind) for kind in kinds}
+
+
+def _written(figure: Figure, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, metadata=METADATA[kind])
+    return slim(buffer.getvalue()) if kind == "svg" else buffer.getvalue()
 
 
 def shown(draw: Callable[[], Figure], width: float | None = None) -> Figure:
-    """What is drawn in the common style, as a figure that a notebook shows by itself."""
+    """Returns a figure in the common style that a notebook shows by itself."""
     with matplotlib.style.context(RC, after_reset=True), fitted(width):
         made = draw()
-        picture = io.BytesIO()
-        made.savefig(picture, format="png", metadata=METADATA["png"])
-    made._repr_png_ = picture.getvalue  # type: ignore[attr-defined]
+        picture = _written(made, "png")
+    made._repr_png_ = lambda: picture  # type: ignore[attr-defined]
     return made
 
 
 def save(contents: dict[str, bytes], path: Path) -> list[Path]:
-    """Write a rendered figure to `path` with the ending of each format; returns the files."""
+    """Writes a rendered figure to `path` with the ending of each format; returns the files."""
     files = [path.with_name(f"{path.name}.{kind}") for kind in contents]
     for file, content in zip(files, contents.values(), strict=True):
         replace(file, content)

@@ -8,13 +8,19 @@ t-interval over seeds from three on.
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import NullFormatter
 
-from extrap.figures.drawing.axes import DOTS, QUIET, log2_axis, note
-from extrap.figures.drawing.ends import End, label_ends, label_room
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.style import scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    DOTS,
+    QUIET,
+    End,
+    entitle,
+    label_ends,
+    log2_axis,
+    note,
+    panels,
+    perplexity_axis,
+    scheme_style,
+)
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
 from extrap.results.series import select
@@ -34,13 +40,11 @@ def draw(rows):
     known = known[known["width"].notna() & (known["length"] == known["train_length"])]
     known = known.sort_values(["scheme", "width", "run", "protocol", "layer", "head"])
     widths, schemes = np.sort(known["width"].unique()), sorted(known["scheme"].unique())
-    room = label_room([*schemes, "1 / W"])
-    figure, ((panel,),) = panels((1, 1), (2.6, 2.3), right=room, gap=0, left=0.75, top=0.42)
+    margins = {"labels": [*schemes, "1 / W"], "left": 0.75, "top": 0.42}
+    figure, ((panel,),) = panels((1, 1), (2.6, 2.3), **margins)
     ends = [_scheme(panel, scheme, known[known["scheme"] == scheme]) for scheme in schemes]
     panel.plot(widths, 1 / widths, color=QUIET, linestyle=DOTS, linewidth=0.9, label="1 / W")
-    panel.set_yscale("log")
-    panel.yaxis.set_major_formatter("{x:g}")
-    panel.yaxis.set_minor_formatter(NullFormatter())
+    perplexity_axis(panel)
     log2_axis(panel, widths)
     panel.set(xlabel="width W of dependencies (tokens)", ylabel="band (radians per token)")
     label_ends(panel, ends)

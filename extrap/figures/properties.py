@@ -15,49 +15,36 @@ NOTE_LINE, NOTE_COLUMNS = 0.115, 2
 
 
 def paint(cells: pd.DataFrame, verdicts: pd.DataFrame, notes: list[str]) -> Figure:
-    """cells: text, verdicts: True, False or None, both schemes x properties; notes: a line on each
-    property.
+    """Returns a figure of cells (text) and verdicts (True, False or None), both schemes x
+    properties, over notes, a line on each property.
     """
     lines = -(-len(notes) // NOTE_COLUMNS)
     bottom, across = NOTE_LINE * (lines + 2) + 0.3, FIRST + CELL * cells.shape[1] + 0.2
     down = bottom + ROW * len(cells) + HEAD
     figure = Figure(figsize=(across, down))
-    axes = figure.add_axes(
-        (FIRST / across, bottom / down, CELL * cells.shape[1] / across, ROW * len(cells) / down)
-    )
+    size = CELL * cells.shape[1] / across, ROW * len(cells) / down
+    axes = figure.add_axes((FIRST / across, bottom / down, *size))
     axes.set(xlim=(0, cells.shape[1]), ylim=(len(cells), 0), xticks=[], yticks=[])
     axes.grid(False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     for i, scheme in enumerate(cells.index):
         axes.text(-0.1, i + 0.5, scheme, ha="right", va="center", fontsize=6.8)
         for j, head in enumerate(cells):
-            held = verdicts.loc[scheme, head]
+            held, words = verdicts.loc[scheme, head], cells.loc[scheme, head]
             if held is not None:
-                axes.fill(
-                    [j, j + 1, j + 1, j],
-                    [i, i, i + 1, i + 1],
-                    color=HOLDS if held else FAILS,
-                    linewidth=0,
-                )
-            axes.text(
-                j + 0.5, i + 0.53, cells.loc[scheme, head], ha="center", va="center", fontsize=6.2
-            )
+                corners = [j, j + 1, j + 1, j], [i, i, i + 1, i + 1]
+                axes.fill(*corners, color=HOLDS if held else FAILS, linewidth=0)
+            axes.text(j + 0.5, i + 0.53, words, ha="center", va="center", fontsize=6.2)
     for j, head in enumerate(cells):
-        axes.text(
-            j + 0.35, -0.4, head, ha="left", va="bottom", rotation=40, fontsize=7, clip_on=False
-        )
+        turned = {"rotation": 40, "fontsize": 7, "clip_on": False}
+        axes.text(j + 0.35, -0.4, head, ha="left", va="bottom", **turned)
     for i in range(0, len(cells) + 1, 5):
         axes.axhline(i, color="#cccccc", linewidth=0.4)
     for n, (head, meaning) in enumerate(zip(cells, notes, strict=True)):
-        x, y = (
-            (0.12 + n // lines * (across - 0.2) / NOTE_COLUMNS) / across,
-            (bottom - 0.1 - NOTE_LINE * (1 + n % lines)) / down,
-        )
+        x = (0.12 + n // lines * (across - 0.2) / NOTE_COLUMNS) / across
+        y = (bottom - 0.1 - NOTE_LINE * (1 + n % lines)) / down
         figure.text(x, y, f"{head}: {meaning}", fontsize=6, color="#444444", va="bottom")
-    entitle(
-        figure,
-        "Properties of positional schemes, measured",
-        "blue: holds; orange: does not; - : nothing to measure, or undefined",
-    )
+    title = "Properties of positional schemes, measured"
+    below = "blue: holds; orange: does not; - : nothing to measure, or undefined"
+    entitle(figure, title, below)
     return figure

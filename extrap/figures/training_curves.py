@@ -77,9 +77,9 @@ def judged(part: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Returns training rows with the status of evaluation, for runs that reached no gate there."""
     gates = rows[(rows["metric"] == "gate") & (rows["extension"] == "direct")]
     passed = set(gates.loc[gates["status"] == "ok", "run"])
-    failed = gates[~gates["run"].isin(passed)].drop_duplicates("run", keep="last")
-    verdict = part["run"].map(failed.set_index("run")["status"])
-    return part.assign(status=verdict.astype(part["status"].dtype).fillna(part["status"]))
+    failed = gates[~gates["run"].isin(passed)].set_index("run")["status"].to_dict()
+    pairs = zip(part["run"], part["status"], strict=True)
+    return part.assign(status=[failed.get(run, status) for run, status in pairs])
 
 
 def _curve(panel, s) -> End:

@@ -1,4 +1,4 @@
-"""What a scheme is built for."""
+"""The sizes that a scheme is built for."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -109,8 +109,8 @@ class Adapted(GPT):
         return torch.stack([self(text, last=last) for text in texts])
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """(..., C) -> (..., vocab), by the head of the model, which is handed this for what its
-        layers say.
+        """(..., C) -> (..., vocab), by the head of the model, which takes this for the output of
+        its layers.
         """
         rows = hidden.reshape(1, -1, hidden.shape[-1])
 
@@ -124,7 +124,7 @@ class Adapted(GPT):
 
     @contextmanager
     def _ours(self, at: Where) -> Iterator[None]:
-        """Attention and positions are ours within."""
+        """Puts our attention and positions in place of those of the model, within."""
         module = self.net.get_submodule
         number = {module(layer.name): n for n, layer in enumerate(self.layers)}
         inputs: dict[int, Tensor] = {}

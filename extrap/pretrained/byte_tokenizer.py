@@ -1,4 +1,4 @@
-"""The vocabulary of bytes as a tokenizer.json: what transformers and others read text with.
+"""The vocabulary of bytes as a tokenizer.json, with which transformers and others read text.
 
 Id b is byte b, 256 BOS, which a text begins with; then come keys and values, `<k0>` and `<v0>`, in
 the ids that a model was trained with.
@@ -15,8 +15,8 @@ BOS = "<bos>"
 
 
 def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
-    """tokenizer.json and tokenizer_config.json of a vocabulary of bytes. length: L in tokens.
-    Raises UserError without the package tokenizers.
+    """Writes tokenizer.json and tokenizer_config.json of a vocabulary of bytes. length: L in
+    tokens. Raises UserError without the package tokenizers.
     """
     with installed("export"):
         from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, processors
@@ -43,8 +43,8 @@ def write(vocabulary: Vocabulary, length: int, folder: Path) -> None:
 
 
 def character(byte: int) -> str:
-    """How byte-level tokenizers write a byte: itself where it prints, else a letter from 256 on, in
-    the order of the bytes. Source: GPT-2.
+    """Returns the letter of a byte in byte-level tokenizers: itself if it prints, else a letter
+    from 256 on, in the order of the bytes. Source: GPT-2.
     """
     if _prints(byte):
         return chr(byte)

@@ -1,5 +1,5 @@
-"""The chat template of a checkpoint: what stands in front of the text of a user and between it and
-the beginning of the answer.
+"""The chat template of a checkpoint: the tokens in front of the text of a user, and the tokens
+between it and the beginning of the answer.
 
 A template is a program in the language of jinja. transformers renders it, in jinja's sandbox for
 immutable data: it has text to work on and no way to Python, to files or to the network. It may
@@ -34,12 +34,12 @@ DAY = {
     "%M": "00",
     "%S": "00",
 }
-"""What the clock of templates shows, code by code of strftime."""
+"""The time of the clock of templates, code by code of strftime."""
 
 
 def turns(folder: Path, encoder: Encoder, place: str) -> Turns:
-    """Those around the text of one user. Raises UserError where there is no template, or it cannot
-    be rendered, or does not hold the text once.
+    """Returns the turns around the text of one user. Raises UserError without a template, and for
+    one that jinja cannot render or that does not hold the text once.
     """
     config = _config(folder)
     template = _template(folder, config, place)
@@ -114,8 +114,8 @@ def _rendered(template: str, config: dict[str, Any], place: str) -> str:
 
 
 def _clock() -> str:
-    """A macro in place of the function of that name: transformers hands templates no functions of
-    ours.
+    """Returns a macro in place of the function of that name: transformers hands no functions of
+    ours to templates.
     """
     filters = "".join(f" | replace('{code}', '{text}')" for code, text in DAY.items())
     return f"{{%- macro {CLOCK}(format) -%}}{{{{ format{filters} }}}}{{%- endmacro %}}\n"

@@ -6,6 +6,7 @@ tensor that is missing or left over.
 
 import hashlib
 import importlib.util
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,50 +35,44 @@ INDEX = "model.safetensors.index.json"
 
 
 def files(folder: Path) -> list[Path]:
-    """Returns the files of weights in a folder: those that the index of shards names, where there
-    is one. Raises UserError where there are none, for an index that is none, and for a file that
-    is not there, cannot be read or holds a tensor of another one.
+    """Returns the files of weights that transformers reads in a folder: model.safetensors, or the
+    shards that an index names. Raises UserError without any, for a broken index, and for a file
+    that is missing, no file or damaged.
     """
-    found, index = sorted(folder.glob("*.safetensors")), folder / INDEX
-    if index.is_file() and not (folder / "model.safetensors").is_file():
+    found, index = folder / "model.safetensors", folder / INDEX
+    names = [found.name]
+    if not os.path.lexists(found) and index.is_file():
         try:
-            named = {str(name) for name in read_json(index, 2**26)["weight_map"].values()}
+            names = sorted({str(name) for name in read_json(index, 2**26)["weight_map"].values()})
         except (OSError, KeyError, AttributeError, UserError):
             problem = "not an index of shards"
             raise UserError(index, problem=problem, remedy="fetch it again") from None
-        for name in sorted(named):
-            if Path(name).name != name or not (folder / name).is_file():
-                raise UserError(folder, problem=f"{name}, which {INDEX} names, is not in it")
-        found = [folder / name for name in sorted(named)]
-    if not found:
+        if lost := [n for n in names if Path(n).name != n or not os.path.lexists(folder / n)]:
+            raise UserError(folder, problem=f"{lost[0]}, which {INDEX} names, is not in it")
+    elif not os.path.lexists(found):
         if pickles := sorted(p.name for glob in PICKLES for p in folder.glob(glob)):
             problem = f"holds {pickles[0]}, a pickle, which runs code when it is read"
             raise UserError(folder, problem=problem, remedy="convert it to safetensors")
-        raise UserError(folder, problem="holds no *.safetensors, so no weights")
-    owner: dict[str, Path] = {}
-    for path in found:
-        for name in _tensors(path):
-            if name in owner:
-                problem = f"{name} stands in {owner[name].name} and in {path.name}"
-                raise UserError(folder, problem=problem, remedy="remove the files of another model")
-            owner[name] = path
-    return found
+        raise UserError(folder, problem=f"holds no {found.name}, so no weights")
+    for name in names:
+        _check_header(folder / name)
+    return [folder / name for name in names]
 
 
-def _tensors(path: Path) -> list[str]:
+def _check_header(path: Path) -> None:
     with installed(path):
         from safetensors import SafetensorError, safe_open
     if not path.is_file():  # a pipe would be read for ever
         raise UserError(path, problem="not a file", remedy="fetch the checkpoint again")
     try:
-        with safe_open(path, framework="pt") as file:
-            return list(file.keys())
+        with safe_open(path, framework="pt"):
+            pass
     except (SafetensorError, OSError) as error:
         raise UserError(path, problem=f"cut short or damaged ({str(error)[:80]})") from None
 
 
 class Checkpoint:
-    """Where it lies, what it says of itself, and the GPT that it becomes.
+    """The folder of a checkpoint, its config, and the GPT that it becomes.
 
     place: a folder, a .gguf file, package:NAME/FILE of an installed package, or owner/name of the
     hub. cache: where a GGUF is unpacked once.
@@ -120,11 +115,11 @@ class Checkpoint:
 
     @property
     def vocab(self) -> int:
-        """Rows of its embedding."""
+        """The rows of its embedding."""
         return self.config.get_text_config().vocab_size
 
     def length(self, length: int | None = None) -> int:
-        """The context that it was trained for, in tokens. Raises UserError where nobody says."""
+        """Returns the context of its training, in tokens. Raises UserError if nobody gives it."""
         if not (found := length or length_of(self.config)):
             problem = "does not say for which context it was trained"
             raise UserError(self.place, problem=problem, remedy="give model.train_length")
@@ -156,7 +151,7 @@ class Checkpoint:
 
     @cached_property
     def sha256(self) -> str:
-        """Of config.json and the weights: what a run on this checkpoint is named by."""
+        """The hash of config.json and the weights, which names a run on this checkpoint."""
         _ = self.settings  # says what is wrong with config.json
         found = hashlib.sha256()
         for path in (self.folder / "config.json", *files(self.folder)):
@@ -207,7 +202,7 @@ class Checkpoint:
 
     @contextmanager
     def _one_line(self) -> Iterator[None]:
-        """Quietly; an error of transformers becomes one line."""
+        """Silences transformers and turns its errors into one line."""
         with quiet():
             try:
                 yield
@@ -242,7 +237,7 @@ def _folder(place: str, cache: Path) -> Path:
 
 
 def _in_package(place: str) -> Path:
-    """A file beside the code of an installed package, which is not run."""
+    """Returns a file beside the code of an installed package, without running the code."""
     name, _, file = place.removeprefix(PACKAGE).partition("/")
     found = importlib.util.find_spec(name) if name.isidentifier() else None
     if found is None or found.origin is None:

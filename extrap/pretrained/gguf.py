@@ -46,12 +46,12 @@ SCALINGS = {"none": "default", "linear": "linear", "yarn": "yarn"}
 DIVISORS = "rope_freqs.weight"
 ORIGINAL = "rope.scaling.original_context_length"
 VERSION = 2
-"""Of what is in a folder; one of before is made again."""
+"""The version of the content of a folder; extrap makes a folder of another version again."""
 
 
 def unpacked(path: Path, cache: Path) -> Path:
-    """The folder of a GGUF file, made at the first call. Raises UserError for a file that cannot be
-    read.
+    """Returns the folder of a GGUF file, made at the first call. Raises UserError for a file that
+    the package cannot read.
     """
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
@@ -119,7 +119,9 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _of_transformers() -> list[str]:
-    """Architectures that transformers reads and this file does not; [] without the package."""
+    """Returns the architectures that transformers reads and this file does not; [] without the
+    package.
+    """
     try:
         from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
     except ImportError:
@@ -128,7 +130,9 @@ def _of_transformers() -> list[str]:
 
 
 def _through_transformers(path: Path, folder: Path) -> None:
-    """Writes what transformers makes of the file. Raises UserError if it reads no decoder there."""
+    """Writes the model that transformers makes of the file. Raises UserError if it reads no decoder
+    there.
+    """
     from safetensors.torch import save_file
 
     package = transformers()
@@ -152,7 +156,7 @@ def _through_transformers(path: Path, folder: Path) -> None:
 
 
 def _named(path: Path, name: str) -> str:
-    """The name of a tensor as transformers has it."""
+    """Returns the name of a tensor in transformers."""
     stem, _, part = name.rpartition(".")
     if stem in TENSORS:
         return f"{TENSORS[stem]}.{part}"
@@ -163,8 +167,8 @@ def _named(path: Path, name: str) -> str:
 
 
 def _config(path: Path, fields: dict[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
-    """config.json from the keys of the file. Raises UserError for one that is missing
-    or unknown.
+    """Returns config.json from the keys of the file. Raises UserError for a missing or unknown
+    key.
     """
     kind = fields.get("general.architecture")
     if kind not in [*LAYOUTS]:

@@ -20,7 +20,7 @@ LLAMA3 = QWEN2.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
 
 
 def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
-    """A tokenizers.Tokenizer. Raises UserError for a kind or a way of cutting that is not known."""
+    """Returns a tokenizers.Tokenizer. Raises UserError for an unknown kind or way of cutting."""
     with installed(path):
         from tokenizers import AddedToken, Tokenizer, decoders, models
     kind = fields.get("tokenizer.ggml.model")
@@ -58,7 +58,7 @@ def tokenizer(path: Path, fields: dict[str, Any]) -> Any:
 
 
 def _list(path: Path, fields: dict[str, Any], name: str) -> list[Any]:
-    """An entry that is a list, empty if it is missing. Raises UserError for any other one."""
+    """Returns an entry that is a list, [] if it is missing. Raises UserError for another kind."""
     found = fields.get(f"tokenizer.ggml.{name}", [])
     kind, expected = (int, "numbers") if name == "token_type" else (str, "texts")
     if not isinstance(found, list) or not all(isinstance(one, kind) for one in found):
@@ -68,7 +68,7 @@ def _list(path: Path, fields: dict[str, Any], name: str) -> list[Any]:
 
 
 def chat_entries(fields: dict[str, Any]) -> dict[str, Any]:
-    """tokenizer_config.json: the chat template, and the tokens that it may name."""
+    """Returns tokenizer_config.json: the chat template, and the tokens that it may name."""
     words = fields.get("tokenizer.ggml.tokens") or []
     found = {"chat_template": fields.get("tokenizer.chat_template")}
     for name in ("bos", "eos"):

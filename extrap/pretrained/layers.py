@@ -1,4 +1,4 @@
-"""What the attention of each layer of a transformers model does with positions, found by probing a
+"""The use of positions in the attention of each layer of a transformers model, found by probing a
 copy of the model without its weights.
 
 The copy (skeleton.py) reads a few tokens three times, with no output of attention, so that nothing
@@ -107,7 +107,7 @@ class Layer:
 
 
 class Unreadable(Exception):
-    """Why a probe does not understand a model, in words."""
+    """The reason why a probe does not understand a model, in words."""
 
 
 Seen = dict[nn.Module, tuple[Tensor, tuple[int, int], Any, dict[str, Any]]]
@@ -144,9 +144,9 @@ def read(net: nn.Module, length: int) -> tuple[list[Layer], str, type]:
 
 
 def _found(copy: nn.Module, tokens: Tensor) -> tuple[dict[nn.Module, list[Source]], dict, dict]:
-    """The rotary modules, the innermost whose output is cosine and sine, and how each is called;
+    """Returns the calls of rotary modules, the innermost modules whose output is cosine and sine;
     the modules that return hidden states, with the class of their output, inner ones first; and
-    the matrices that were read before each attention.
+    the matrices in front of each attention.
     """
     found: dict[nn.Module, list[Source]] = {}
     answers: dict[nn.Module, type] = {}
@@ -194,7 +194,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def _nothing(seen: Seen) -> Callable[..., Tensor]:
-    """Attention without output, which keeps what it is given."""
+    """Returns an attention without output, which keeps its arguments."""
 
     def attend(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any, more: Any) -> Tensor:
         if q.shape[-1] != k.shape[-1] or q.shape[2] != k.shape[2]:
@@ -209,7 +209,7 @@ def _nothing(seen: Seen) -> Callable[..., Tensor]:
 def _reading(
     copy: nn.Module, tokens: Tensor, sources: dict[nn.Module, list[Source]], angle: float | None
 ) -> Seen:
-    """One reading, with every rotation at this angle, or, with None, each column at its tag's."""
+    """Reads tokens with every rotation at this angle, or, with None, each column at its tag's."""
     seen: Seen = {}
 
     def rotation(module: nn.Module, forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -234,7 +234,7 @@ def _reading(
 
 
 def _block(copy: nn.Module, name: str) -> str:
-    """The layer that an attention module belongs to: the nearest member of a list around it."""
+    """Returns the layer around an attention module: the nearest member of a list."""
     words = name.split(".")
     for n in range(len(words), 0, -1):
         if isinstance(copy.get_submodule(".".join(words[: n - 1])), nn.ModuleList):

@@ -47,7 +47,7 @@ def transformers() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Without reports and bars of transformers."""
+    """Silences reports and bars of transformers."""
     from transformers.utils import logging
 
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -78,7 +78,7 @@ def _attention(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Any = N
 def _mask(
     batch_size: int, q_length: int, kv_length: int, mask_function: Any, device: Any, **more: Any
 ) -> Tensor:
-    """No pair, as a view of one, which carries the rule of all pairs."""
+    """Returns a mask of no pair, a view of one number, which carries the rule of all pairs."""
     none = torch.zeros(1, 1, 1, 1, dtype=torch.bool, device=device)
     found = none.expand(batch_size, 1, q_length, kv_length)
     found.rule = mask_function  # type: ignore[attr-defined]
@@ -87,7 +87,7 @@ def _mask(
 
 @contextmanager
 def through(net: nn.Module, attend: Attend) -> Iterator[None]:
-    """Attention of `net` is `attend` within."""
+    """Puts `attend` in place of the attention of `net`, within."""
     _register()
     configs = {id(m.config): m.config for m in net.modules() if hasattr(m, "config")}
     kept = [(config, config._attn_implementation) for config in configs.values()]
@@ -104,7 +104,7 @@ def through(net: nn.Module, attend: Attend) -> Iterator[None]:
 
 @contextmanager
 def replaced(changes: Mapping[nn.Module, Callable[[Any], Any]]) -> Iterator[None]:
-    """The forward of each module is another one within, made from its own."""
+    """Changes the forward of each module, within."""
     kept = {module: vars(module).get("forward") for module in changes}
     try:
         for module, change in changes.items():

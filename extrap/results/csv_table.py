@@ -7,6 +7,7 @@ import hashlib
 import io
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,149 +19,142 @@ from extrap.utils.errors import UserError, escaped
 TEXT, WHOLE, REAL = "text", "whole number", "number"
 NUMERIC = frozenset("0123456789+-.einfa")
 DTYPES = {TEXT: "str", WHOLE: "Int64", REAL: "float64"}
+AGAIN = "delete this file and evaluate its run again"
 
 
 class Damaged(Exception):
     """What is wrong with one line."""
 
 
-def write(
-    path: Path | str,
-    schema: Mapping,
-    rows: Iterable[Mapping],
-    key: tuple,
-    check: Callable[[dict], None],
-) -> str:
-    """Writes rows (dicts; missing keys stay empty) in the order of their key columns; returns the
-    SHA-256 of the file. Raises ValueError as `encoded`.
+@dataclass(frozen=True)
+class Table:
+    """Rows of one schema, as files, dicts and frames.
+
+    schema: {column: TEXT, WHOLE or REAL}; key: the columns that no two rows share, by which rows
+    are sorted; check(row) raises Damaged for a row that may not exist.
     """
-    path = Path(path)
-    try:
-        content = encoded(schema, rows, key, check)
-    except ValueError as error:
-        raise ValueError(f"{path.name}: {error}") from None
-    atomic.replace(path, content)
-    return hashlib.sha256(content).hexdigest()
 
+    schema: Mapping[str, str]
+    key: tuple[str, ...]
+    check: Callable[[dict], None]
 
-def encoded(
-    schema: Mapping, rows: Iterable[Mapping], key: tuple, check: Callable[[dict], None]
-) -> bytes:
-    """Returns rows as a file.
+    def write(self, path: Path | str, rows: Iterable[Mapping]) -> str:
+        """Writes rows (dicts; missing keys stay empty) in the order of their key; returns the
+        SHA-256 of the file. Raises ValueError as `encoded`.
 
-    Numbers take the shortest form that reads back to the same float. `check(row)` raises Damaged
-    for a row that may not exist. Raises ValueError for an unknown column, a wrong type, a faulty
-    row or a repeated key.
-    """
-    ordered = {}
-    for row in rows:
-        if unknown := set(row) - set(schema):
-            raise ValueError(f"unknown column {min(unknown)}; columns are {', '.join(schema)}")
+        The same set of rows is the same file, byte for byte; numbers read back to the same float.
+        """
+        path = Path(path)
         try:
-            cells = [_cell(row.get(name), kind) for name, kind in schema.items()]
-            record = _record(cells, schema)
-            check(record)
-        except Damaged as error:
-            raise ValueError(f"{error} in {dict(row)}") from None
-        place = tuple((record[name] is not None, record[name]) for name in key)
-        if place in ordered:
-            raise ValueError(f"two rows at {[record[name] for name in key]}")
-        ordered[place] = cells
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\n").writerows(
-        [list(schema), *(ordered[place] for place in sorted(ordered))]
-    )
-    return out.getvalue().encode()
+            content = self.encoded(rows)
+        except ValueError as error:
+            raise ValueError(f"{path.name}: {error}") from None
+        atomic.replace(path, content)
+        return hashlib.sha256(content).hexdigest()
+
+    def encoded(self, rows: Iterable[Mapping]) -> bytes:
+        """Returns rows as a file. Raises ValueError for an unknown column, a wrong type, a faulty
+        row or a repeated key.
+        """
+        schema, ordered = self.schema, {}
+        for row in rows:
+            if unknown := set(row) - set(schema):
+                raise ValueError(f"unknown column {min(unknown)}; columns are {', '.join(schema)}")
+            try:
+                cells = [_cell(row.get(name), kind) for name, kind in schema.items()]
+                record = self._record(cells)
+            except Damaged as error:
+                raise ValueError(f"{error} in {dict(row)}") from None
+            place = tuple((record[name] is not None, record[name]) for name in self.key)
+            if place in ordered:
+                raise ValueError(f"two rows at {[record[name] for name in self.key]}")
+            ordered[place] = cells
+        out = io.StringIO(newline="")
+        lines = [list(schema), *(ordered[place] for place in sorted(ordered))]
+        csv.writer(out, lineterminator="\n").writerows(lines)
+        return out.getvalue().encode()
+
+    def read(self, file: Path) -> Iterator[tuple[int, dict]]:
+        """Yields (line number, row) of a file. Raises UserError with file and line for a line that
+        `write` would not write.
+        """
+        if not file.is_file():  # a pipe or a device would be read for ever
+            raise UserError(file, problem="not a file", remedy=AGAIN)
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            problem = f"cannot be read as text ({type(error).__name__})"
+            raise UserError(file, problem=problem, remedy=AGAIN) from None
+        yield from self._parsed(text, file)
+
+    def _parsed(self, text: str, file: Path) -> Iterator[tuple[int, dict]]:
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        try:
+            self._check_header(next(reader, []))
+            for cells in reader:
+                yield reader.line_num, self._record(cells)
+            if not text.endswith("\n"):
+                raise Damaged("the last line is cut off")
+        except (Damaged, csv.Error) as error:
+            line = max(reader.line_num, 1)
+            raise UserError(f"{file}:{line}", problem=error, remedy=AGAIN) from None
+
+    def _check_header(self, header: list[str]) -> None:
+        schema = [*self.schema]
+        if header != schema:
+            one = [name for name in header if name not in schema]
+            other = [name for name in schema if name not in header]
+            wrong = escaped((one + other)[0]) if one + other else "order of columns"
+            raise Damaged(f"wrong header ({wrong}); columns are {','.join(schema)}")
+
+    def _record(self, cells: list[str]) -> dict:
+        if len(cells) != len(self.schema):
+            raise Damaged(f"{len(cells)} fields instead of {len(self.schema)}")
+        columns = zip(cells, self.schema.items(), strict=True)
+        record = {name: _parse(cell, name, kind) for cell, (name, kind) in columns}
+        self.check(record)
+        return record
+
+    def records(self, files: Iterable[Path]) -> list[dict]:
+        """Returns the rows of files as dicts, None for a missing value. Raises as `read`."""
+        return [record for file in files for _, record in self.read(Path(file))]
+
+    def frame(self, records: list[dict]) -> pd.DataFrame:
+        """Returns text as str (empty if missing), whole numbers as Int64, numbers as float64."""
+        columns = {name: [record[name] for record in records] for name in self.schema}
+        return pd.DataFrame({
+            name: pd.array(values, dtype=DTYPES[self.schema[name]])
+            for name, values in columns.items()
+        })  # fmt: skip
+
+    def as_read(self, rows: Iterable[Mapping]) -> pd.DataFrame:
+        """Returns rows as a frame that equals what `write` and reading give, without a file."""
+        found = self._parsed(self.encoded(rows).decode(), Path("rows"))
+        return self.frame([record for _, record in found])
 
 
-def read(
-    file: Path, schema: Mapping, check: Callable[[dict], None], again: str
-) -> Iterator[tuple[int, dict]]:
-    """(line number, row) of a file. Raises UserError with file and line for what `write` would not
-    write; `again` says what to do.
-    """
-    if not file.is_file():  # a pipe or a device would be read for ever
-        raise UserError(file, problem="not a file", remedy=again)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(
-            file, problem=f"cannot be read as text ({type(error).__name__})", remedy=again
-        ) from None
-    yield from parsed(text, file, schema, check, again)
-
-
-def parsed(
-    text: str, file: Path, schema: Mapping, check: Callable[[dict], None], again: str
-) -> Iterator[tuple[int, dict]]:
-    """(line number, row) of the text of a file, as `read` has them."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = next(reader, [])
-        if header != list(schema):
-            wrong = [name for name in header if name not in schema] + [
-                name for name in schema if name not in header
-            ]
-            raise Damaged(
-                f"wrong header ({escaped(wrong[0]) if wrong else 'order of columns'}); columns are "
-                f"{','.join(schema)}"
-            )
-        for cells in reader:
-            record = _record(cells, schema)
-            check(record)
-            yield reader.line_num, record
-        if not text.endswith("\n"):
-            raise Damaged("the last line is cut off")
-    except (Damaged, csv.Error) as error:
-        raise UserError(f"{file}:{max(reader.line_num, 1)}", problem=error, remedy=again) from None
-
-
-def frame(records: list[dict], schema: Mapping) -> pd.DataFrame:
-    """Text as str (empty where missing), whole numbers as Int64, numbers as float64."""
-    return pd.DataFrame(
-        {
-            name: pd.array([record[name] for record in records], dtype=DTYPES[kind])
-            for name, kind in schema.items()
-        }
-    )
-
-
-def _cell(value, kind) -> str:
-    if (
-        value is None
-        or value is pd.NA
-        or (isinstance(value, float | np.floating) and math.isnan(value))
-    ):
+def _cell(value, kind: str) -> str:
+    if value is None or value is pd.NA:
+        return ""
+    if isinstance(value, float | np.floating) and math.isnan(value):
         return ""
     if kind is TEXT:
         return str(value)
     try:
         # str(2.0) would not read back as a whole number, and numpy's repr carries its type.
-        return (
-            str(int(value)) if kind is WHOLE and float(value).is_integer() else repr(float(value))
-        )
+        whole = kind is WHOLE and float(value).is_integer()
+        return str(int(value)) if whole else repr(float(value))
     except (TypeError, ValueError, OverflowError):
         raise Damaged(f"{value!r} is not a {kind}") from None
 
 
-def _record(cells: list[str], schema) -> dict:
-    if len(cells) != len(schema):
-        raise Damaged(f"{len(cells)} fields instead of {len(schema)}")
-    return {
-        name: _parse(cell, name, kind)
-        for cell, (name, kind) in zip(cells, schema.items(), strict=True)
-    }
-
-
-def _parse(cell: str, name: str, kind):
+def _parse(cell: str, name: str, kind: str):
     if not cell.isprintable():
         raise Damaged(f"{name}: {cell!r:.60} holds unprintable characters")
     if kind is TEXT or cell == "":
         return cell if kind is TEXT else None
     try:
-        if (
-            not set(cell) <= NUMERIC
-        ):  # Python also reads 1_000, spaces and the digits of other scripts
+        if not set(cell) <= NUMERIC:  # Python also reads 1_000, spaces and other digits
             raise ValueError
         value = int(cell) if kind is WHOLE else float(cell)
     except ValueError:

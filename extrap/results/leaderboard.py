@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.effective import effective
+from extrap.results.series import select
 from extrap.results.stats.intervals import t_interval
 
 FAR = 4
@@ -21,34 +22,33 @@ def leaderboard(parts: list[tuple[pd.DataFrame, int]]) -> list[tuple[str, ...]]:
     Args:
         parts: (rows as `verdict.table` leaves them, layers of their models).
     """
-    lines = []
-    for rows, layers in parts:
-        plain = rows[rows["extension"] == "direct"]
-        for scheme, own in plain.groupby("scheme"):
-            lines.append(_line(str(scheme), layers, own))
-    return [HEAD, *(line for _, line in sorted(lines, reverse=True))]
+    plain = [(select(rows, extension="direct"), layers) for rows, layers in parts]
+    schemes = (
+        (scheme, layers, own) for rows, layers in plain for scheme, own in rows.groupby("scheme")
+    )
+    return [HEAD, *(line for _, line in sorted((_line(*one) for one in schemes), reverse=True))]
 
 
 def _line(scheme: str, layers: int, rows: pd.DataFrame) -> tuple[tuple, tuple[str, ...]]:
-    found = rows[
-        (rows["task"] == "kv") & (rows["metric"] == "accuracy") & (rows["protocol"] == "records")
-    ]
+    found = select(rows, task="kv", metric="accuracy", protocol="records")
     learned = found[found["status"] == "ok"]
-    length, far = effective(learned), found[found["multiple"] == FAR]
-    values = far.groupby("seed")["value"].mean()
+    length, values = effective(learned), found[found["multiple"] == FAR].groupby("seed")["value"]
+    values = values.mean()
     seeds, passed = found["run"].nunique(), learned["run"].nunique()
     text = str(length).replace(">=", "≥ ")
     if np.isfinite([length.low, length.high]).all():
         text += f" [{length.low:.0f}, {length.high:.0f}]"
     if found["multiple"].max() <= 1:
         text = f"{length.tokens:.0f}, no position past L"
+    losses = select(rows, task="nll", metric="nll", protocol="sliding")
+    at = [losses.loc[losses["multiple"] == multiple, "value"] for multiple in (1, FAR)]
     cells = (
         scheme,
         str(layers),
         f"{rows['size'].max():,.0f}",
         text,
         _share(values) if len(values) else "-",
-        ", ".join(_perplexity(rows, multiple) for multiple in (1, FAR)),
+        ", ".join(f"{np.exp(one.mean()):.1f}" if len(one) else "-" for one in at),
         str(seeds) if passed == seeds else f"{seeds}, {seeds - passed} below the gate",
     )
     return (length.tokens, values.mean() if len(values) else 0.0), cells
@@ -57,9 +57,3 @@ def _line(scheme: str, layers: int, rows: pd.DataFrame) -> tuple[tuple, tuple[st
 def _share(values: pd.Series) -> str:
     low, high = np.clip(t_interval(values), 0, 1)
     return f"{values.mean():.2f} [{low:.2f}, {high:.2f}]".replace("0.", ".")
-
-
-def _perplexity(rows: pd.DataFrame, multiple: float) -> str:
-    own = rows[(rows["task"] == "nll") & (rows["metric"] == "nll")]
-    own = own[(own["protocol"] == "sliding") & (own["multiple"] == multiple)]
-    return f"{np.exp(own['value'].mean()):.1f}" if len(own) else "-"

@@ -5,7 +5,7 @@ training, tuning and factor.
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.series import judged, spread, told_apart
+from extrap.results.series import judged, one_factor, spread, told_apart
 
 LOG_N = "-log-n"
 TUNED = r"(?P<parent>.+?)-(?P<how>full|lora)-(?P<rest>.+-)?x(?P<tuned>[0-9.]+)"
@@ -16,7 +16,7 @@ PROBES = ("pi-pair",)
 
 
 def methods(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows of methods with these columns beside their own. Raises UserError for mixed corpora.
+    """Returns the rows of methods with these further columns. Raises UserError for mixed corpora.
 
     parent     the scheme that was trained, with the hash of its settings where methods were read
                on several; tuned: the train factor of fine-tuning, nan without;
@@ -41,11 +41,7 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
     name, rows["options"] = (rows["extension"].str.partition(",")[part] for part in (0, 2))
     rows["log_n"] = name.str.endswith(LOG_N) | (name == LOG_N[1:])
     rows["method"] = name.str.removesuffix(LOG_N).replace(LOG_N[1:], "direct")
-    rows["set_for"] = rows["factor"].fillna(1.0)
-    following = (
-        rows.groupby(["run", "extension", "task", "config"])["set_for"].transform("nunique").gt(1)
-    )
-    rows.loc[following, "set_for"] = 1.0
+    rows["set_for"] = one_factor(rows)
     rows["multiple"] = (rows["length"] / rows["train_length"]).astype(float)
     rows["status"] = judged(rows)
     alike = ["parent", "data", "tuned", "how", "tuned_with", "extension", "set_for"]
@@ -54,14 +50,14 @@ def methods(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _origin(rows: pd.DataFrame) -> pd.Series:
-    """What the parent was trained on: a published model that was tuned has the name of our text."""
+    """Returns the data of the parent: a published model that was tuned has the name of our text."""
     published = rows.loc[rows["data"] == PUBLISHED, "parent"].unique()
     return rows["data"].mask(rows["parent"].isin(published), PUBLISHED)
 
 
 def of_main_parent(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `methods` of the scheme that most methods were read on, tuned or not, and of the way
-    of tuning, full or LoRA, with most of them; of several such the first by name.
+    """Returns rows of `methods` of the scheme that most methods were read on, tuned or not, and of
+    the way of tuning, full or LoRA, with most of them; of several the first by name.
     """
     rows = rows[rows["parent"] == _most(rows, "parent")]
     tuned = rows["tuned"].notna()
@@ -69,41 +65,37 @@ def of_main_parent(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _most(rows: pd.DataFrame, column: str) -> str:
-    """The value of a column with most methods."""
+    """Returns the value of a column with most methods."""
     several = [column, "tuned", "tuned_with", "extension", "set_for"]
     counts = rows[several].drop_duplicates()[column].value_counts()
     return min(counts.index[counts == counts.max()], default="")
 
 
 def compared(rows: pd.DataFrame, factor: float | None = None) -> pd.DataFrame:
-    """Rows of `methods` that stand beside each other in a table: without tuning, options and
-    probes, set for the same factor.
-
-    factor: the greatest that some method was set for if not said.
+    """Returns rows of `methods` that stand beside each other in a table: without tuning, options
+    and probes, set for the same factor, by default the greatest that some method was set for.
     """
     rows = rows[rows["tuned"].isna() & (rows["options"] == "") & ~rows["method"].isin(PROBES)]
     return rows[rows["set_for"].isin((1.0, target(rows) if factor is None else factor))]
 
 
 def target(rows: pd.DataFrame) -> float:
-    """The greatest factor that some method was set for."""
+    """Returns the greatest factor that some method was set for."""
     return float(rows.loc[~rows["method"].isin(PROBES), "set_for"].max())
 
 
 def order(names) -> list[str]:
-    """Methods in the order of tables: the plain reader, then by name."""
+    """Returns methods in the order of tables: the plain reader, then by name."""
     return sorted(set(names), key=lambda name: (name != "direct", name))
 
 
 def title(method: str) -> str:
-    """A method on paper: as it is typed, and what `direct` is."""
+    """Returns a method on paper: its own name, and `plain` for `direct`."""
     return "plain" if method == "direct" else method
 
 
 def value(rows: pd.DataFrame) -> tuple[float, float, float] | None:
-    """(value, low, high) over seeds of rows that are one number per seed; None where
-    there is none.
-    """
+    """Returns (value, low, high) over seeds of rows with one number per seed, None without rows."""
     if rows.empty:
         return None
     found = spread(rows.assign(one=0), "one").iloc[0]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.results.rows import comparable
-from extrap.results.stats.intervals import t_interval
+from extrap.results.stats.intervals import student
 
 MIXTURE = "mixture"
 CONTROLS = {"text": "text only", "retrieval": "retrieval only"}
@@ -36,13 +36,13 @@ class Series:
 
 
 def status_name(status: str) -> str:
-    """A status of rows in words: `not trained` says that a run lies below the gate of a task."""
+    """Returns a status in words: `not trained` says that a run lies below the gate of a task."""
     return {"not trained": "below the gate"}.get(status, status)
 
 
-def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
-    """Rows with a value whose columns equal what is asked, from runs that were trained on `seen`
-    ("text" or "retrieval").
+def select(rows: pd.DataFrame, seen: str = "", **columns) -> pd.DataFrame:
+    """Returns the rows with a value that have these values of columns, of runs that were trained on
+    `seen` ("text" or "retrieval").
 
     A control that never saw a task has nothing to say about it: its rows stay in the study, out of
     that task's figures.
@@ -50,15 +50,14 @@ def select(rows: pd.DataFrame, seen: str = "", **columns: str) -> pd.DataFrame:
     keep = rows["value"].notna()
     for name, value in columns.items():
         keep &= rows[name] == value
-    for control in CONTROLS:
-        if seen in CONTROLS and control != seen:
-            keep &= rows["data"] != control
+    if seen in CONTROLS:
+        keep &= ~rows["data"].isin({*CONTROLS} - {seen})
     return rows[keep]
 
 
 def where_known(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those of every run at its training length, or at the shortest where it was not asked for: a
-    published model is looked into well within its context.
+    """Returns the rows of every run at its training length, or at its shortest one: a published
+    model is looked into well within its context.
     """
     trained = rows["length"] == rows["train_length"]
     asked = trained.groupby(rows["run"]).transform("any")
@@ -67,59 +66,57 @@ def where_known(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def series(rows: pd.DataFrame) -> list[Series]:
-    """The series among rows of one corpus: trained ones first, controls after the mixtures, then by
-    name.
+    """Returns the series among rows of one corpus: trained ones first, controls after the mixtures,
+    then by name.
 
     Seeds that did not train (`judged`) form a series of their own, so that no mean mixes them with
-    trained ones. Runs that differ in nothing but other settings (another width, say) are told apart
-    by the config hash in their names. Raises UserError for mixed corpora.
+    trained ones. The config hash in their names tells runs apart that differ in other settings
+    alone (another width, say). Raises UserError for mixed corpora.
     """
     rows = comparable(rows).copy()
     rows["status"] = judged(rows)
-    rows["factor"] = rows["factor"].fillna(1.0)
-    # A factor that follows the length of the text is one method and no family of them.
-    adaptive = (
-        rows.groupby(["run", "extension", "task", "config"])["factor"].transform("nunique").gt(1)
-    )
-    rows.loc[adaptive, "factor"] = 1.0
+    rows["factor"] = one_factor(rows)
     rows["settings"] = settings(rows)
     kind = ["scheme", "data", "extension", "factor", "train_length"]
     several = rows.groupby(kind)["settings"].transform("nunique").gt(1)
     rows.loc[~several, "settings"] = ""
     lengths = rows["train_length"].nunique()
-    datasets = rows["data"].nunique()
     conditions = sorted(rows["data"].unique(), key=lambda data: (data in CONTROLS, data))
     found = []
     for key, group in rows.groupby([*kind, "settings"], sort=True):
         scheme, data, extension, factor, length, hashed = key
+        kept = data if len(conditions) > 1 or data in CONTROLS else MIXTURE
+        label = _label(scheme, kept, extension, factor, hashed) + f" L={length}" * (lengths > 1)
+        every, condition = group["run"].nunique(), conditions.index(data)
         for status, part in group.groupby("status"):
-            kept = data if datasets > 1 or data in CONTROLS else MIXTURE
-            name = _label(scheme, kept, extension, factor, hashed) + (
-                f" L={length}" if lengths > 1 else ""
-            )
-            if status != "ok":
-                name += f" – {status_name(str(status))}"
-            if (trained := part["run"].nunique()) < (all_seeds := group["run"].nunique()):
-                name += f" ({trained} of {all_seeds} seeds)"
-            condition = conditions.index(data)
+            name = label if status == "ok" else f"{label} – {status_name(str(status))}"
+            seeds = part["run"].nunique()
+            name += f" ({seeds} of {every} seeds)" * (seeds < every)
             found.append(Series(scheme, data, extension, str(status), name, part, condition))
     return sorted(
         found, key=lambda s: (not s.ok, s.data in CONTROLS, s.scheme, s.extension, s.label)
     )
 
 
+def one_factor(rows: pd.DataFrame) -> pd.Series:
+    """Returns the factor that a method is set for: 1 where there is none, and where it follows the
+    length of the text, which makes one method and no family of them.
+    """
+    factor = rows["factor"].fillna(1.0)
+    place = [rows[name] for name in ("run", "extension", "task", "config")]
+    return factor.mask(factor.groupby(place).transform("nunique").gt(1), 1.0)
+
+
 def settings(rows: pd.DataFrame) -> pd.Series:
-    """The config hash in the name of each row's run, the same for all of its seeds."""
-    names = [
-        run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1]
-        for run, seed in zip(rows["run"], rows["seed"], strict=True)
-    ]
+    """Returns the config hash in the name of each row's run, the same for all of its seeds."""
+    pairs = zip(rows["run"], rows["seed"], strict=True)
+    names = [run.removesuffix(f"-s{seed}").rsplit("-", 1)[-1] for run, seed in pairs]
     return pd.Series(names, rows.index)
 
 
 def told_apart(rows: pd.DataFrame, name: str, alike: list[str]) -> pd.Series:
-    """The column `name`, with the config hash behind it where rows that agree in `alike` are of
-    several settings: no mean is over two models.
+    """Returns the column `name`, with the config hash behind it where rows that agree in `alike`
+    have several settings: no mean is over two models.
     """
     hashed = settings(rows)
     same = [rows[column] for column in alike]
@@ -128,8 +125,8 @@ def told_apart(rows: pd.DataFrame, name: str, alike: list[str]) -> pd.Series:
 
 
 def judged(rows: pd.DataFrame) -> pd.Series:
-    """The status of rows. `not trained` becomes `ok` where the plain reading of the same run, task
-    and protocol is.
+    """Returns the status of rows: `not trained` becomes `ok` where the plain reading of the same
+    run, task and protocol is ok.
 
     A reader that finds nothing within the training length has lost what the run had learned, and
     that is its result: whether the run learned it is what its plain reading says. Where the rows
@@ -138,38 +135,32 @@ def judged(rows: pd.DataFrame) -> pd.Series:
     place = pd.MultiIndex.from_frame(rows[["run", "task", "protocol"]])
     learned = place[((rows["extension"] == "direct") & (rows["status"] == "ok")).to_numpy()]
     failed = (rows["extension"] == "direct") & (rows["status"] == "not trained")
-    lost = (
-        (rows["status"] == "not trained")
-        & place.isin(learned)
-        & ~place.isin(place[failed.to_numpy()])
-    )
-    return rows["status"].mask(lost, "ok")
+    lost = place.isin(learned) & ~place.isin(place[failed.to_numpy()])
+    return rows["status"].mask(lost & (rows["status"] == "not trained"), "ok")
 
 
 def seeds(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Values as (by, seed): one column per run."""
+    """Returns values as (by, seed): one column per run."""
     return rows.pivot(index=by, columns="run", values="value").sort_index()
 
 
 def spread(rows: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Mean over seeds with its 95 % interval, columns value, low, high, indexed by `by`; what is a
-    share ends at 0 and 1.
+    """Returns the mean over seeds with its 95 % interval, columns value, low, high, by `by`.
 
-    One seed keeps the interval of its rows (documents or trials); from three on it is Student's
-    over the seeds and speaks about these documents and trials; two support none. Rows hold no
-    items, so that the error of items, which extrap compare adds, is not to be had here.
+    One seed keeps the interval of its rows (documents or trials). From three on it is Student's
+    over the seeds and speaks about these documents and trials: rows hold no items, whose error
+    extrap compare adds. Two seeds have none. Intervals of shares end at 0 and 1.
     """
     table = seeds(rows, by)
     if table.shape[1] == 1:
         return rows.set_index(by)[["value", "low", "high"]].sort_index()
-    ends = np.full((len(table), 2), np.nan)  # a frame filled by cells takes ten times as long
-    for i, values in enumerate(table.to_numpy()):
-        known = values[~np.isnan(values)]
-        if len(known) >= 3:
-            ends[i] = t_interval(known)
+    value, n = table.mean(axis=1), table.count(axis=1)
+    half = [student(max(count - 1, 1)) for count in n] * table.std(axis=1) / np.sqrt(n)
+    half = half.where(n >= 3)
+    out = pd.DataFrame({"value": value, "low": value - half, "high": value + half})
     if set(rows["metric"]) <= {*SHARES}:
-        ends = ends.clip(0, 1)
-    return pd.DataFrame({"value": table.mean(axis=1), "low": ends[:, 0], "high": ends[:, 1]})
+        out[["low", "high"]] = out[["low", "high"]].clip(0, 1)
+    return out
 
 
 def _label(scheme, data, extension, factor, hashed) -> str:

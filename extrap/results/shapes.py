@@ -33,23 +33,17 @@ def shape(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> str:
 
 
 def shapes(rows: pd.DataFrame) -> pd.DataFrame:
-    """The shape of every curve of kv accuracy over depth: a line per series that learned the task,
-    a column per protocol and length; `-` where two seeds support no interval.
+    """Returns the shape of every curve of kv accuracy over depth: a line per series that learned
+    the task, a column per protocol and length; `-` where two seeds support no interval.
     """
     rows = select(rows, task="kv", metric="accuracy")
-    rows = rows[rows["depth"].notna()] if len(rows) else rows
-    if rows.empty:
-        return pd.DataFrame()
-    out: dict[str, dict[str, str]] = {}
-    for s in (s for s in series(rows) if s.ok):
+    rows = rows.dropna(subset="depth") if len(rows) else rows
+    out: dict[tuple, dict[str, str]] = {}
+    for s in (s for s in series(rows) if s.ok) if len(rows) else ():
         for (protocol, length), part in s.rows.groupby(["protocol", "length"]):
-            curve = spread(part, "depth")
-            low, high = (curve[name].to_numpy(float) for name in ("low", "high"))
-            name = f"kv {protocol} {length / part['train_length'].iloc[0]:g}x"
-            known = np.isfinite(low).all()
-            kind = shape(curve["value"].to_numpy(float), low, high) if known else "-"
-            out.setdefault(name, {})[s.label] = kind
-    order = sorted(
-        out, key=lambda name: (name.split()[1] != "records", float(name.split()[2][:-1]))
-    )
-    return pd.DataFrame({name: out[name] for name in order}).fillna("-")
+            value, low, high = spread(part, "depth").to_numpy(float).T
+            place = protocol != "records", length / part["train_length"].iloc[0], protocol
+            kind = shape(value, low, high) if np.isfinite(low).all() else "-"
+            out.setdefault(place, {})[s.label] = kind
+    names = {place: f"kv {place[2]} {place[1]:g}x" for place in sorted(out)}
+    return pd.DataFrame({name: out[place] for place, name in names.items()}).fillna("-")

@@ -1,5 +1,5 @@
-"""Files that training leaves on the disk: extrap writes each as a whole, reads it as data and never
-as code, and rejects a damaged one by its name.
+"""Files of a training: extrap writes each as a whole, reads it as data, never as code, and rejects
+a damaged one by its name.
 """
 
 import io
@@ -34,8 +34,8 @@ def save(content: Any, path: Path) -> None:
 
 
 def load(path: Path, map_location: Any = "cpu") -> Any:
-    """Reads a file of `save`. Raises Damaged for any other, also for code, for flipped bits and for
-    an archive that holds more than its own bytes; OSError if the disk fails.
+    """Reads a file of `save`. Raises Damaged for any other, for code, for flipped bits and for an
+    archive larger than its file; OSError if the disk fails.
     """
     try:
         if not path.is_file():
@@ -54,8 +54,8 @@ def load(path: Path, map_location: Any = "cpu") -> Any:
 
 
 def trained_weights(run: Run, module: nn.Module, dtype: torch.dtype) -> dict[str, Tensor]:
-    """Returns the weights of a finished run for its model, kept in numbers of `dtype`. Raises
-    UserError if they are not those that training left.
+    """Returns the weights of a finished run for its model, in numbers of `dtype`. Raises UserError
+    if they changed since training.
     """
     try:
         if not run.intact(run.weights):
@@ -67,24 +67,19 @@ def trained_weights(run: Run, module: nn.Module, dtype: torch.dtype) -> dict[str
     return weights
 
 
-def trained_curve(run: Run) -> list[dict[str, float]]:
-    """Returns the points of the training curve of a finished run. Raises UserError if they are not
-    those that training left.
-    """
-    points: Any = read_json(run.curve).get("points")
-    if points is None or not run.intact(run.curve):
-        raise _changed(run, Damaged(run.curve, "changed since training ended"))
-    return points
-
-
 def _changed(run: Run, damaged: Damaged) -> UserError:
     remedy = f"delete {run.weights}, and the same command trains the run again"
     return UserError(damaged.path, problem=damaged.why, remedy=remedy)
 
 
 def curve_rows(run: Run) -> list[dict[str, Any]]:
-    """Returns the training curve as rows, and the first step with a retrieval accuracy of 90 %."""
-    points, state = trained_curve(run), run.state
+    """Returns the training curve as rows, and the first step with a retrieval accuracy of 90 %.
+    Raises UserError if the curve changed since training.
+    """
+    points: Any = read_json(run.curve).get("points")
+    if points is None or not run.intact(run.curve):
+        raise _changed(run, Damaged(run.curve, "changed since training ended"))
+    state = run.state
     status = {"status": "diverged" if state["state"] == "diverged" else "ok"}
     out: list[dict[str, Any]] = []
     for point in points:
@@ -105,15 +100,15 @@ def curve_rows(run: Run) -> list[dict[str, Any]]:
 def check_weights(
     weights: Any, module: nn.Module, path: Path, dtype: torch.dtype | None = None
 ) -> None:
-    """Raises Damaged unless these are the weights of `module`: names, shapes and types of number.
-    dtype: of all that are not whole; None: those of the module.
+    """Raises Damaged for weights of other names, shapes or types than those of `module`. dtype:
+    replaces its floating types.
     """
 
     def kept(tensor: Tensor) -> torch.dtype:
         return dtype if dtype is not None and tensor.is_floating_point() else tensor.dtype
 
     expected = {name: (t.shape, kept(t)) for name, t in module.state_dict().items()}
-    if not isinstance(weights, dict) or expected != {
-        name: (getattr(t, "shape", None), getattr(t, "dtype", None)) for name, t in weights.items()
-    }:
+    found = weights if isinstance(weights, dict) else {}
+    about = {n: (getattr(t, "shape", None), getattr(t, "dtype", None)) for n, t in found.items()}
+    if about != expected:
         raise Damaged(path, "weights of another model")

@@ -1,4 +1,4 @@
-"""The YAML of a choice, how the command line changed it, and a mixture as an identity holds it."""
+"""The YAML of a choice, its changes on the command line, and a mixture in an identity."""
 
 import inspect
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from extrap.utils.untrusted import read_yaml
 
 
 def node(group: str, name: str) -> dict[str, Any] | None:
-    """The YAML of a choice as plain values; None where its file lies in a folder of the user's."""
+    """Returns the YAML of a choice as plain values; None for a file of the user's."""
     path = Path(conf_dir()) / group / f"{name}.yaml"
     return read_yaml(path) if path.exists() else None
 
@@ -24,10 +24,8 @@ def changed(
     plugins: Iterable[str] = (),
     path: str = "",
 ) -> dict[str, str]:
-    """{option: value} where a configuration differs from its file, nested options as `first.b`;
-    what is no number or word is hashed.
-
-    Without a file, where it differs from the defaults of the class.
+    """Returns {option: value} of the options that differ from the file, or without a file from the
+    defaults of the class: nested ones as `first.b`, values other than numbers and words hashed.
     """
     if default is None:
         parameters = inspect.signature(find(config["_target_"], "extension", plugins)).parameters
@@ -35,10 +33,9 @@ def changed(
     found: dict[str, str] = {}
     for key, value in config.items():
         if isinstance(value, Mapping):
-            inner = default.get(key)
-            found |= changed(
-                value, inner if isinstance(inner, Mapping) else None, plugins, f"{path}{key}."
-            )
+            known = default.get(key)
+            inner = known if isinstance(known, Mapping) else None
+            found |= changed(value, inner, plugins, f"{path}{key}.")
         elif key == "_target_":
             if default.get(key, value) != value:  # another class is another method
                 found[path + key] = str(value).rpartition(".")[2]
@@ -48,7 +45,7 @@ def changed(
 
 
 def without_factor(options: Mapping[str, str]) -> dict[str, str]:
-    """The changed options of an extension but for its factor."""
+    """Returns the changed options of an extension without its factor."""
     return {key: value for key, value in options.items() if key.split(".")[-1] != "factor"}
 
 
@@ -62,23 +59,16 @@ def _short(value: Any) -> str:
         return str(value).lower().replace("none", "null")
     if isinstance(value, int | float):
         return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-    return (
-        value
-        if isinstance(value, str) and value.replace("-", "").isalnum() and len(value) <= 20
-        else fingerprint(value)[:8]
-    )
+    word = isinstance(value, str) and value.replace("-", "").isalnum() and len(value) <= 20
+    return value if word else fingerprint(value)[:8]
 
 
 def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A mixture as an identity holds it: without the place of its text and of its tokenizer.
-
-    The order of `more` seeds the draws of its parts: an unusual order is part of the identity.
+    """Returns a mixture as an identity holds it: without the paths of its text and tokenizer, with
+    an unusual order of `more`, which seeds the draws of its parts.
     """
-    kept = {
-        name: value
-        for name, value in data.items()
-        if name != "corpus" and (name, value) != ("more", None)
-    }
+    left = ("corpus", "more") if data.get("more") is None else ("corpus",)
+    kept = {name: value for name, value in data.items() if name not in left}
     own = data.get("vocabulary") or {}
     vocabulary = {name: value for name, value in own.items() if name != "tokenizer"}
     names = list(data.get("more") or {})
@@ -88,7 +78,7 @@ def describe_data(data: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _usual_order(names: frozenset[str]) -> list[str]:
-    """The order in the file of conf/data with these parts, else the order of the alphabet."""
+    """Returns the order in the file of conf/data with these parts, else the alphabetical one."""
     for path in sorted(Path(conf_dir(), "data").glob("*.yaml")):
         listed = list((read_yaml(path) or {}).get("more") or {})
         if listed and names == {*listed}:

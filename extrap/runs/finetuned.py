@@ -1,12 +1,12 @@
 """Fine-tuning: a training that begins with the weights of another run, its parent.
 
-The tuned run is a run of its own. Its identity holds the identity of the parent, the options of
-tuning, the data, and the extension as tuning sets it; its name follows from the identity and the
-seed. It keeps the weights of the plain model, so that an extension with any factor can read them.
+The tuned run has an identity of its own: the identity of the parent, the options of tuning, the
+data, and the extension as tuning sets it. It keeps the weights of the plain model, so that an
+extension with any factor can use them.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,7 @@ from extrap.utils.errors import NotApplicable, UserError
 
 DATA = "data@finetune.data"
 UNNAMED = ("data", "factor", "log_every", "save_every")
-"""Options of tuning that the label of a run does not name as options."""
+"""Options of tuning that the label of a run does not list."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class FineTuned(Training):
 
     @cached_property
     def factor(self) -> float:
-        """The train factor: tuning uses windows of factor x L tokens. Raises UserError if neither
-        the option nor the extension gives it.
+        """The train factor s: windows have s x L tokens. Raises UserError if neither the option
+        nor the extension gives it.
         """
         extension, factor = self.extension, self.tuning.factor
         factor = extension.tuned_at if factor is None else factor
@@ -81,8 +81,8 @@ class FineTuned(Training):
 
     @cached_property
     def extension_options(self) -> dict[str, Any]:
-        """The extension during tuning: that of the job, set for the train factor unless it has
-        windows of its own.
+        """The extension of the job during tuning, at the train factor unless it has its own
+        windows.
         """
         options, extension = self.source.config["extension"], self.extension
         own = extension.tuned_at is not None or own_factor(extension, self.source.length) is None
@@ -90,16 +90,16 @@ class FineTuned(Training):
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        """The mixture at the length of tuning, with fewer windows a step. Its text and vocabulary
-        are those of training.
+        """The mixture at the length of tuning, with fewer windows a step and the text and
+        vocabulary of training.
         """
         if (given := self.options.get("data")) is not None:
             self._check_data(given)
         share = 1 / self.factor if self.tuning.batch is None else self.tuning.batch
         data = (given or self.source.config["data"]) | self.source.reads | {"length": self.length}
-        parts = dict(_smaller(data, share))
+        parts = _smaller(data, share)
         if isinstance(more := data.get("more"), Mapping):
-            parts["more"] = dict(_smaller(more, share))
+            parts["more"] = _smaller(more, share)
         return parts
 
     def _check_data(self, given: Mapping[str, Any]) -> None:
@@ -113,7 +113,7 @@ class FineTuned(Training):
 
     @cached_property
     def batches(self) -> Batches:
-        """After a checkpoint of unknown steps the curriculum is over, as after any training."""
+        """The batch of every step; the curriculum is over."""
         source, after = self.source, self.parent.optim.steps if self.parent else 1
         try:
             mixture = source.mixture_of(self.data)
@@ -127,20 +127,13 @@ class FineTuned(Training):
 
     @cached_property
     def label(self) -> str:
-        """The label of the parent, method, changed options, extension and train factor:
-        `rope-full-yarn-x4`.
-        """
+        """`rope-full-yarn-x4`: parent, method, changed options, extension, train factor."""
         source, method = self.source, self.source.choices["finetune"]
         options = {name: value for name, value in self.options.items() if name not in UNNAMED}
         own = changed(options, node("finetune", method), source.config["plugins"])
-        names = [
-            source.label,
-            method,
-            *(f"{key}-{value}" for key, value in own.items()),
-            source.choices.get(DATA) or "",
-            self.extension_name,
-            f"x{self.factor:g}",
-        ]
+        changes = [f"{key}-{value}" for key, value in own.items()]
+        names = [source.label, method, *changes, source.choices.get(DATA) or ""]
+        names += [self.extension_name, f"x{self.factor:g}"]
         return re.sub(r"[^A-Za-z0-9._]+", "-", "-".join(filter(None, names)))
 
     @cached_property
@@ -155,16 +148,12 @@ class FineTuned(Training):
             "data": describe_data(self.data),
             **source.about_tuning,
         }
-        about = {
-            "parent": source.run.name,
-            "train_factor": self.factor,
-            "steps": self.optim.steps,
-        }
+        about = {"parent": source.run.name, "train_factor": self.factor, "steps": self.optim.steps}
         return Run(self.label, identity, source.seed, about)
 
     def begin(self) -> GPT:
-        """Returns the model with the weights of the parent and with the extension in place. Raises
-        UserError if the parent diverged.
+        """Returns the extended model with the weights of the parent. Raises UserError if the parent
+        diverged.
         """
         source = self.source
         if source.run.state.get("state") == "diverged":
@@ -199,9 +188,7 @@ class FineTuned(Training):
         return extended, plain  # type: ignore[return-value]
 
     def check(self) -> None:
-        """Raises UserError for tuning that cannot work: options, lengths past a finite table,
-        extensions.
-        """
+        """Raises UserError for options, lengths or extensions that cannot work."""
         source = self.source
         source.check_tuned()
         _ = self.run, self.batches
@@ -222,25 +209,25 @@ class FineTuned(Training):
             raise untrained(source.run, "finetune", source.choices["finetune"], remedy)
 
 
-def _smaller(parts: Mapping[str, Any], share: float) -> Iterator[tuple[str, Any]]:
-    """The parts of a mixture, each with that share of its windows, at least one; an absent part
-    stays absent. Other options stay as they are.
+def _smaller(parts: Mapping[str, Any], share: float) -> dict[str, Any]:
+    """Returns the parts of a mixture, each with that share of its windows, at least one; absent
+    parts and other options stay as they are.
     """
+    found = dict(parts)
     for name, part in parts.items():
         if isinstance(part, Mapping) and part.get("size", 0) > 0:
-            yield name, dict(part) | {"size": max(1, round(part["size"] * share))}
-        else:
-            yield name, part
+            found[name] = dict(part) | {"size": max(1, round(part["size"] * share))}
+    return found
 
 
 def own_factor(extension: Extension, length: int) -> float | None:
-    """What an extension is set for; None where it follows the length of the text."""
+    """Returns the factor of an extension; None if it follows the length of the text."""
     factor = extension.effective(length, length)
     return factor if extension.effective(1000 * length, length) == factor else None
 
 
 def with_factor(options: Mapping[str, Any], factor: float) -> dict[str, Any]:
-    """The options of an extension with another factor, those of extensions inside it too."""
+    """Returns the options of an extension, and of extensions inside it, with another factor."""
     set_for = {"factor": factor} if options.get("factor") is not None else {}
     return {
         key: with_factor(value, factor) if isinstance(value, Mapping) else value
@@ -249,17 +236,15 @@ def with_factor(options: Mapping[str, Any], factor: float) -> dict[str, Any]:
 
 
 class Shared(nn.Parameter):
-    """A parameter that copies of a model have in common."""
+    """A parameter that copies of a model share."""
 
     def __deepcopy__(self, memo: dict) -> "Shared":
         return self
 
 
 def shared(model: nn.Module) -> dict[int, str]:
-    """Makes the parameters of a model such, in place; their names by id.
-
-    Extensions work on copies, in which parameters of the scheme may have moved into a stack: this
-    is how they are found again.
+    """Makes the parameters of a model shared, in place; returns their names by id, by which they
+    are found in copies, where an extension may have moved them into a stack.
     """
     for module in model.modules():
         for name, p in list(module.named_parameters(recurse=False)):

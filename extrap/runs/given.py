@@ -1,5 +1,5 @@
-"""A model in a variable, evaluated as a published checkpoint is. Its logits of a fixed text name it
-in rows: extrap writes no folder of it.
+"""A model in a variable, evaluated like a published checkpoint. Its logits of a fixed text name it
+in rows; it has no folder.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from extrap.runs.published import Published, PublishedRun, first_token
 from extrap.utils.errors import UserError
 
 PROBE = 64
-"""Tokens of the text, whose logits name the model."""
+"""Tokens of that text."""
 
 
 class Given(Published):

@@ -1,6 +1,4 @@
-"""One configuration made into objects: what to train, on what, and how to measure it. Building them
-checks their options.
-"""
+"""One configuration made into objects, whose options are checked."""
 
 import re
 from collections.abc import Callable
@@ -26,7 +24,6 @@ from extrap.runs.published import Published
 from extrap.runs.source import Fresh, Source
 from extrap.tasks.base import Task
 from extrap.utils.errors import UserError
-from extrap.utils.paths import conf_dir
 from extrap.utils.plugins import check_plugins
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -34,15 +31,15 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 @dataclass(frozen=True)
 class Job:
-    """One run, read with one extension, and its tasks.
+    """One run under one extension, and its tasks.
 
     config     the composed configuration as plain values
     choices    the name chosen in each group
     source     the model before this job, its text and its tokens
-    training   how the run comes about; None for a checkpoint as others left it
+    training   the training of the run; None for a checkpoint as others left it
     extension  the extension of every evaluation
-    changed    its options that differ from its file, written short: names tell its variants apart
-    dashboard  where training and rows are shown
+    changed    its options that differ from its file, written short, for names
+    dashboard  the view of training and rows
     """
 
     config: dict[str, Any]
@@ -67,30 +64,28 @@ class Job:
 
     @cached_property
     def label(self) -> str:
-        """Name of the series in rows and figures."""
+        """The name of the series in rows and figures."""
         return (self.training or self.source).label
 
     @property
     def extension_name(self) -> str:
-        """The name in rows: the choice and its changed options, without the factor, which has a
-        column of its own: `rerope,width=16`.
-        """
+        """The extension in rows: `rerope,width=16`; the factor has a column of its own."""
         return written(self.choices["extension"], without_factor(self.changed))
 
     @property
     def extension_stem(self) -> str:
-        """The same with the factor, for the names of files."""
+        """The extension in names of files, with the factor."""
         return written(self.choices["extension"], self.changed)
 
     @property
     def trainings(self) -> list[Training]:
-        """The trainings that lead to the run, in their order."""
+        """The trainings of the run and its parent, in their order."""
         parent = self.training and self.training.parent
         return [training for training in (parent, self.training) if training]
 
     @property
     def trained_on(self) -> str:
-        """The data set of the last training by name, "published" for the data of others."""
+        """The data set of the last training; "published" for the data of others."""
         return self.choices["data"] if self.training else "published"
 
     @property
@@ -113,18 +108,14 @@ class Job:
     @property
     def unasked(self) -> list[str]:
         """Tasks with options in an experiment that the command line did not choose."""
-        return sorted(
-            name
-            for name, options in self.config["task"].items()
-            if isinstance(options, dict)
-            and "_target_" not in options
-            and (Path(conf_dir()) / "task" / f"{name}.yaml").is_file()
-        )
+        tasks = self.config["task"].items()
+        bare = [name for name, own in tasks if isinstance(own, dict) and "_target_" not in own]
+        return sorted(name for name in bare if node("task", name) is not None)
 
     @cached_property
     def _built(self) -> tuple[dict[str, Task], dict[str, UserError]]:
-        """Tasks by name; with keep_going=true, the error of each task that cannot run. Raises
-        UserError for the first of them, or with keep_going=true if no task can run.
+        """Tasks by name, and the errors of tasks that cannot run. Raises the first error, with
+        keep_going=true only if no task can run.
         """
         tasks: dict[str, Task] = {}
         refused: dict[str, UserError] = {}
@@ -149,7 +140,7 @@ class Job:
 
     @property
     def refused(self) -> dict[str, UserError]:
-        """The errors of the others, which keep_going=true leaves out."""
+        """The errors of the other tasks."""
         return self._built[1]
 
     def vocabulary_of(self, task: Task) -> Vocabulary:
@@ -176,9 +167,9 @@ def make(
     opened: Callable[[Encoded], Corpus] = lambda source: source.open(),
     given: Callable[..., Source] | None = None,
 ) -> Job:
-    """The Job of a composed configuration; opened: opens the corpus of a source of text; given:
-    makes the source of a model in a variable. Raises UserError for names and numbers that no job
-    can have; extrap/runs/validate.py checks the rest.
+    """Returns the Job of a composed configuration. opened: opens the corpus of a source of text;
+    given: makes the source of a model in a variable. Raises UserError for names and numbers that no
+    job can have; extrap/runs/validate.py checks the rest.
     """
     plugins, choice = config["plugins"], choices["extension"]
     check_plugins(plugins)

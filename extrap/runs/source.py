@@ -27,7 +27,7 @@ from extrap.utils.untrusted import memory
 
 DECODER = {"_target_": "extrap.model.decoder.Decoder"}
 UNSEEN = ("log_every", "save_every")
-"""Options of training that leave the weights as they are."""
+"""Options of training that do not change the weights."""
 
 BYTES, FROZEN = 16, 4
 """Bytes per parameter in training: itself, its gradient and two moments in float32; frozen: itself

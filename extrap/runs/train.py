@@ -19,15 +19,14 @@ from extrap.runs.training import devices
 from extrap.runs.training.callbacks import Curve, Diverged, RandomState, Schooling
 from extrap.runs.training.feed import feed
 from extrap.runs.training.lightning_module import Lit
-from extrap.runs.training.trainer import Checkpoints, check_limits, rejected, trainer
+from extrap.runs.training.trainer import Checkpoints, rejected, trainer
 from extrap.utils.errors import UserError
 from extrap.utils.progress import Progress
 
 
 def train(job: Job) -> None:
-    """Trains the run of a job, its parents first; does nothing if the run is finished.
-
-    Raises whatever Lightning raises. A loss that is not finite marks the run diverged.
+    """Trains the run of a job, its parents first, unless it is finished. A loss that is not finite
+    marks the run diverged.
     """
     if job.run.trained:
         return
@@ -40,7 +39,7 @@ def train(job: Job) -> None:
 
 
 def _train_parent(job: Job, training: Training) -> None:
-    """One process trains it. Several processes begin with a trained parent: FineTuned.check."""
+    """Trains a parent in one process; several begin with a trained parent (FineTuned.check)."""
     if training.run.trained or not devices.first():
         return
     with training.run.alone():
@@ -70,7 +69,6 @@ def _train(job: Job, training: Training) -> None:
     if not devices.first():
         return
     if not why and not all(bool(w.isfinite().all()) for w in weights.values()):
-        # no point of the curve shows what the last step made
         why = f"the weights are not finite at step {lit.trainer.global_step}"
     if why:
         print(f"extrap: {run.name}: {why}; the run is marked diverged", file=sys.stderr)
@@ -81,7 +79,7 @@ def _train(job: Job, training: Training) -> None:
 
 
 def _set_aside(job: Job, damaged: Damaged) -> None:
-    """Renames a damaged checkpoint, so that training starts again; several processes end here."""
+    """Renames a damaged checkpoint, so that training starts again. Several processes end."""
     if not devices.first():
         raise SystemExit(2) from None  # the first process says why
     aside = damaged.path.with_suffix(".damaged")
@@ -93,7 +91,7 @@ def _set_aside(job: Job, damaged: Damaged) -> None:
 
 
 def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
-    """The module after its last step, its curve, and why the run diverged, "" if it did not. Raises
+    """Returns the module after its last step, its curve, and why the run diverged, or "". Raises
     Damaged for a checkpoint that training cannot continue.
     """
     run, optim, options = training.run, training.optim, job.source.trainer
@@ -129,11 +127,10 @@ def _fit(job: Job, training: Training) -> tuple[Lit, Curve, str]:
 
 
 def check(job: Job, sweep: bool) -> None:
-    """Raises UserError for a trainer that this machine or Lightning does not have, or that a job of
-    a sweep cannot have. Warns of a training that ends within its warm-up.
+    """Raises UserError for a trainer that this machine, Lightning or a job of a sweep cannot have.
+    Warns of a training that ends within its warm-up.
     """
     options = job.source.trainer
-    check_limits(options)
     for training in job.trainings:
         group = "finetune" if training is not job.trainings[0] or job.source.published else "train"
         _tell_of_warmup(group, training.optim.steps, training.optim.warmup)
@@ -147,8 +144,6 @@ def check(job: Job, sweep: bool) -> None:
 def _tell_of_warmup(group: str, steps: int, warmup: int) -> None:
     """Says once that a training ends before its learning rate reaches the peak."""
     if warmup > steps:
-        print(
-            f"extrap: {group}.warmup={warmup}: {group}.steps={steps} end before the learning rate "
-            f"reaches {group}.lr; give {group}.warmup={steps // 10}",
-            file=sys.stderr,
-        )
+        problem = f"{group}.steps={steps} end before the learning rate reaches {group}.lr"
+        line = f"{group}.warmup={warmup}: {problem}; give {group}.warmup={steps // 10}"
+        print(f"extrap: {line}", file=sys.stderr)

@@ -1,6 +1,5 @@
-"""The checks before any work starts, so that a mistake costs seconds: every option, the size of a
-model before it is built, every name of a file, every task, every pair of model and extension, and a
-new scheme tried out.
+"""The checks before any work starts: options, sizes, names of files, tasks, the pair of model and
+extension, and a trial of a new scheme.
 """
 
 import re
@@ -28,14 +27,16 @@ from extrap.utils.errors import NotApplicable, UserError
 from extrap.utils.paths import conf_dir
 
 STEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._,=+-]{0,99}")
-# characters of a file's name without its ending; file systems take 255 bytes, and a file that is
-# being written has a longer name
 LONGEST = 220
-TOKENS, CLOSE = 48, 1e-6  # of the text that a scheme is tried on; two results within it agree
+"""Characters of a file's name without its ending; a file in writing has a longer name, of at most
+255 bytes.
+"""
+TOKENS, CLOSE = 48, 1e-6
+"""Tokens of the text that a scheme is tried on; the tolerance of two results."""
 EACH = ("seed", "study", "label", "threads", "train", "logger")
 """Options that `check_own` or the making of a Job checks; the others make the kind of a job."""
 
-_PROBED: set[str] = set()  # fingerprints of the schemes that this process has tried
+_PROBED: set[str] = set()
 
 
 def check(job: Job) -> None:
@@ -46,8 +47,13 @@ def check(job: Job) -> None:
     _pair(job)
     for training in job.trainings:
         training.check()
-    if not source.published:
-        _probe(job, fingerprint([job.config["scheme"], job.config["model"], source.length]))
+    scheme = fingerprint([job.config["scheme"], job.config["model"], source.length])
+    if not source.published and scheme not in _PROBED:  # once for a sweep
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the final build of the model gives the advice
+            model = source.model()
+        check_scheme(model, job.choices["scheme"], job.config["plugins"])
+        _PROBED.add(scheme)
     if job.unasked:
         left = f"options of {', '.join(job.unasked)} are left aside"
         warnings.warn(f"task=[{','.join(job.task_names)}]: {left}", UserWarning, stacklevel=1)
@@ -62,27 +68,15 @@ def check_own(job: Job) -> None:
 
 
 def kind(job: Job) -> str:
-    """Equal for jobs that differ in seed, study, label and options of the optimiser alone. One
-    model, one trainer and one set of tasks tell whether all of them can work.
+    """Returns a hash that jobs share if they differ in the options of EACH alone: a check of one
+    of them holds for all.
     """
     options = {name: value for name, value in job.config.items() if name not in EACH}
     return fingerprint([options, job.choices, job.source.run.identity["corpus"]])
 
 
-def _probe(job: Job, once: str) -> None:
-    """Raises UserError for a scheme that cannot be trained; jobs of a sweep with one scheme share
-    the probe.
-    """
-    if once not in _PROBED:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the final build of the model gives the advice
-            model = job.source.model()
-        check_scheme(model, job.choices["scheme"], job.config["plugins"])
-        _PROBED.add(once)
-
-
 def _names(job: Job) -> None:
-    """Raises UserError for choices that do not make a name of a file."""
+    """Raises UserError for choices that make no name of a file."""
     for option, value in (("data", job.choices["data"]), ("extension", job.extension_stem)):
         if not STEM.fullmatch(value):
             problem = "its name and changed options become names of files"
@@ -95,8 +89,8 @@ def _names(job: Job) -> None:
 
 
 def _pair(job: Job) -> None:
-    """Raises NotApplicable, with the extensions that work, for an extension that makes no sense on
-    the scheme, and for a task that makes none under the extension.
+    """Raises NotApplicable for an extension that makes no sense on the scheme, and for a task that
+    makes none under the extension.
     """
     model, name = job.source.model("meta"), job.choices["extension"]
     try:
@@ -134,9 +128,7 @@ def _leave_out(problem: str, tasks: list[str]) -> None:
 
 
 def _mistaken(options: Iterable[str], error: NotApplicable) -> UserError | None:
-    """Returns the error about a changed option that the extension cannot take; None if the scheme
-    is the reason. options: the changed ones, nested ones as `first.b`.
-    """
+    """Returns the error about one of the changed options; None if the scheme is the reason."""
     problem = error.why.partition(": ")[2]
     named = re.match(r"(\w+)[=:]", problem)
     at = [o for o in options if named and o.split(".")[-1] == named[1]]
@@ -144,20 +136,9 @@ def _mistaken(options: Iterable[str], error: NotApplicable) -> UserError | None:
 
 
 def _instead(job: Job, model: GPT) -> str:
-    group = job.source.group
-    working = ", ".join(applicable(model, job.config["plugins"]))
-    return f"with {group}={job.choices[group]} work {working}"
-
-
-def applicable(model: GPT, plugins: Iterable[str] = ()) -> list[str]:
-    """The extensions that the model takes, by the names of their files. The model may be without
-    storage (device meta).
-    """
-    return [
-        path.stem
-        for path in sorted((Path(conf_dir()) / "extension").glob("*.yaml"))
-        if _takes(model, path.stem, plugins)
-    ]
+    group, names = job.source.group, sorted((Path(conf_dir()) / "extension").glob("*.yaml"))
+    working = [path.stem for path in names if _takes(model, path.stem, job.config["plugins"])]
+    return f"with {group}={job.choices[group]} work {', '.join(working)}"
 
 
 def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
@@ -172,15 +153,11 @@ def _takes(model: GPT, name: str, plugins: Iterable[str]) -> bool:
 def check_scheme(model: GPT, name: str, plugins: Iterable[str] = ()) -> None:
     """Raises UserError for a scheme with a hook that fails or returns a wrong shape, that looks
     ahead, gives other logits for the same text, or has a kernel that does not compute its `attend`.
-    Takes milliseconds, in float64. Warns of a part that changes nothing.
+    Warns of a part that changes nothing. Tests check the schemes of extrap, this the schemes of
+    plug-ins, in milliseconds.
 
-    The tests hold every scheme of extrap to this; the probe holds the schemes of plug-ins to it.
-
-    Args:
-        model: a model to change: the probe moves the parameters of the scheme off their initial
-            values, which could hide a fault
-        name: the choice of the scheme
-        plugins: the packages whose lines a message names
+    model: has its parameters changed: initial values could hide a fault; name: of the scheme;
+    plugins: the packages whose lines a message names
     """
     draws = torch.Generator().manual_seed(0)
     model = model.double().eval()

@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extrap.data.keyvalue import Padded
-from extrap.data.multivalue import Needles, least, needles
+from extrap.data.multivalue import Needles, most_needles, needles
 from extrap.data.passkey import k_max, noise, passkey_distances
 from extrap.data.trials.base import DEPTHS, guess_in_turn
 from extrap.data.trials.dialogue import in_turns
@@ -34,7 +34,7 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.results.stats.intervals import bootstrap_of
 from extrap.tasks.scoring.recorder import Recorder
 from extrap.tasks.scoring.retrieval import Exam, Retrieval, check_depths, curve
-from extrap.utils.bounds import Count, Depths, Several
+from extrap.utils.bounds import Count, Depths, Several, at_most
 
 Measure = Callable[[Recorder, Exam], np.ndarray]
 
@@ -83,19 +83,11 @@ class Haystack(Retrieval):
         super().check(corpus, vocabulary, train_length)
 
     def check_forms(self, vocabulary: Vocabulary, lengths: list[int]) -> None:
-        shortest, layout = lengths[0], vocabulary.layout
-        needed = least(self.needles, self.needles, layout) + vocabulary.turns.extra
-        if needed > shortest or self.needles > min(vocabulary.keys, vocabulary.values):
-            most = max(0, shortest - vocabulary.turns.extra) // (2 * layout.width)
-            raise self.error(
-                "needles",
-                (
-                    f"{shortest} tokens, data.vocabulary.keys={vocabulary.keys} and "
-                    f"values={vocabulary.values} allow at most {most} needles with a query "
-                    "each"
-                ),
-                "give fewer",
-            )
+        held = most_needles(lengths[0] - vocabulary.turns.extra, vocabulary.layout)
+        ids = f"data.vocabulary.keys={vocabulary.keys} and values={vocabulary.values}"
+        why = f"with a query each, for {lengths[0]} tokens, {ids}"
+        most = min(held, vocabulary.keys, vocabulary.values)
+        at_most(f"task.{self.name}.needles", self.needles, most, why)
 
     def forms(self) -> dict[str, Measure]:
         return {
@@ -156,9 +148,9 @@ class Haystack(Retrieval):
             )
         answers = trials.answers[:, :, None]
         scores = {"recall": (answers == full).any(2), "restricted": (answers == restricted).any(2)}
-        return scores | (
-            {"format": (full == trials.answers[:, None]).any(2)} if queries > 1 else {}
-        )
+        if queries > 1:
+            scores["format"] = (full == trials.answers[:, None]).any(2)
+        return scores
 
     def _passkey(self, cells: Recorder, exam: Exam) -> np.ndarray:
         vocabulary, length = exam.vocabulary, exam.length

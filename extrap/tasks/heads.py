@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from extrap.data.keyvalue import Records
 from extrap.data.vocabulary import Vocabulary
-from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result, batches
-from extrap.tasks.diagnosis.inputs import Inputs, read
+from extrap.tasks.base import AtLengths, Counter, Diagnostic, Inside, Progress, Result
+from extrap.tasks.diagnosis.inputs import Inputs, gathered, read
 from extrap.tasks.scoring.recorder import TRAINED, Recorder
 from extrap.utils.bounds import Count, Multiples, OneOrMore, Several
 
@@ -82,28 +81,28 @@ class RetrievalHeads(AtLengths, Diagnostic):
 
     def copying(self, cells: Recorder, model: Inside, inputs: Inputs) -> dict[Head, float]:
         """Records and returns the copying score of every head."""
-        found = []
-        for here in self._batches(inputs):
-            tokens, targets = inputs.tokens[here], inputs.targets[here]
+
+        def copied(tokens: Tensor, targets: Tensor) -> list[Tensor]:
             looked_at = model.attention(tokens)[..., -1, :].argmax(-1).cpu()  # (layers, B, H)
             said = tokens.expand(len(looked_at), -1, -1).gather(2, looked_at)
-            found.append((said == targets[:, None]).double())
-        each = torch.cat(found, 1)
+            return [(said == targets[:, None]).transpose(0, 1)]
+
+        (each,) = gathered(copied, self.batch_tokens, inputs.tokens, inputs.targets)
         scores = {}
-        for layer, head in np.ndindex(each.shape[0], each.shape[2]):
-            cells.mean("copying", each[layer, :, head], layer=layer, head=head)
-            scores[layer, head] = float(each[layer, :, head].mean())
+        for layer, head in np.ndindex(each.shape[1:]):
+            cells.mean("copying", each[:, layer, head], layer=layer, head=head)
+            scores[layer, head] = float(each[:, layer, head].mean())
         cells.value("best", max(scores.values()))
         return scores
 
     def right(self, model: Inside, inputs: Inputs, heads: Collection[Head]) -> np.ndarray:
         """Returns which questions (N,) are answered if the output of these heads is 0."""
-        found = []
-        for here in self._batches(inputs):
-            tokens: Tensor = inputs.tokens[here]
+
+        def right(tokens: Tensor, targets: Tensor) -> list[Tensor]:
             logits = model.silenced(tokens, heads, last=1) if heads else model(tokens, last=1)
-            found.append(logits[:, -1].argmax(-1).cpu() == inputs.targets[here])
-        return torch.cat(found).double().numpy()
+            return [logits[:, -1].argmax(-1).cpu() == targets]
+
+        return gathered(right, self.batch_tokens, inputs.tokens, inputs.targets)[0].numpy()
 
     def sets(self, ranked: list[Head]) -> Iterator[tuple[str, list[list[Head]]]]:
         """Yields protocols with their sets of heads."""
@@ -114,6 +113,3 @@ class RetrievalHeads(AtLengths, Diagnostic):
             drawn = [rng.permutation(len(others))[:k] for _ in range(self.draws)]
             yield f"top_{k}", [ranked[:k]]
             yield f"random_{k}", [[others[i] for i in one] for one in drawn]
-
-    def _batches(self, inputs: Inputs) -> Iterator[slice]:
-        return batches(len(inputs.tokens), inputs.tokens.shape[1], self.batch_tokens)

@@ -13,7 +13,7 @@ is read as the vocabulary reads it; in bytes, a record of two UUIDs is 80 tokens
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import takewhile
+from itertools import product, takewhile
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -26,8 +26,10 @@ from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Counter, Model, Progress, Result, Task
 from extrap.tasks.scoring.multi_token import exact, greedy
 from extrap.tasks.scoring.recorder import Cell, Recorder, recorded
-from extrap.utils.bounds import Count, OneOrMore, Share
-from extrap.utils.errors import UserError
+from extrap.utils.bounds import Count, OneOrMore, Share, at_least, at_most
+
+Right = Callable[[int], np.ndarray]
+"""Which examples are answered right, (trials,), with the gold record at an index."""
 
 # behind the colon of the prompt, so that `accuracy` is about the value and not about how it is
 # introduced
@@ -58,14 +60,13 @@ class Asked:
         texts = (e.prompt(0, self.query)[0] + OPENING + e.value for e in self.examples)
         return 1 + self.vocabulary.turns.extra + max(len(self._ids(text)) for text in texts)
 
-    @property
-    def where(self) -> dict:
-        """Returns the coordinates of the rows."""
-        at = {"axis": "records", "at": self.records}
-        return {"protocol": self.query, "length": self.length} | at
-
-    def fewer(self, records: int) -> "Asked":
-        return replace(self, examples=[example.first(records) for example in self.examples])
+    def fewer(self, length: int) -> list["Asked"]:
+        """Returns the same questions with 2, 3, ... of their records, as far as these fit into a
+        length.
+        """
+        first = ([each.first(n) for each in self.examples] for n in range(2, self.records))
+        asked = (replace(self, examples=examples) for examples in first)
+        return list(takewhile(lambda one: one.length <= length, asked))
 
     def prompts(self, index: int) -> tuple[list[np.ndarray], float]:
         """Returns the ids of every prompt with the gold record at an index, and the mean distance
@@ -79,16 +80,13 @@ class Asked:
             distances.append(len(self._ids(text[at:])) - 1 + len(turns.behind))
         return prompts, float(np.mean(distances))
 
-    def opened(self, index: int) -> list[np.ndarray]:
-        """Returns the prompts and the opening quotation mark of the answer."""
-        return [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
+    def right(self, model: Model, batch_tokens: int, index: int) -> np.ndarray:
+        """Returns which examples are answered right (trials,), with the gold record at an index."""
+        prompts = [np.concatenate([ids, self._ids(OPENING)]) for ids in self.prompts(index)[0]]
+        return exact(model, prompts, self.answers, batch_tokens)
 
     def _ids(self, text: str) -> np.ndarray:
         return self.vocabulary.encoder(text.encode())[0].astype(np.int64)
-
-
-Right = Callable[[Asked, int], np.ndarray]
-"""Which examples are answered right, (trials,), with the gold record at an index."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,37 +130,22 @@ class LostInTheMiddle(Task):
     batch_tokens: Count = 8192
 
     def check(self, corpus, vocabulary: Vocabulary, train_length: int) -> None:
-        option = "task.lost-in-the-middle"
         if self.path is None:
-            if (ids := most(self.characters)) < max(self.pairs):
-                raise self.error(
-                    "pairs",
-                    f"{self.option('characters')} makes ids for only {ids} records",
-                    "give more characters, or fewer pairs",
-                )
-            fewest, longest = min(self.pairs), self.characters
-        else:
-            (examples,) = self._examples()
-            fewest = len(examples[0].values)
-            longest = max(len(value.encode()) for e in examples for value in e.values)
-        if self.generate and self.generate < (least := len(OPENING) + longest):
-            raise self.error(
-                "generate",
-                f"the opening and the longest value are {least} bytes",
-                f"give at least {least}, or 0 to leave substring and format out",
-            )
-        if self.indices is not None and max(self.indices) >= fewest:
-            raise UserError(
-                f"{option}.indices",
-                list(self.indices),
-                f"expected indices from 0 to {fewest - 1}, for {fewest} records",
-                "give smaller ones, or null to use depths",
-            )
+            why = f"of ids that task.{self.name}.characters={self.characters} makes"
+            at_most(f"task.{self.name}.pairs", max(self.pairs), most(self.characters), why)
+        examples = self._examples()
+        if self.generate:
+            values = [len(value.encode()) for e in examples[0] for value in e.values]
+            why = "bytes of the opening and the longest value; 0 leaves substring and format out"
+            at_least(f"task.{self.name}.generate", self.generate, len(OPENING) + max(values), why)
+        fewest = len(examples[0][0].values)
+        why = f"the last of {fewest} records"
+        at_most(f"task.{self.name}.indices", max(self.indices or [0]), fewest - 1, why)
 
     def _examples(self) -> list[list[Example]]:
-        """Sets of examples with one number of records each."""
+        """Sets of examples with one number of records each, the fewest first."""
         if self.path is not None:
-            return [read("task.lost-in-the-middle.path", self.path, self.trials)]
+            return [read(f"task.{self.name}.path", self.path, self.trials)]
         return [
             [generate(k, self.characters, self.seed, i) for i in range(self.trials)]
             for k in sorted(self.pairs)
@@ -171,36 +154,30 @@ class LostInTheMiddle(Task):
     def run(
         self, model: Model, corpus, vocabulary: Vocabulary, train_length: int, progress: Progress
     ) -> Result:
-        asked = [Asked(one, query, vocabulary) for one in self._examples() for query in self.query]
+        def cell(one: Asked, cost: int, measure: Callable) -> Cell:
+            where = {"protocol": one.query, "length": one.length, "axis": "records"}
+            return Cell(where | {"at": one.records}, cost, measure)
 
-        @cache
-        def right(one: Asked, index: int) -> np.ndarray:
-            return exact(model, one.opened(index), one.answers, self.batch_tokens)
-
-        plan = [
-            Cell(
-                one.where,
-                len(one.examples) * sum(map(len, one.examples[0].values)),
-                partial(self._curve, model, one, right),
-            )
-            for one in asked
+        plan = []
+        for examples, query in product(self._examples(), self.query):
+            one = Asked(examples, query, vocabulary)
+            plan.append((one, cache(partial(one.right, model, self.batch_tokens))))
+        cells = [
+            cell(one, len(one.examples) * one.length, partial(self._curve, model, one, right))
+            for one, right in plan
         ]
         for query in self.query:
             # one record alone is found by whoever copies what is there
-            several = [one for one in asked if one.query == query and one.records > 1]
-            fits = [one for one in several if one.length <= train_length]
-            fits = fits or self._fewer(several[:1], train_length)
-            if fits:
-                plan.append(Cell(fits[-1].where, 0, partial(self._gate, fits[-1], right)))
-        return recorded(plan, progress).by_gate()
-
-    @staticmethod
-    def _fewer(several: list[Asked], train_length: int) -> list[Asked]:
-        """Returns the same questions with 2, 3, ... of their records, as far as these fit into the
-        training length.
-        """
-        fewer = (one.fewer(records) for one in several for records in range(2, one.records))
-        return list(takewhile(lambda one: one.length <= train_length, fewer))
+            several = [
+                (one, right) for one, right in plan if one.query == query and one.records > 1
+            ]
+            fits = [(one, right) for one, right in several if one.length <= train_length]
+            if several and not fits:
+                less = several[0][0].fewer(train_length)
+                fits = [(one, partial(one.right, model, self.batch_tokens)) for one in less]
+            cells += [cell(one, 0, partial(self._gate, one, right)) for one, right in fits[-1:]]
+        recorder = recorded(cells, progress)
+        return recorder.result(recorder.passed.__contains__)  # a short context may have no gate
 
     def _indices(self, asked: Asked) -> list[int]:
         return sorted({round(depth * (asked.records - 1)) for depth in self.depths})
@@ -209,7 +186,7 @@ class LostInTheMiddle(Task):
         """Records the gate, of `accuracy` and `depths` alone: decoding could read past the training
         length.
         """
-        correct = [right(asked, index) for index in self._indices(asked)]
+        correct = [right(index) for index in self._indices(asked)]
         cells.share("gate", np.stack(correct, 1))
 
     def _curve(
@@ -220,17 +197,14 @@ class LostInTheMiddle(Task):
         depths, correct = [i / max(1, asked.records - 1) for i in indices], []
         for index, depth in zip(indices, depths, strict=True):
             prompts, distance = asked.prompts(index)
-            scores = {"accuracy": right(asked, index)}
+            scores = {"accuracy": right(index)}
             if self.generate:
                 scores |= self._decoded(model, prompts, asked)
-            places = {
-                "index": index,
-                "distance": int(distance),
-                "drawn": checksum(*prompts, *asked.answers),
-            }
+            drawn = checksum(*prompts, *asked.answers)
+            places = {"index": index, "distance": int(distance), "drawn": drawn}
             cells.at(depth=depth).answers(scores, places, sum(map(len, asked.answers)))
             correct.append(scores["accuracy"])
-            counter(sum(map(len, asked.examples[0].values)) * len(prompts) // len(indices))
+            counter(asked.length * len(prompts) // len(indices))
         if {0.0, 1.0} <= set(depths) and any(0.25 <= d <= 0.75 for d in depths):
             cells.curve(np.stack(correct, 1), depths)
         cells.value("guess", 1 / asked.records)
@@ -241,10 +215,8 @@ class LostInTheMiddle(Task):
         """Returns the scores of decoded text, in any case; an id that is no text ends a word."""
         decoded = greedy(model, prompts, self.generate, self.batch_tokens)
         texts = [asked.vocabulary.encoder.decode(row).casefold() for row in decoded.tolist()]
-        said = [
-            [value.casefold() in text for value in example.values]
-            for text, example in zip(texts, asked.examples, strict=True)
-        ]
+        pairs = zip(texts, asked.examples, strict=True)
+        said = [[value.casefold() in text for value in one.values] for text, one in pairs]
         return {
             "substring": np.array([values[0] for values in said]),
             "format": np.array([any(values) for values in said]),

@@ -15,11 +15,12 @@ import pytest
 import extrap
 from extrap import figures
 from extrap.cli import audit, plot, report, schemes
-from extrap.cli.program import closing
+from extrap.cli.commands import main
 from extrap.extensions.base import Extension
 from extrap.results.rows import frame, records, write
 from extrap.runs import validate
 from extrap.runs.build import find
+from extrap.runs.experiment import closing
 from extrap.runs.study import Entry
 from extrap.tasks.base import Result, Task, checked
 from extrap.tasks.scoring.recorder import Recorder
@@ -52,6 +53,18 @@ def python(*words: str, **more: str) -> subprocess.CompletedProcess:
         check=False,
         timeout=300,
     )
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, *words: str) -> str:
+    """Returns the last line on stderr of `extrap <words>`, a mistake, in this process."""
+    for name in ("HYDRA_FULL_ERROR", "OMP_NUM_THREADS"):  # the program sets them for its process
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setattr(sys, "argv", ["extrap", *words])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said.splitlines()[-1]
 
 
 def test_swept_over(mine: Path) -> None:
@@ -154,17 +167,14 @@ def test_a_task_without_rows_is_said() -> None:
 
 
 @pytest.mark.parametrize("case", MISTAKES)
-def test_a_mistake_in_a_task_is_one_line(mine: Path, case: str) -> None:
+def test_a_mistake_in_a_task_is_one_line(mine: Path, case: str, monkeypatch, capsys) -> None:
     file, (right, wrong), line = MISTAKES[case]
     text = Path(file).read_text()
     Path(file).write_text(text.replace(right, wrong))
     words = ["--config-dir", "my_conf", "plugins=[my_package]", "task=[induction]", "threads=1"]
     words += [] if right.startswith("#") else ["task.induction.multiples=[1,2]"]
     words += [word for word in TINY if not word.startswith("task.")]
-    done = python("-m", "extrap", *words)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.splitlines()[-1].endswith(line)
-    assert "Traceback" not in done.stderr
+    assert refused(monkeypatch, capsys, *words).endswith(line)
 
 
 def test_an_exception_out_of_a_plug_in_is_its_mistake() -> None:
@@ -310,12 +320,12 @@ def test_the_command_that_draws_names_the_plug_ins() -> None:
     assert closing(entry, plugins=["a", "b"])[1] == "figures: extrap plot own --plugins a,b"
 
 
-def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine: Path) -> None:
+def test_a_choice_with_the_name_of_one_of_ours_is_refused(mine: Path, monkeypatch, capsys) -> None:
     taken = mine / "my_conf" / "scheme" / "rope.yaml"
     taken.write_text("_target_: my_package.tilt.Tilt\n")
-    said = python("-m", "extrap", "--config-dir", "my_conf", "plugins=[my_package]", "scheme=rope")
-    assert said.returncode == 2
-    assert "my_conf: scheme/rope.yaml has the name of one of" in said.stderr
+    words = ["--config-dir", "my_conf", "plugins=[my_package]", "scheme=rope"]
+    said = refused(monkeypatch, capsys, *words)
+    assert "my_conf: scheme/rope.yaml has the name of one of" in said
 
 
 def test_figures_of_a_package_lie_in_a_folder(mine: Path) -> None:

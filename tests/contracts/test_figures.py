@@ -9,10 +9,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from extrap import figures
-from extrap.figures import (
-    loss_length,
-    training_curves,
-)
+from extrap.figures import training_curves
 from extrap.figures.drawing.palette import BELOW_GATE
 from extrap.figures.drawing.style import scheme_style
 from extrap.results.series import select
@@ -95,6 +92,14 @@ def test_loss_is_drawn_as_perplexity(demo, drawn):
     assert len({panel.get_ylim() for panel in figure.axes}) == 1
 
 
+def test_an_axis_of_perplexity_ends_at_lines_and_not_at_intervals(demo):
+    wide = demo.assign(high=demo["high"].mask(demo["metric"] == "nll", demo["value"] + 9))
+    for rows, least in ((demo, 1.0), (wide, 2.0)):
+        panel = ALL["loss_length"].draw(rows).axes[0]
+        ends = [line.get_ydata()[-1] for line in panel.lines if "L" not in line.get_label()]
+        assert least < panel.get_ylim()[1] / max(ends[:-1]) <= 3.01
+
+
 def test_lengths_past_a_table_are_absent(drawn):
     panel = titled(drawn["loss_length"], "non-overlapping windows")
     assert [x for x, _ in lines(panel)["learned"]] == [L]
@@ -155,7 +160,7 @@ def test_runs_below_the_gate_are_grey_hollow_and_named(drawn):
 
 def test_every_seed_is_a_thin_line_and_the_mean_loss_a_thick_one(frame):
     rows = frame([row for seed in (0, 1, 5) for row in run_rows("rope", seed)])
-    panel = loss_length.draw(rows).axes[0]
+    panel = ALL["loss_length"].draw(rows).axes[0]
     thin = [line for line in panel.lines if line.get_label() == "_seed"]
     (thick,) = (line for line in panel.lines if line.get_label() == "rope")
     assert len(thin) == 3

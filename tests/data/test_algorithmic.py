@@ -23,9 +23,9 @@ def draw(name, size=300, seed=0):
 def test_the_answer_of_every_training_string_is_right(name):
     for row, scored in zip(*draw(name), strict=True):
         at = np.flatnonzero(row > V.bos)
-        assert (
-            row[0] == V.bos and (np.diff(at) == 1).all() and (np.delete(row, at)[1:] < V.text).all()
-        )
+        assert row[0] == V.bos
+        assert (np.diff(at) == 1).all()
+        assert (np.delete(row, at)[1:] < V.text).all()
         string, answers = row[at], np.concatenate([[False], scored])[at]
         assert scored.sum() == answers.sum()
         n = next(n for n in range(1, 21) if TASKS[name].width(n) == len(at))

@@ -42,9 +42,9 @@ def facts_of(row):
 @pytest.mark.parametrize("progress", [0.0, 1.0])
 def test_every_answer_is_the_object_of_its_question(facts, length, progress):
     sequences, scored = draw(length, progress, facts=facts)
-    assert (
-        sequences.shape == (80, length + 1) and scored.shape == (80, length) and scored.any(1).all()
-    )
+    assert sequences.shape == (80, length + 1)
+    assert scored.shape == (80, length)
+    assert scored.any(1).all()
     for row, answered in zip(sequences, scored, strict=True):
         first = row.tolist().index(ord("?"))
         known, _ = facts_of(row[:first])
@@ -65,12 +65,12 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
         for depth in (0.0, 0.1, 0.5, 0.75, 1.0):
             trials = DocumentForm(facts, ordered).questions(made, depth)
             behind = (template.most(length) - trials.index) * template.width
-            start = length - template.question_width - behind
+            start = length - template.each - behind
             assert trials.tokens.shape == (6, length)
             assert trials.index == round(depth * (template.most(length) - 1))
             subjects = []
             for row, answer in zip(trials.tokens, trials.answers[:, 0], strict=True):
-                known, slots = facts_of(row[: -template.question_width])
+                known, slots = facts_of(row[: -template.each])
                 fact = row[-1], chr(row[-2])
                 assert known[fact] == answer and start <= slots[fact] < start + template.width
                 assert row[start + template.width - 1] == ord(".")
@@ -86,12 +86,10 @@ def test_distractors_and_filler_are_the_same_at_every_depth(facts, length):
 def test_ordered_has_the_documents_of_shuffled_with_hard_ones_in_front():
     made, template = Trials(V, STREAM, 128, range(20)), Template.of(V, 1)
     ordered, shuffled = (DocumentForm(1, o).questions(made, 1.0).tokens for o in (True, False))
-    start = 128 - template.question_width - template.most(128) * template.width
+    start = 128 - template.each - template.most(128) * template.width
     differ = 0
     for a, b in zip(ordered, shuffled, strict=True):
-        documents = [
-            row[start : -template.question_width].reshape(-1, template.width) for row in (a, b)
-        ]
+        documents = [row[start : -template.each].reshape(-1, template.width) for row in (a, b)]
         assert sorted(map(bytes, documents[0])) == sorted(map(bytes, documents[1]))
         hard = [d[0] == a[-2] for d in documents[0][:-1]]
         assert hard == sorted(hard, reverse=True)
@@ -103,11 +101,10 @@ def test_the_lines_ask_the_same_questions():
     made, form, template = Trials(V, STREAM, 64, range(9)), DocumentForm(2, True), Template.of(V, 2)
     full = form.questions(made, 0.5)
     alone, none = (form.without_search(made, documents) for documents in (1, 0))
-    q = template.question_width
+    q = template.each
     assert (full.answers == alone.answers).all() and (full.answers == none.answers).all()
-    assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all() and (
-        none.tokens[:, 1:] == alone.tokens[:, -q:]
-    ).all()
+    assert (full.tokens[:, -q:] == alone.tokens[:, -q:]).all()
+    assert (none.tokens[:, 1:] == alone.tokens[:, -q:]).all()
     gold = 64 - q - (template.most(64) - full.index) * template.width
     assert (alone.tokens[:, 1:-q] == full.tokens[:, gold : gold + template.width]).all()
     assert alone.tokens.shape[1] == 1 + template.width + q and none.values.size == 0
@@ -118,11 +115,9 @@ def test_more_documents_of_a_retriever_are_the_same_and_further_ones():
     few, found_few = DocumentForm(2).retrieved(made, 5, 0.2)
     many, found_many = DocumentForm(2).retrieved(made, 12, 0.2)
     end = 1 + 5 * template.width
-    assert (few.tokens[:, :end] == many.tokens[:, :end]).all() and not (
-        found_few & ~found_many
-    ).any()
-    assert found_few.mean() == pytest.approx(
-        1 - 0.8**5, abs=0.08
-    ) and found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
+    assert (few.tokens[:, :end] == many.tokens[:, :end]).all()
+    assert not (found_few & ~found_many).any()
+    assert found_few.mean() == pytest.approx(1 - 0.8**5, abs=0.08)
+    assert found_many.mean() == pytest.approx(1 - 0.8**12, abs=0.04)
     assert (found_few == (few.tokens[:, :end] == few.tokens[:, -1:]).any(1)).all()
     assert found_few[(few.tokens[:, 1 : 1 + template.width] == few.tokens[:, -1:]).any(1)].all()

@@ -19,9 +19,9 @@ def draw(length=64, progress=1.0, **options):
 @pytest.mark.parametrize("length", [32, 63, 64])
 def test_every_answer_is_one_of_the_values_of_its_key(length, progress):
     sequences, scored = draw(length, progress)
-    assert (
-        sequences.shape == (60, length + 1) and scored.shape == (60, length) and scored.any(1).all()
-    )
+    assert sequences.shape == (60, length + 1)
+    assert scored.shape == (60, length)
+    assert scored.any(1).all()
     for row, answered in zip(sequences, scored, strict=True):
         first = int(np.flatnonzero(answered)[0])
         known = {}

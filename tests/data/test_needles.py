@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from extrap.data.multivalue import least, needles, places
+from extrap.data.multivalue import most_needles, needles, places
 from extrap.data.passkey import k_max
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
@@ -12,12 +12,11 @@ V = Vocabulary()
 STREAM = np.random.default_rng(0).integers(256, size=5000).astype(np.uint16)
 
 
-def test_the_shortest_context_is_the_shortest():
-    for m, queries in ((2, 1), (4, 4), (5, 1)):
-        n = least(m, queries)
-        assert (np.diff(places(n, m, queries)) >= 2).all() and not (
-            np.diff(places(n - 1, m, queries)) >= 2
-        ).all()
+@pytest.mark.parametrize("length", range(8, 30))
+def test_no_more_needles_fit_with_a_query_each(length):
+    m = most_needles(length)
+    assert (np.diff(places(length, m, m)) >= 2).all()
+    assert (np.diff(places(length, m + 1, m + 1)) < 2).any()
 
 
 def test_queries_ask_every_key_and_are_answered_but_the_last():
@@ -25,10 +24,8 @@ def test_queries_ask_every_key_and_are_answered_but_the_last():
     at = places(64, 4, 4)
     for row, answers, asked in zip(made.tokens, made.answers, made.asked, strict=True):
         assert sorted(asked) == [0, 1, 2, 3]
-        assert (
-            row[-7::2].tolist() == row[at][asked].tolist()
-            and row[-6::2].tolist() == answers[asked][:3].tolist()
-        )
+        assert row[-7::2].tolist() == row[at][asked].tolist()
+        assert row[-6::2].tolist() == answers[asked][:3].tolist()
     assert len({tuple(a) for a in made.asked}) > 10
 
 

@@ -26,13 +26,6 @@ def test_a_stretch_of_text_comes_again_and_copies_alone_are_scored():
         assert (text == text[np.arange(32) % u]).all()
 
 
-def test_every_period_comes_about_as_often_as_any_other():
-    periods = (~drawn(size=6000, shortest=5)[1]).sum(1)
-    counts = np.bincount(periods, minlength=17)
-    assert set(periods) == set(range(5, 17))
-    assert counts[5:].min() > 0.8 * 6000 / 12
-
-
 def test_periods_end_at_the_longest_whatever_the_length():
     for length in (32, 64):
         scored = drawn(length=length, kind=RepeatedWithin, shortest=2, longest=7)[1]

@@ -92,21 +92,6 @@ def test_a_second_writer_of_the_same_text_may_be_first(tmp_path):
     assert tokens.read(tmp_path, sha256)
 
 
-def test_a_writer_that_finishes_while_leftovers_are_looked_for_is_in_nobodys_way(
-    tmp_path, monkeypatch
-):
-    (gone := tmp_path / ".writing-gone").mkdir()
-    stat = Path.stat
-
-    def vanished(path, **more):
-        if path == gone:
-            raise FileNotFoundError(path)
-        return stat(path, **more)
-
-    monkeypatch.setattr(Path, "stat", vanished)
-    assert tokens.read(tmp_path, tokens.write(tmp_path, DOCUMENTS))
-
-
 def test_processes_that_write_at_once_end_with_one_map(tmp_path):
     script = (
         "import pathlib, sys; from extrap.data.corpora import token_map as tokens\n"

@@ -2,9 +2,7 @@
 rows says what was read.
 """
 
-import hashlib
 import math
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +10,11 @@ import pytest
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from extrap.data.corpora.base import split_of
 from extrap.data.corpora.files import Files
 from extrap.data.tokenizer import OPTION, Tokenized
-from extrap.results.rows import read
-from extrap.runs.evaluate import evaluate
-from extrap.runs.train import train
 from extrap.tasks.nll import NLL
 from extrap.utils.errors import UserError
 from tests.support.hand import measure
-from tests.support.jobs import job
 
 WORDS = ["der", "naïve", "Überzug", "一二", "of", "positions", "🙂", "\n"]
 
@@ -121,59 +114,6 @@ def test_nats_per_token_and_bits_per_byte(tokenizer: str, folder: Path, tmp_path
             assert row["value"] == pytest.approx(
                 math.log2(vocabulary.size) * kept.size / kept.sum()
             )
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_rows_say_what_was_read(tokenizer: str, folder: Path) -> None:
-    """From the text on the disk to the rows; a changed text is another run, and its rows have
-    another hash.
-    """
-    words = [
-        "data/corpus=files",
-        f"data.corpus.path={folder}",
-        "data.corpus.validation=0.4",
-        "task.nll.documents=2",
-        "task.kv.pairs=4",
-    ]
-    words += [
-        "data/vocabulary=tokenizer",
-        f"data.vocabulary.tokenizer={tokenizer}",
-        "train.steps=1",
-        "train.warmup=0",
-    ]
-    words += ["train.log_every=1", "train.save_every=1", "data.length=16"]
-
-    def measured() -> str:
-        this = job(*words)
-        train(this)
-        evaluate(this)
-        found = read(this.results)
-        rows = found[(found["run"] == this.run.name) & (found["task"] == "nll")]
-        assert {"nll", "bits_per_byte"} <= set(rows["metric"])
-        (said,) = set(rows["corpus"])
-        return said
-
-    assert measured() == expected(tokenizer, folder)
-    (folder / "0.txt").write_text("another text " * 100)
-    assert measured() == expected(tokenizer, folder)
-
-
-def expected(tokenizer: str, folder: Path) -> str:
-    """The hash of tokenizer and text, by hand."""
-    digest = hashlib.sha256(Tokenized(tokenizer=tokenizer).encoder.name.encode())
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        content = path.read_bytes()
-        pieces = (
-            [content]
-            if len(content) <= 4096
-            else [content[at : at + 4096] for at in range(0, len(content), 4096)]
-        )
-        for i, piece in enumerate(pieces):
-            split = split_of(path.name if len(pieces) == 1 else f"{path.name}#{i}", 0.4)
-            digest.update(
-                struct.pack("<BQ", ("train", "validation").index(split), len(piece)) + piece
-            )
-    return digest.hexdigest()[:12]
 
 
 def test_without_network_the_ways_out_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

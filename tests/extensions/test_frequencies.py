@@ -44,16 +44,6 @@ def test_published_frequencies(extension, expected):
     torch.testing.assert_close(theta(extension, rope()), row(*expected), atol=1e-9, rtol=0)
 
 
-def test_published_temperatures():
-    assert (
-        YaRN(4.0).heat(64, 64)
-        == pytest.approx(1.138629436**2, abs=4e-9)
-        == YaRN(None).heat(256, 64)
-    )
-    assert YaRN(None).heat(64, 64) == YaRN(1.0).heat(640, 64) == 1.0
-    assert LongRoPE(8.0).heat(4096, 2048) == pytest.approx(1.128152150**2, abs=4e-9)
-
-
 def transformers_says(
     kind: str, d: int, base: float, length: int, n: int, **more
 ) -> tuple[torch.Tensor, float]:
@@ -157,26 +147,6 @@ def test_score_in_phases(extension, layout):
         logits(q[..., order], k[..., order], distance, theta) * s.scale * c,
         1e-10,
     )
-
-
-@pytest.mark.parametrize(
-    "extension",
-    [
-        Interpolation(1.0),
-        NTK(1.0),
-        NTKOld(1.0),
-        NTKFixed(1.0),
-        NTKMixed(1.0),
-        NTKByParts(1.0),
-        YaRN(1.0),
-        YaRN(1.0, "turns"),
-        LongRoPE(1.0),
-    ],
-)
-def test_factor_one_is_the_plain_scheme(extension):
-    q, k, _ = qkv(rope().shape, 100)
-    s = rope()
-    close(content(extension, rope(), q, k), s.score(*s.rotate(q, k, at(s, 100)), at(s, 100)), 1e-12)
 
 
 def test_reductions():

@@ -14,22 +14,9 @@ from extrap.model.parts import parts
 from extrap.model.scheme import Shape, Where
 from extrap.schemes.sinusoidal import Sinusoidal
 from tests.support.discover import names, scheme
-from tests.support.extension_case import close, rope
-from tests.support.scheme_case import at, qkv
+from tests.support.extension_case import close
 
 SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
-
-
-def test_coordinates_over_s_are_frequencies_over_s():
-    """R at 12 / 4 with theta is R at 12 with theta / 4."""
-    plain, q, k = rope(), *qkv(rope().shape, 30)[:2]
-    slow = rope()
-    slow.spectrum = lambda n: plain.spectrum(n) / 4
-    t = torch.arange(30, dtype=torch.float64)
-    for a, b in zip(
-        plain.rotate(q, k, at(plain, t / 4)), slow.rotate(q, k, at(slow, t)), strict=True
-    ):
-        close(a, b, 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ import torch
 from extrap.extensions.all_layers import AllLayers
 from extrap.extensions.base import SchemeExtension
 from extrap.extensions.bias_interpolation import BiasInterpolation
-from extrap.extensions.by_parts import YaRN
+from extrap.extensions.by_parts import NTKByParts, YaRN
 from extrap.extensions.effect import check_changes
 from extrap.extensions.interpolation import Interpolation
 from extrap.extensions.layers import InLayers, global_layers
-from extrap.extensions.ntk import NTK
+from extrap.extensions.longrope import LongRoPE
+from extrap.extensions.ntk import NTK, NTKFixed, NTKMixed, NTKOld
 from extrap.extensions.probe import response
 from extrap.extensions.rerope import ReRoPE
 from extrap.model.attention import attention
@@ -197,7 +198,18 @@ def test_layers_whose_attention_is_owned_are_passed_over():
         assert (extended(text) - model(text)).abs().max() > 1e-6
 
 
-@pytest.mark.parametrize("extension", [Interpolation(1.0), NTK(1.0), YaRN(1.0)])
+ONE = [
+    Interpolation(1.0),
+    NTKOld(1.0),
+    NTKFixed(1.0),
+    NTKMixed(1.0),
+    NTKByParts(1.0),
+    LongRoPE(1.0),
+]
+ONE += [NTK(1.0), YaRN(1.0), YaRN(1.0, "turns")]
+
+
+@pytest.mark.parametrize("extension", ONE)
 def test_an_extension_that_changes_no_logit_is_refused(extension):
     with pytest.raises(NotApplicable):
         extension(gpt("rope", **DEEP))

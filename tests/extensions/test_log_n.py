@@ -16,8 +16,6 @@ from tests.support.discover import scheme
 from tests.support.extension_case import close
 from tests.support.scheme_case import at
 
-SHAPE = Shape(dim=16, heads=2, layers=2, length=16, vocab=50)
-
 
 def model(name: str, length: int = 16) -> GPT:
     return GPT(scheme(name, Shape(16, 2, 2, length, 50)), 50, Decoder(16, 2, 2)).double().eval()

@@ -16,31 +16,14 @@ from tests.support import discover
 from tests.support.scheme_case import close
 
 L = 16
-ROWS = ((0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (0.2, 0.2, 0.6))
-ALONE = (0.3, 0.4, 0.3)
 
 
 def logs(*rows: float) -> torch.Tensor:
     return torch.tensor(rows, dtype=torch.float64).log()
 
 
-def row(*values: float) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.float64)
-
-
 def text(T: int, batch: int = 2) -> torch.Tensor:
     return torch.randint(50, (batch, T), generator=torch.Generator().manual_seed(3))
-
-
-def test_the_filter_serves_the_entropy_alone():
-    """.95 of (.9, .05, .05) are held by two tokens; their probabilities stay as they are. The
-    answer keeps all three.
-    """
-    close(
-        entropy(logs(*ROWS[1]), 0.95), row(-0.9 * math.log(0.9) - 0.05 * math.log(0.05))[0], 1e-12
-    )
-    close(entropy(logs(*ROWS[0]), 0.4), row(-0.5 * math.log(0.5))[0], 1e-12)
-    assert merged(logs(*ROWS[1]), logs(*ALONE), 0.25).isfinite().all()
 
 
 def test_tokens_impossible_without_context_are_not_divided_by_their_probability():

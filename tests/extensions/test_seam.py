@@ -22,7 +22,7 @@ from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import Scheme, Shape
-from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns, turns_pairs
+from extrap.model.spectrum import frequencies_used, pairs, respectrum, turns_pairs
 from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.nope import NoPE
@@ -105,20 +105,6 @@ def test_pairs(name, width, index):
     p = pairs(scheme(name, SHAPE))
     assert (p.width, p.index.tolist()) == (width, index)
     close(p.turns, 64 * p.theta / 6.283185307179586, 1e-12)
-
-
-def test_training_coverage():
-    """d = 64, base 10000: 11, 13, 16 and 21 pairs come round within 128, 256, 512 and 2048 tokens;
-    46 of d = 128 within 4096.
-    """
-    for d, length, round_ in (
-        (64, 128, 11),
-        (64, 256, 13),
-        (64, 512, 16),
-        (64, 2048, 21),
-        (128, 4096, 46),
-    ):
-        assert int((turns(rope(d, length), length) >= 1).sum()) == round_
 
 
 def test_frequencies_in_force_where_nothing_turns_or_nothing_is_even():

@@ -11,11 +11,9 @@ from extrap.extensions.self_extend import SelfExtend
 from extrap.extensions.shifted_positions import STRING
 from extrap.extensions.streaming import LMInfinite, StreamingLLM
 from extrap.model import attention as kernels
-from extrap.model.distance_maps import Constant, InCache
+from extrap.model.distance_maps import InCache
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Shape, Where, attend_rows
-from extrap.model.stack import Stack
-from extrap.schemes.alibi import ALiBi
 from extrap.schemes.rope import RoPE
 from extrap.utils.errors import NotApplicable
 from tests.support import discover
@@ -112,15 +110,6 @@ def test_sinks_of_lm_infinite_are_no_farther_than_the_training_length():
     at = Where.whole(i.double(), scheme.scale, sees=scheme.sees)
     assert torch.equal(at.visible, seen)
     close(kernels.attention(scheme, q, k, v, at), expected, 1e-11)
-
-
-def test_one_map_and_one_mask_beside_the_parts_of_the_scheme():
-    shape = Shape(dim=16, heads=2, length=8)
-    stack = Stack(shape, [RoPE(shape), ALiBi(shape)])
-    for method, kind in ((StreamingLLM, InCache), (LMInfinite, Constant)):
-        mapped, mask = method(2, 5).extend(stack).parts
-        assert isinstance(mapped, kind) and mapped.part is stack
-        assert (mask.sinks, mask.recent) == (2, 5)
 
 
 @pytest.mark.parametrize(

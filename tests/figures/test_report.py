@@ -19,7 +19,6 @@ from extrap.figures.report.text import number
 from extrap.results import rows
 from extrap.results.findings.statement import FILE
 from extrap.results.series import select, spread
-from extrap.utils.errors import UserError
 from tests.support.plausible import run_rows, study_rows
 
 HOSTILE = "<script>alert(1)</script>\"'&"
@@ -234,9 +233,9 @@ def test_every_marker_of_a_figure_has_a_mark():
 
 def test_the_page_names_models_that_are_larger_than_the_others(frame):
     some = study_rows(("rope", "alibi", "nope"), (0,))
-    assert "Larger than the others" not in sections.overview(frame(some))
+    assert "parameters" not in sections.overview(frame(some))
     larger = [one | {"params": 222_336} if one["scheme"] == "nope" else one for one in some]
-    assert "nope (222,336 parameters)" in sections.overview(frame(larger))
+    assert "nope: 222,336 parameters, others" in sections.overview(frame(larger))
 
 
 def test_findings_stand_with_their_verdicts(tmp_path):
@@ -264,11 +263,6 @@ def test_figures_stand_in_the_page_as_far_as_it_has_room(frame, monkeypatch):
     assert 0 < len(kept) < len(names)
     left = re.search(r"extrap plot demo ([\w ]+)</code>", small).group(1).split()
     assert sorted([*kept, *left]) == names
-
-
-def test_corpora_are_not_mixed(frame):
-    with pytest.raises(UserError, match="different corpora"):
-        page.page(frame(run_rows("rope") + run_rows("alibi", corpus="ba9876543210")))
 
 
 def test_the_page_names_the_experiments_of_its_study(study):

@@ -120,7 +120,7 @@ def test_needles_are_rendered_as_transformers_does(queries, tail, theirs, plain,
 
 
 def test_documents_are_rendered_as_transformers_does(theirs, plain, spoken, stream):
-    form, tail = DocumentForm(1, True), Template.of(plain.words, 1).question_width
+    form, tail = DocumentForm(1, True), Template.of(plain.words, 1).each
     before = Trials(plain.words, stream, 90 - spoken.turns.extra, range(2))
     after = Trials(spoken.words, stream, 90, range(2))
     for made in (
@@ -159,8 +159,9 @@ def test_a_checkpoint_is_asked_in_its_turns(elsewhere):
     held = [(n - turns.extra - 3) // 4 for n in (48, 64)]
     values = this.source.vocabulary.words.values
     assert kv.value.tolist() == pytest.approx([1 / k + (1 - 1 / k) / values for k in held])
-    with pytest.raises(UserError, match=r"beside the \d+ tokens of the chat .* no record"):
+    with pytest.raises(UserError) as error:
         _ = asked(*small, "model.chat=true", "task.kv.multiples=[0.4,1]").tasks
+    assert error.value.option == "task.kv" and "model.chat=false" in error.value.remedy
 
 
 @pytest.mark.parametrize("way", ["{{{{ {} }}}}", "{{% set day = {} %}}{{{{ day }}}}"])

@@ -139,19 +139,6 @@ def test_a_length_that_is_given_counts(tmp_path):
     assert found.scheme.shape.length == 40
 
 
-@torch.no_grad()
-def test_half_precision_is_an_option(tmp_path):
-    found = rewritten(tmp_path).model(dtype="bf16")
-    assert found(TOKENS).dtype == torch.bfloat16
-
-
-def test_an_empty_model_has_the_parameters_of_a_full_one(tmp_path):
-    checkpoint = rewritten(tmp_path, "gpt2")
-    empty = {name: tuple(p.shape) for name, p in checkpoint.model(empty=True).named_parameters()}
-    full = {name: tuple(p.shape) for name, p in checkpoint.model().named_parameters()}
-    assert empty == full
-
-
 def piped(path):
     path.unlink(missing_ok=True)
     os.mkfifo(path)
@@ -160,7 +147,7 @@ def piped(path):
 @pytest.mark.parametrize(
     ("plant", "expected"),
     [
-        (lambda f: (f / "model.safetensors").unlink(), "no *.safetensors"),
+        (lambda f: (f / "model.safetensors").unlink(), "no model.safetensors"),
         (
             lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin"),
             "pytorch_model.bin, a pickle, which runs code",
@@ -208,13 +195,6 @@ def test_what_lies_beside_the_shards_that_an_index_names_is_left_over(tmp_path):
         Checkpoint(str(tmp_path)).model()
     index.write_text("[]")
     with pytest.raises(UserError, match="not an index of shards"):
-        Checkpoint(str(tmp_path)).model()
-
-
-def test_a_tensor_in_two_files_is_of_nobody_knows_which(tmp_path):
-    tiny.made("llama").save_pretrained(tmp_path)
-    save_file({"model.norm.weight": torch.zeros(32)}, tmp_path / "other.safetensors")
-    with pytest.raises(UserError, match=r"model.norm.weight stands in model.* and in other"):
         Checkpoint(str(tmp_path)).model()
 
 

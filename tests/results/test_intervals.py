@@ -18,12 +18,6 @@ def test_wilson_is_scipys(n):
     assert (high >= successes / n).all()
 
 
-def test_wilson_of_one_cell_is_two_floats_and_half_as_wide_as_the_protocol_says():
-    low, high = stats.wilson(100, 200)
-    assert type(low) is type(high) is float
-    assert (high - low) / 2 == pytest.approx(0.069, abs=5e-4)
-
-
 @pytest.mark.parametrize(("successes", "n"), [(-1, 5), (6, 5), (0, 0)])
 def test_wilson_refuses_impossible_counts(successes, n):
     with pytest.raises(ValueError, match="wilson needs"):
@@ -50,8 +44,6 @@ def test_t_interval_is_scipys():
     expected = scipy.stats.t.interval(0.95, 4, values.mean(0), scipy.stats.sem(values))
     np.testing.assert_allclose(stats.t_interval(values), expected, rtol=1e-12)
     assert stats.t_interval(values[:, 0]) == pytest.approx([e[0] for e in expected])
-    with pytest.raises(ValueError, match="two values"):
-        stats.t_interval([1.0])
 
 
 def test_bootstrap_of_a_ratio_of_sums_agrees_with_scipy():
@@ -132,12 +124,6 @@ def test_percentiles_are_expanded_as_in_the_paper(n):
     assert stats.expanded(1) == pytest.approx(0.025)
 
 
-@pytest.mark.parametrize(("sums", "counts"), [([], []), ([1.0], [1.0, 2.0]), (1.0, 1.0)])
-def test_bootstrap_refuses_other_shapes(sums, counts):
-    with pytest.raises(ValueError, match="bootstrap_mean needs"):
-        stats.bootstrap_mean(sums, counts)
-
-
 DEPTHS = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 
@@ -176,16 +162,6 @@ def test_depth_summaries_resample_trials_with_all_their_depths():
         (correct[:, 3],), np.mean, method="percentile", rng=np.random.default_rng(7)
     ).confidence_interval
     np.testing.assert_allclose(found["mid"][1:], expected, atol=0.015)
-    with pytest.raises(ValueError, match="depth_summaries needs"):
-        stats.depth_summaries(correct[:, :3], DEPTHS)
-
-
-@pytest.mark.parametrize("n", [8, 24, 64])
-def test_intervals_over_few_documents_hold_the_truth(n):
-    """Plain percentiles hold it in 88, 92 and 93 of 100."""
-    losses = np.random.default_rng(n).normal(2, 1, (n, 4000))
-    low, high = stats.bootstrap_mean(losses, np.ones_like(losses))
-    assert 0.935 < ((low <= 2) & (high >= 2)).mean() < 0.965
 
 
 def test_a_share_that_is_whole_is_no_certainty():

@@ -17,8 +17,6 @@ def test_pairing_narrows_a_difference():
     assert low < 0.2 < high
     alone = bootstrap_mean(a, np.ones(100))
     assert high - low < (alone[1] - alone[0]) / 5
-    with pytest.raises(ValueError, match="same items twice"):
-        paired.paired_difference(a, b[1:])
 
 
 def test_paired_difference_is_token_weighted():
@@ -126,19 +124,3 @@ def test_holm_keeps_the_chance_of_any_false_contrast():
     wrong = np.mean([(paired.holm(row) < 0.05).any() for row in p])
     assert abs(wrong - 0.05) < 3 * np.sqrt(0.05 * 0.95 / 4000)
     assert (p < 0.05).any(1).mean() > 0.2
-
-
-def test_differences_hold_the_truth_as_often_as_they_say():
-    """Two schemes with seeds of their own and items that both find hard."""
-    rng, runs = np.random.default_rng(4), 200
-    for seeds in (1, 3, 10):
-        held = 0
-        for _ in range(runs):
-            hard = rng.normal(0, 1, 60)
-            spread = 0 if seeds == 1 else 0.3
-            a, b = hard + rng.normal(0, 0.5, (2, seeds, 60)) + rng.normal(0, spread, (2, seeds, 1))
-            found = paired.by_items(a + 0.2, b)
-            held += found.low <= 0.2 <= found.high
-        slack = 3 * np.sqrt(0.95 * 0.05 / runs)
-        # What seeds and items share is counted twice: with several seeds never too narrow.
-        assert 0.95 - slack <= held / runs <= (0.95 + slack if seeds == 1 else 1), seeds

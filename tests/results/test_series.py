@@ -147,11 +147,6 @@ def test_each_run_is_looked_into_where_it_is_known():
     assert [*where_known(rows).itertuples(index=False, name=None)] == [asked[0], asked[2]]
 
 
-def test_corpora_are_not_mixed(frame):
-    with pytest.raises(UserError, match="different corpora"):
-        series(frame(run_rows("rope") + run_rows("t5", corpus="ba9876543210")))
-
-
 def test_seeds_that_were_asked_with_other_options_have_no_mean(frame):
     """The name of a file does not say with which options a task was asked."""
     other = [row | {"config": "0123"} for row in run_rows("rope", seed=1) if row["task"] == "kv"]

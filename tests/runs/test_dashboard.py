@@ -16,21 +16,18 @@ import pytest
 
 from extrap.cli import dashboard as command
 from extrap.cli import report
-from extrap.cli.program import work
-from extrap.results import rows
-from extrap.runs.dashboard import WandB, vega, view
+from extrap.runs import shown_study
+from extrap.runs.dashboard import vega, view
 from extrap.runs.dashboard.lines import COLUMNS
 from extrap.runs.dashboard.page import Page
 from extrap.runs.evaluate import evaluate
+from extrap.runs.experiment import work
 from extrap.runs.folder import read_json
 from extrap.runs.train import train
 from tests.support.jobs import job
 from tests.support.killed import killed
-from tests.support.plausible import run_rows
+from tests.support.plausible import written
 from tests.support.wandb_server import started
-
-NAMES = "demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64
-PAGE = Page(*NAMES, ("nll", "kv"), {"train": {"steps": 8}})
 
 
 def leet(folder: Path) -> dict[str, list[dict]]:
@@ -57,11 +54,7 @@ def histories(records: dict[str, list[dict]]) -> list[dict]:
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict]:
     """The rows of a study of one run, on a disk without run folders."""
     monkeypatch.chdir(tmp_path)
-    found = run_rows("rope")
-    for task in ("train", "nll", "kv"):
-        file = Path("results/demo/rows") / f"{found[0]['run']}__direct__{task}.csv"
-        rows.write(file, [row for row in found if row["task"] == task])
-    return found
+    return written("rope")
 
 
 def test_rows_as_history_summary_and_tables() -> None:
@@ -114,7 +107,7 @@ def test_a_study_is_shown_from_its_rows(study: list[dict], capsys) -> None:
     (table,) = Path("wandb").glob("offline-run-*study-demo*/files/media/table/curves*.json")
     lines = json.loads(table.read_text())
     assert lines["columns"] == list(COLUMNS)
-    assert lines["data"] == [list(line) for line in command.read("demo").lines.data] != []
+    assert lines["data"] == [list(line) for line in shown_study.read("demo").lines.data] != []
     (page,) = Path("wandb").glob("offline-run-*/files/media/html/report*.html")
     assert page.read_text() == report.text(Path("results"), "demo", images=False)
 
@@ -141,18 +134,6 @@ def compare(records: dict[str, list[dict]], rows: list[dict]) -> None:
         compared.add(row["task"])
         assert shown == pytest.approx(row["value"])
     assert compared == {"train", "kv", "nll"}
-
-
-def test_a_study_without_rows_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["demo"])
-    assert (
-        capsys.readouterr().err
-        == "extrap dashboard: STUDY=demo: no such study; none is here yet; `extrap` makes one\n"
-    )
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -264,34 +245,6 @@ def test_online_without_a_server_goes_on_offline(tmp_path: Path) -> None:
         assert line.startswith(f"extrap: logger.mode=online: {reason}")
         assert line.endswith("; going on offline, `wandb sync` sends the run later")
     assert len(list(tmp_path.glob("wandb/offline-run-*"))) == len(CASES)
-
-
-def test_a_server_that_refuses_is_one_warning(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
-    import wandb
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("extrap.runs.dashboard.library.log_in", lambda: None)
-    asked = []
-
-    def init(**options):
-        asked.append(options["mode"])
-        if options["mode"] == "online":
-            raise wandb.errors.CommError("permission denied\nmore words")
-        return type(
-            "Run", (), {"define_metric": lambda *a, **k: None, "finish": lambda *a, **k: None}
-        )()
-
-    monkeypatch.setattr(wandb, "init", init)
-    board = WandB(mode="online")
-    board.start(PAGE)
-    board.finish()
-    assert asked == ["online", "offline"]
-    assert capsys.readouterr().err == (
-        "extrap: logger.mode=online: permission denied; going on offline, `wandb sync` sends "
-        "the run later\n"
-    )
 
 
 def test_ids_are_short_and_told_apart() -> None:

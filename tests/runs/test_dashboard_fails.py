@@ -2,6 +2,7 @@
 costs a warning and nothing else.
 """
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ import wandb
 
 from extrap.cli import dashboard as command
 from extrap.results import rows
-from extrap.runs.dashboard import WandB
-from tests.support.plausible import run_rows
+from extrap.runs import shown_study
+from extrap.runs.dashboard import WandB, report, workspace
+from tests.support.plausible import written
 from tests.support.wandb_server import started
 
 END = "; the rows are unchanged; extrap report shows them without W&B\n"
@@ -21,10 +23,7 @@ END = "; the rows are unchanged; extrap report shows them without W&B\n"
 @pytest.fixture
 def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name in ("rope", "alibi"):
-        found = run_rows(name)
-        file = Path("results/demo/rows") / f"{found[0]['run']}__direct__nll.csv"
-        rows.write(file, [row for row in found if row["task"] == "nll"][:40])
+    written("rope", "alibi", tasks=("nll",))
     return tmp_path
 
 
@@ -70,12 +69,6 @@ def test_w_and_b_that_takes_no_page_is_one_line(
     assert {path: path.read_bytes() for path in Path("results").rglob("*.csv")} == kept
 
 
-def test_a_project_without_a_name_is_one_line(study: Path, capsys) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        command.main(["demo", "--project", ""])
-    assert capsys.readouterr().err == "extrap dashboard: --project=: needs a name\n"
-
-
 def test_a_package_that_is_not_there_is_told_before_any_page(study: Path, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         command.main(["demo", "--plugins", "no_package"])
@@ -112,7 +105,7 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     figures: bool, study: Path, capsys
 ) -> None:
     board = Taken()
-    shown = command.read("demo")
+    shown = shown_study.read("demo")
     command.show(board, shown, figures)
     files = Path("results").rglob("*.csv")
     assert len(shown.records) == sum(len(rows.records([path])) for path in files)
@@ -122,15 +115,24 @@ def test_a_figure_that_fails_is_one_warning_and_every_page_is_there(
     assert err == "extrap dashboard: MemoryError; figures or panels are left out\n"
 
 
-def test_a_study_of_many_series_has_no_figures(study: Path, monkeypatch) -> None:
-    monkeypatch.setattr(command, "DRAWN", 1)
-    board = Taken()
-    command.show(board, command.read("demo"))
-    assert board.pages[-1][1:] == ["curves", "page"]
+@pytest.mark.filterwarnings("ignore:Pydantic V1 style:DeprecationWarning")  # of wandb_workspaces
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_study_of_many_series_has_no_figures_and_says_so(
+    most: int, study: Path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(command, "DRAWN", most)
+    monkeypatch.setattr(report, "DRAWN", most)
+    shown = shown_study.read("demo")
+    command.show(board := Taken(), shown)
+    assert board.pages[-1][1:] == ["curves", *["figures"] * (most == 2), "page"]
+    assert ("no figures" in capsys.readouterr().out) == (most == 1)
+    pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
+    built = report.build("demo", "extrap", "", shown.lines, "How far?", "")
+    assert ("has no figures" in json.dumps(workspace.specification(built))) == (most == 1)
 
 
 ALONE = """
-from extrap.runs.dashboard import WandB
+from extrap.runs.dashboard import WandB, report, workspace
 from extrap.runs.dashboard.page import Page
 board = WandB()
 board.start(Page("demo", "rope-cafe0123-s0", "direct", "rope", "mixture", 0, 64, ()))

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from extrap.cli import dashboard as command
 from extrap.results import rows
 from extrap.results.places import place
 from extrap.results.summary import ACCURACIES, FAR, PROTOCOLS, summary
+from extrap.runs import shown_study
 from extrap.runs.dashboard import vega, workspace
 from extrap.runs.dashboard.lines import BELOW, COLUMNS, PASSED
 
@@ -29,7 +29,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.sample(5)
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_line_is_a_series_of_the_table_and_its_mean_is_the_mean_there(study: str) -> None:
-    shown = command.read(study)
+    shown = shown_study.read(study)
     table = summary(rows.read(place(Path("results"), study)))
     groups = defaultdict(list)
     for page, own, _ in shown.pages:
@@ -92,7 +92,7 @@ def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(
     above and below the gate of their task.
     """
     groups, gates = defaultdict(list), defaultdict(set)
-    for page, own, _ in command.read(study).pages:
+    for page, own, _ in shown_study.read(study).pages:
         groups[page.scheme] += [row for some in own.values() for row in some]
         for passed in page.trained.values():
             gates[page.scheme].add(passed)
@@ -106,7 +106,7 @@ def test_a_workspace_of_lines_by_scheme_would_mix_what_the_table_keeps_apart(
 @pytest.mark.parametrize("study", ["reference-scale", "tasks-alone", "extension"])
 def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(study: str) -> None:
     pytest.importorskip("wandb_workspaces", reason="the extra `dashboard` is not installed")
-    shown = command.read(study)
+    shown = shown_study.read(study)
     built = workspace.build(study, "extrap", "me", shown.lines, shown.jobs)
     said = workspace.specification(built)["spec"]["section"]
     drawn = set()
@@ -141,14 +141,14 @@ def test_panels_choose_lines_of_the_table_and_no_two_of_a_section_are_alike(stud
 
 
 def test_methods_of_one_scheme_are_lines_of_their_own() -> None:
-    shown = command.read("extension")
+    shown = shown_study.read("extension")
     methods = {page.series for page in shown.jobs if page.scheme == "rope"}
     assert len({page.extension for page in shown.jobs if page.scheme == "rope"}) <= len(methods)
     assert len(methods) > 42
 
 
 def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
-    shown = command.read("tasks-alone")
+    shown = shown_study.read("tasks-alone")
     found = {
         (s.label, task, protocol): set(own["mark"] == "ok")
         for s in shown.lines.series
@@ -163,7 +163,7 @@ def test_seeds_below_the_gate_are_no_part_of_a_line_above_it() -> None:
 
 
 def test_numbers_of_the_table_are_numbers_of_json() -> None:
-    shown = command.read("demo")
+    shown = shown_study.read("demo")
     for line in shown.lines.data:
         for value in line:
             assert value is None or isinstance(value, (str, int)) or np.isfinite(value)

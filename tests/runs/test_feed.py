@@ -14,8 +14,8 @@ from extrap.runs.training import feed
 from extrap.runs.training.batch_shares import Share, share
 from extrap.runs.training.options import read
 from extrap.utils.errors import UserError
-from tests.runs.test_precision import die_at, weights
-from tests.support.jobs import job
+from tests.runs.test_precision import die_at
+from tests.support.jobs import equal, job, weights
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
 
@@ -43,13 +43,13 @@ def trained(*words: str) -> dict[str, Tensor]:
 def test_batches_drawn_beside_are_those_drawn_when_asked_for(monkeypatch) -> None:
     whole, asked, at = trained(), [], Batches.at
     beside = trained("+trainer.workers=2")
-    assert all(torch.equal(whole[name], w) for name, w in beside.items())
+    assert equal(whole, beside)
     monkeypatch.setattr(Batches, "at", lambda self, *given: asked.append(given) or at(self, *given))
     die_at(25, monkeypatch, [*BRIEF, "+trainer.workers=1"])
     assert not asked, "drawn in the process of the training"
     stage.train(this := job(*BRIEF))
     assert asked[0][0] == 20 and asked[0][1].at("retrieval") == 20
-    assert all(torch.equal(whole[name], w) for name, w in weights(this).items())
+    assert equal(whole, weights(this))
 
 
 def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch) -> None:
@@ -58,7 +58,7 @@ def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch) -> None:
 
     def look(self):
         for one in walk(self):
-            asked.append((one.t, self.lit.trainer.global_step))
+            asked.append((one[0], self.lit.trainer.global_step))
             yield one
 
     monkeypatch.setattr(feed.FromStep, "__iter__", look)
@@ -71,7 +71,7 @@ def test_no_batch_is_asked_for_before_its_switch_is_known(monkeypatch) -> None:
 def test_a_share_of_a_batch_is_drawn_beside_as_well() -> None:
     divided = trained("+trainer.accumulate_grad_batches=2")
     beside = trained("+trainer.accumulate_grad_batches=2", "+trainer.workers=2")
-    assert all(torch.equal(divided[name], w) for name, w in beside.items())
+    assert equal(divided, beside)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -126,7 +126,7 @@ def test_layers_computed_again_make_the_same_run(monkeypatch) -> None:
     )
     again = trained("+trainer.recompute=true")
     assert len(blocks) == 2 * 40
-    assert all(torch.equal(whole[name], w) for name, w in again.items())
+    assert equal(whole, again)
 
 
 def test_memory_of_training_is_that_of_a_layer(monkeypatch) -> None:

@@ -7,12 +7,11 @@ import json
 import pytest
 import torch
 
-from extrap.cli import program
 from extrap.extensions.base import SchemeExtension, with_parts
 from extrap.model.gpt import GPT
 from extrap.model.scheme import Scheme
 from extrap.results import rows
-from extrap.runs import study, validate
+from extrap.runs import experiment, study, validate
 from extrap.runs import train as stage
 from extrap.runs.build import build
 from extrap.runs.evaluate import evaluate
@@ -20,7 +19,7 @@ from extrap.runs.finetuned import shared
 from extrap.schemes.t5 import T5
 from extrap.utils.errors import NotApplicable, UserError
 from tests.support.discover import gpt, names, node
-from tests.support.jobs import job
+from tests.support.jobs import equal, job, weights
 from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
@@ -31,14 +30,6 @@ BRIEF = ["finetune.steps=6", "finetune.log_every=1", "finetune.save_every=2", "f
 
 def tuned(*overrides: str, method: str = "full"):
     return job("scheme=rope", f"finetune={method}", *SMALL, *BRIEF, *overrides)
-
-
-def weights(j) -> dict[str, torch.Tensor]:
-    return torch.load(j.run.weights, weights_only=True)
-
-
-def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
 
 PLAIN = ["logger=none"]
@@ -54,15 +45,11 @@ def test_an_identity_without_tuning_says_nothing_of_it():
 
 def test_labels_tell_method_extension_and_train_factor():
     assert tuned("extension=yarn", "extension.factor=4", *RESET).label == "rope-full-yarn-x4"
-    assert (
-        tuned("extension=yarn", "extension.slope=0.2", "finetune.factor=2", *RESET).label
-        == "rope-full-yarn-slope-0.2-x2"
-    )
+    steep = tuned("extension=yarn", "extension.slope=0.2", "finetune.factor=2", *RESET)
+    assert steep.label == "rope-full-yarn-slope-0.2-x2"
     assert tuned("finetune.factor=1.5", *RESET, method="lora").label == "rope-lora-direct-x1.5"
-    assert (
-        tuned("finetune.steps=7", "label=mine", "data@finetune.data=text").label
-        == "mine-full-steps-7-warmup-2-text-direct-x1"
-    )
+    mine = tuned("finetune.steps=7", "label=mine", "data@finetune.data=text")
+    assert mine.label == "mine-full-steps-7-warmup-2-text-direct-x1"
 
 
 RESET = ["finetune.steps=100", "finetune.warmup=10"]
@@ -78,12 +65,8 @@ def test_train_factor_and_evaluation_factor_are_two_options():
     assert len(runs) == 1
     two = tuned("extension=yarn", "extension.factor=4", "finetune.factor=2")
     assert two.run.name not in runs
-    assert (
-        two.extension.factor,
-        two.training.extension_options["factor"],
-        two.training.length,
-        two.source.length,
-    ) == (4, 2.0, 128, 64)
+    factors = two.extension.factor, two.training.extension_options["factor"]
+    assert (*factors, two.training.length, two.source.length) == (4, 2.0, 128, 64)
     chain = tuned("extension=ntk-su-mixed-log-n", "finetune.factor=2")
     assert chain.training.extension_options["first"]["factor"] == 2.0
 
@@ -99,22 +82,12 @@ def test_what_follows_the_text_is_left_alone_and_needs_a_train_factor():
 
 def test_names_follow_parent_tuning_data_and_extension():
     a = tuned("extension=pi", "finetune.factor=2")
-    assert (
-        tuned(
-            "extension=pi", "finetune.factor=2", "study=other", "stage=train", "finetune.batch=0.5"
-        ).run.identity
-        == a.run.identity
-    )
+    same = ("study=other", "stage=train", "finetune.batch=0.5")
+    assert tuned("extension=pi", "finetune.factor=2", *same).run.identity == a.run.identity
     assert tuned("extension=pi", "finetune.factor=2", "seed=3").run.config == a.run.config
-    changes = (
-        "train.lr=1e-3",
-        "scheme.base=500",
-        "finetune.lr=1e-4",
-        "finetune.steps=8",
-        "extension=ntk",
-        "finetune.batch=1",
-    )
-    for change in (*changes, "finetune=lora", "data@finetune.data=text"):
+    changes = "train.lr=1e-3 scheme.base=500 finetune.lr=1e-4 finetune.steps=8 extension=ntk"
+    changes += " finetune.batch=1 finetune=lora data@finetune.data=text"
+    for change in changes.split():
         assert tuned("extension=pi", "finetune.factor=2", change).run.config != a.run.config
 
 
@@ -122,13 +95,10 @@ def test_a_batch_is_longer_smaller_and_new():
     j = tuned("finetune.factor=2", "data.text.size=6", "data.retrieval.size=1")
     batch, parent = j.training.batches[0], j.training.parent.batches
     assert batch.tokens.shape == (3 + 1, 128)
-    assert (tuned("finetune.factor=2", "finetune.batch=1").training.batches[0].tokens.shape) == (
-        8,
-        128,
-    )
-    assert not any(
-        torch.equal(batch.tokens[:1, :64], parent[t].tokens[:1]) for t in range(len(parent))
-    )
+    full = tuned("finetune.factor=2", "finetune.batch=1").training.batches[0]
+    assert full.tokens.shape == (8, 128)
+    first = batch.tokens[:1, :64]
+    assert not any(torch.equal(first, parent[t].tokens[:1]) for t in range(len(parent)))
     assert j.training.optim.steps == 6 and j.training.optim.clip == j.training.parent.optim.clip
     text = tuned("data@finetune.data=text", "finetune.factor=2")
     assert list(text.training.batches[0].parts) == ["text"]
@@ -166,11 +136,8 @@ def test_resumed_equals_uninterrupted(elsewhere, monkeypatch, method):
     assert equal(whole, weights(again)) and curve == j.run.curve.read_text()
     assert equal(parent, weights(j.training.parent))
     moved = {name for name in parent if not torch.equal(parent[name], whole[name])}
-    assert moved == (
-        set(parent)
-        if method == "full"
-        else {f"blocks.0.{m}.weight" for m in ("qkv", "out", "up", "down")}
-    )
+    matrices = {f"blocks.0.{m}.weight" for m in ("qkv", "out", "up", "down")}
+    assert moved == (set(parent) if method == "full" else matrices)
 
 
 def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
@@ -178,11 +145,11 @@ def test_a_tuned_run_is_trained_tuned_and_measured(elsewhere):
     parent = j.training.parent
     with pytest.raises(UserError, match=r"rope-full-.* is not tuned yet"):
         evaluate(j)
-    assert not program.done(j)
-    program.work(j)
-    assert program.done(tuned("extension=yarn", "extension.factor=4", "finetune.factor=2"))
+    assert not experiment.done(j)
+    experiment.work(j)
+    assert experiment.done(tuned("extension=yarn", "extension.factor=4", "finetune.factor=2"))
     stamps = [run.weights.stat().st_mtime_ns for run in (parent.run, j.run)]
-    program.work(tuned("extension=yarn", "extension.factor=8", "finetune.factor=2"))
+    experiment.work(tuned("extension=yarn", "extension.factor=8", "finetune.factor=2"))
     assert stamps == [run.weights.stat().st_mtime_ns for run in (parent.run, j.run)]
     said = json.loads((j.run.folder / "config.json").read_text())
     assert (said["parent"], said["train_factor"], said["steps"]) == (parent.run.name, 2.0, 6)
@@ -212,20 +179,20 @@ def test_the_extension_is_in_place_while_tuning_and_its_weights_are_found_again(
     assert not torch.equal(weights(j)["scheme.table"], plain.scheme.table)
 
 
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        "rope",
-        "t5",
-        "kerple-log",
-        "learned",
-        "transformer-xl",
-        "fire",
-        "floater",
-        "t5-urpe",
-        "learned-every",
-    ],
-)
+OWNERS = [
+    "rope",
+    "t5",
+    "kerple-log",
+    "learned",
+    "transformer-xl",
+    "fire",
+    "floater",
+    "t5-urpe",
+    "learned-every",
+]
+
+
+@pytest.mark.parametrize("scheme", OWNERS)
 def test_parameters_are_found_again_under_every_extension(scheme):
     for name in names("extension"):
         model = gpt(scheme)

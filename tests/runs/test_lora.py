@@ -6,7 +6,6 @@ import torch.nn.functional as F
 
 from extrap.model.decoder import Decoder
 from extrap.model.gpt import GPT
-from extrap.runs.training.finetune import Full
 from extrap.runs.training.lightning_module import Lit
 from extrap.runs.training.lora import LoRA, LowRank
 from extrap.runs.training.optim import Optim
@@ -32,12 +31,8 @@ def test_untrained_is_the_model_itself():
     plain, model = adapted(LoRA(targets=EVERYWHERE), moved=False)
     with torch.no_grad():  # with gradients, what is frozen decides which kernel attends
         assert torch.equal(plain(TOKENS), model(TOKENS))
-    spread = (
-        torch.cat([p.flatten() for name, p in model.named_parameters() if name.endswith(".A")])
-        .std()
-        .item()
-    )
-    assert spread == pytest.approx(8**-0.5, rel=0.05)
+    drawn = [p.flatten() for name, p in model.named_parameters() if name.endswith(".A")]
+    assert torch.cat(drawn).std().item() == pytest.approx(8**-0.5, rel=0.05)
 
 
 def test_the_addition_is_that_of_the_paper():
@@ -46,12 +41,8 @@ def test_the_addition_is_that_of_the_paper():
     W, x = torch.randn(7, 5, dtype=torch.float64), torch.randn(3, 5, dtype=torch.float64)
     low = LowRank(W, rank=2, alpha=6.0)
     torch.nn.init.normal_(low.B)
-    assert torch.allclose(
-        F.linear(x, low(W)),
-        F.linear(x, W) + 3 * F.linear(F.linear(x, low.A), low.B),
-        rtol=0,
-        atol=1e-12,
-    )
+    expected = F.linear(x, W) + 3 * F.linear(F.linear(x, low.A), low.B)
+    assert torch.allclose(F.linear(x, low(W)), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("targets", [("qkv",), ("out", "down"), EVERYWHERE])
@@ -69,10 +60,7 @@ def test_a_tied_head_goes_with_the_embedding():
     tied = GPT(plain.scheme, 50, Decoder(32, 2, 4, head="tied")).double()
     lora = LoRA(targets=("embedding",))
     lora.adapt(tied)
-    with pytest.raises(
-        ValueError,
-        match=r"targets=\[head\]: one or more of embedding, qkv, out, up, down, the matrices",
-    ):
+    with pytest.raises(ValueError, match=r"targets=\[head\]: one or more of embedding, qkv, out"):
         LoRA(targets=("head",)).adapt(GPT(plain.scheme, 50, Decoder(32, 2, 4, head="tied")))
     torch.nn.init.normal_(tied.embedding.parametrizations.weight[0].B)
     unmerged = tied(TOKENS)
@@ -101,10 +89,3 @@ def test_nothing_but_the_addition_is_tuned():
 def test_targets_that_the_model_lacks(targets):
     with pytest.raises(ValueError, match=r"^targets="):
         LoRA(targets=targets).adapt(gpt("rope"))
-
-
-def test_full_tuning_changes_nothing_beforehand():
-    model = gpt("rope")
-    Full().adapt(model)
-    assert all(p.requires_grad for p in model.parameters())
-    assert Full().merge(model.state_dict()).keys() == model.state_dict().keys()

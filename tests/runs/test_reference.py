@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from extrap.cli.program import done
 from extrap.results import rows
-from extrap.runs import study, validate
+from extrap.runs import validate
 from extrap.runs.evaluate import evaluate, measured
+from extrap.runs.experiment import done
 from extrap.runs.train import train
 from tests.support.jobs import TINY, first_jobs, job
 
@@ -139,16 +139,3 @@ def test_rows_that_are_not_whole_or_not_of_the_job_are_no_rows(elsewhere):
         assert not measured(this)
     file.write_text(text)
     assert measured(this)
-
-
-def test_status_counts_rows_of_another_machine_as_done(elsewhere):
-    from extrap.runs.evaluate import entry
-
-    this = job(*KV, "accept_rows=true", tiny=TASKLESS)
-    train(this)
-    evaluate(this)
-    (elsewhere / "runs" / this.run.name).rename(elsewhere / "gone")
-    entry(this, "extrap").write()
-    this.run.folder.mkdir()
-    (standing,) = map(study.standing, study.entries(this.study))
-    assert standing.state in study.ENDED and "without" in standing.note

@@ -7,18 +7,10 @@ import torch
 
 from extrap.runs import train as stage
 from extrap.runs.training.callbacks import RandomState
-from tests.support.jobs import job
+from tests.support.jobs import equal, job, weights
 from tests.support.killed import killed
 
 pytestmark = pytest.mark.usefixtures("elsewhere")
-
-
-def weights(j) -> dict[str, torch.Tensor]:
-    return torch.load(j.run.weights, weights_only=True)
-
-
-def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
 
 
 def test_two_runs_are_equal_and_a_finished_one_is_left_alone(elsewhere):

@@ -44,9 +44,3 @@ def test_a_tied_head_reads_the_idle_entries_of_a_split_embedding(head):
     model(torch.arange(20)[None]).square().sum().backward()
     idle = model.embedding.weight.grad[:, 12:].abs().sum()
     assert bool(idle > 0) is (head == "tied")
-
-
-@pytest.mark.parametrize("dim", [4, 8, 12, 36, 64])
-def test_default_width_of_a_split_is_even_and_at_most_half(dim):
-    width = ConcatenatedSplit(Shape(dim, 1)).width
-    assert width % 2 == 0 and 2 <= width <= dim / 2

@@ -13,11 +13,6 @@ def added(base: int, t: float, channels: int) -> list[float]:
     return s.embed(torch.zeros(1, 1, channels, dtype=torch.float64), at)[0, 0].tolist()
 
 
-def test_published_digits():
-    assert added(10, 759, 5) == pytest.approx([1, 5 / 9, 7 / 9, 0, 0])
-    assert added(2, 252, 9) == [0, 0, 1, 1, 1, 1, 1, 1, 0]
-
-
 @pytest.mark.parametrize("base", [2, 3, 10])
 def test_equals_long_division(base):
     s, T = Digits(Shape(8, 2), base), 3000
@@ -37,8 +32,3 @@ def test_wide_models_overflow_nothing():
 def test_between_whole_positions_the_lowest_digit_moves():
     assert added(2, 5.25, 4) == [1.25, 0, 1, 0]
     assert added(10, 2.9999999999, 2) == pytest.approx([1 / 3, 0])
-
-
-def test_later_layers_are_left_alone():
-    s, x = Digits(Shape(8, 2, 2)), torch.randn(1, 4, 8)
-    assert s.embed(x, Where.whole(torch.arange(4.0), 1.0, layer=1)) is x

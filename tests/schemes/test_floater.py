@@ -143,15 +143,6 @@ def test_the_path_is_integrated_once_per_forward(cls, monkeypatch):
     assert len(calls) == 1
 
 
-def test_first_states():
-    assert 0.65 < Floater(Shape(1024, 1)).start.std().item() < 0.75
-    assert FloaterQKV(SHAPE).start.shape == (3, 3, 8)
-    flow = Flow(64, "timed", 0.01, 1)
-    assert flow.inner.weight.shape == flow.outer.weight.shape == (64, 65)
-    assert not flow.inner.bias.any() and not flow.outer.bias.any()
-    assert flow.inner.weight.std().item() == pytest.approx((2 / 129) ** 0.5, rel=0.05)
-
-
 def test_low_precision_weights_are_integrated_in_float32():
     flow = Flow(8, "timed", 0.01, 1).to(torch.bfloat16)
     assert flow(torch.zeros(8, dtype=torch.bfloat16), torch.arange(3.0)).dtype == torch.float32

@@ -49,12 +49,6 @@ def test_no_frequency_is_left_that_training_never_turned_once():
         assert (theta * length > 2 * pi).all() and theta[0] == 1
 
 
-def test_noise_has_the_variance_of_xavier():
-    s = FoPE(Shape(dim=64, heads=1, length=10**9), noise=0.5)
-    spread = torch.cat([s.A - FoPE(s.shape, noise=0.0).A, s.B - FoPE(s.shape, noise=0.0).B]).std()
-    assert float(spread) == pytest.approx(0.5 * (2 / (32 + 16)) ** 0.5, rel=0.1)
-
-
 def test_heads_that_share_keys_share_the_series():
     s = FoPE(Shape(dim=32, heads=2, length=64, kv_heads=1))
     q, k, _ = qkv(SHAPE, 4)

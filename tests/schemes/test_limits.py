@@ -54,7 +54,7 @@ def test_attends_like(ours, other):
     "name",
     [
         *("learned", "sinusoidal", "sinusoidal-concat", "sinusoidal-split"),
-        *("floater", "mul-learned", "mul-sinusoidal", "complex-order"),
+        *("floater", "mul-learned", "mul-sinusoidal", "complex-order", "binary"),
     ],
 )
 def test_only_the_token_embedding_is_touched(name):

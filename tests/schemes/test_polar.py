@@ -37,13 +37,6 @@ def test_the_formulas(cls):
 
 
 @torch.no_grad()
-def test_starts_with_a_null_of_one_root_and_logits_twice_as_hot_at_the_last_row():
-    s = PolarAttention(SHAPE).double()
-    close(s.null(at(s, 4))[0, :, 0], torch.arange(2.0, 6.0).double().log().sqrt(), 1e-6)
-    close(s.temperature(at(s, 16))[0, -1, 0], torch.tensor(2.0).double(), 1e-6)
-
-
-@torch.no_grad()
 def test_the_same_value_everywhere_has_one_direction_at_every_length():
     s = PolarAttention(SHAPE).double()
     s.v.zero_()

@@ -47,9 +47,3 @@ def test_the_papers_sum(t):
                 for c in range(6)
             )
             assert float(ours[0, 1, i, j]) == pytest.approx(logit / 6**0.5, abs=1e-12)
-
-
-def test_starts():
-    assert not PoPE(SHAPE).delta.any()
-    uniform = PoPE(SHAPE, delta="uniform").delta
-    assert (uniform <= 0).all() and (uniform >= -2 * pi).all() and uniform.std() > 1

@@ -7,8 +7,6 @@ from extrap.model.scheme import Shape
 from extrap.schemes.relative_projection import RelativeProjection
 from tests.support.scheme_case import at, close, hidden, lower, moved, qkv
 
-SHAPE = Shape(dim=12, heads=2, layers=2, length=32)
-
 
 @pytest.mark.parametrize("T, heads, dim, extent", [(1, 1, 4, 2), (9, 2, 12, 5), (40, 3, 24, 16)])
 @torch.no_grad()
@@ -30,16 +28,3 @@ def test_equals_x_transformers_and_inkling(T, heads, dim, extent):
     inkling.proj.data = s.e[1]
     theirs = inkling(linear(x).unflatten(-1, (heads, 3)), n, n)
     close(ours[..., lower(T)], theirs[..., lower(T)], 1e-5)
-
-
-@torch.no_grad()
-def test_the_sum_as_a_loop():
-    s, T = moved(RelativeProjection(SHAPE, curves=2, extent=4)), 7
-    x = hidden(SHAPE, T)
-    ours = s.bias(*qkv(SHAPE, T)[:2], at(s, T, layer=1, x=x))
-    for h in range(2):
-        for i in range(T):
-            a = (s.w[1] @ x[0, i] + s.c[1]).view(2, 2)[h]
-            for j in range(i + 1):
-                b = float(a @ s.e[1, :, i - j]) if i - j < 4 else 0.0
-                assert float(ours[0, h, i, j]) == pytest.approx(b, abs=1e-12)

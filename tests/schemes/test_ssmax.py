@@ -1,16 +1,11 @@
 """Scalable-Softmax: powers of the number of keys, one learned slope per layer and head."""
 
-from dataclasses import replace
-from math import log
-
 import pytest
 import torch
 
 from extrap.model.scheme import Shape
-from extrap.model.stack import Stack
 from extrap.schemes.log_n import LogN
 from extrap.schemes.ssmax import SSMax
-from extrap.schemes.window import Window
 from tests.support.scheme_case import at, close, moved, qkv, weights
 
 SHAPE = Shape(dim=16, heads=2, layers=3, length=64)
@@ -37,17 +32,3 @@ def test_equals_a_double_loop(layer):
             ]
             a[h, i, : i + 1] = torch.tensor(powers, dtype=torch.float64) / sum(powers)
     close(weights(s, q, k, at(s, T, layer)), a[None])
-
-
-def test_counts_the_keys_a_window_leaves():
-    s = Stack(SHAPE, [SSMax(SHAPE, 1.0), Window(SHAPE, 5)])
-    c = s.temperature(replace(at(s, 9), sees=s.sees))
-    close(c[1, 4:, 0], torch.full((5,), log(5), dtype=torch.float64))
-
-
-def test_s_may_be_given_and_learns():
-    s = SSMax(SHAPE, 0.4).double()
-    q, k, v = qkv(SHAPE, 9)
-    s.attend(q, k, v, at(s, 9, layer=1)).square().sum().backward()
-    assert torch.equal(s.s.data, torch.full((3, 2), 0.4).double())
-    assert (s.s.grad[1] != 0).all() and not s.s.grad[[0, 2]].any()

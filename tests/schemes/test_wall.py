@@ -49,8 +49,3 @@ def test_nothing_overflows_in_long_texts():
     assert logits.isfinite().all()
     close(logits[0, 0, -1, -4:], 2 * 0.5 ** torch.arange(3.0, -1, -1), 1e-6)
     assert float(logits[0, 0, -1, 0]) == 0
-
-
-def test_gates_start_open():
-    s = Wall(SHAPE)
-    assert (s.b == 8).all() and 0 < s.w.abs().max() < 0.2

@@ -182,3 +182,29 @@ def solving(answer, asking, vocabulary=VOCABULARY):
         return speak(said, vocabulary)
 
     return model
+
+
+def eliminating(rng, vocabulary=VOCABULARY):
+    """A model that names a value of the context that was not said yet, whatever key is asked."""
+
+    def model(tokens, last):
+        out = torch.zeros(len(tokens), last, vocabulary.size)
+        for row, logits in zip(tokens.tolist(), out, strict=True):
+            left = [t for t in row[:-last] if t in vocabulary.value_ids]
+            for j in range(0, last, 2):
+                if j:
+                    left.remove(row[len(row) - last + j - 1])
+                logits[j, left[rng.integers(len(left))]] = 1
+        return out
+
+    return model
+
+
+def priced():
+    """A model to which every token has a random price, and the prices (vocab,) in nats: of unique
+    tokens, equal sums mean equal sets.
+    """
+    drawn = torch.Generator().manual_seed(0)
+    price = torch.rand(VOCABULARY.size, dtype=torch.float64, generator=drawn).log()
+    log_p = price - price.logsumexp(0)
+    return lambda tokens, last: log_p.expand(len(tokens), last, -1), -log_p.numpy()

@@ -8,6 +8,7 @@ from copy import deepcopy
 from functools import cache
 from pathlib import Path
 
+import torch
 import yaml
 from hydra import compose, initialize_config_dir
 from hydra.core.hydra_config import HydraConfig
@@ -94,3 +95,25 @@ def started(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
         check=False,
         timeout=600,
     )
+
+
+def weights(this: Job) -> dict[str, torch.Tensor]:
+    """The trained weights of a job."""
+    return torch.load(this.run.weights, weights_only=True)
+
+
+def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    """True if two sets of weights are the same to the bit."""
+    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+
+
+def alike(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor], atol: float = 1e-4) -> None:
+    """Compares two sets of weights but for the bias of the keys: it moves no weight of attention,
+    so its gradient is rounding alone, of which Adam makes steps.
+    """
+    assert a.keys() == b.keys()
+    for name in a:
+        one, two = (w.clone() for w in (a[name], b[name]))
+        if name.endswith("qkv.bias"):
+            one.view(3, -1)[1], two.view(3, -1)[1] = 0, 0
+        assert torch.allclose(one, two, atol=atol, rtol=0), name

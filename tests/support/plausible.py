@@ -3,7 +3,9 @@ tests of figures and tables.
 """
 
 import math
+from pathlib import Path
 
+from extrap.results import rows as files
 from extrap.results.rows import COLUMNS, MEASURED
 from extrap.results.stats.intervals import depth_contrasts, wilson
 
@@ -115,6 +117,18 @@ def run_rows(
     rows += [*nll_rows(scheme, seed)] if data != "retrieval" else []
     rows += [*kv_rows(scheme, seed, status)] if data != "text" else []
     return [identity(scheme, seed, data, corpus, settings) | found | more for found in rows]
+
+
+def written(*schemes, tasks=("train", "nll", "kv")):
+    """Writes the study demo, a run per scheme, into the working folder; returns its rows."""
+    found = []
+    for scheme in schemes:
+        own = run_rows(scheme)
+        for task in tasks:
+            file = Path("results/demo/rows") / f"{own[0]['run']}__direct__{task}.csv"
+            files.write(file, [row for row in own if row["task"] == task])
+        found += own
+    return found
 
 
 def study_rows(schemes=tuple(SHAPES), seeds=(0,)):

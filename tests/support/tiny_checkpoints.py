@@ -42,79 +42,42 @@ def rope(kind: str, theta: float = 500.0, pairs: int = 4, **more: Any) -> dict[s
     return {"rope_parameters": values}
 
 
+GEMMA = COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 9}
+SMALL = {"vocab_size": 61, "hidden_size": 32}
+KINDS: dict[str, dict[str, Any]] = {
+    "llama": COMMON,
+    "mistral": COMMON | {"head_dim": 8},
+    "qwen2": COMMON,
+    "qwen3": COMMON | {"head_dim": 12},
+    "gemma": COMMON | {"head_dim": 12},
+    "bert": NEOX,
+    "gemma2": GEMMA,
+    "gemma3": GEMMA,
+    "olmo2": COMMON | {"eos_token_id": 0},
+    "hunyuan": COMMON | {"head_dim": 8, "eos_token_id": 0},
+    "gpt_neo": SMALL
+    | {"num_layers": 2, "num_heads": 4, "window_size": 8, "max_position_embeddings": 32}
+    | {"attention_types": [[["global", "local"], 1]]},
+    "neox": NEOX,
+    "gpt2": {"vocab_size": 61, "n_positions": 64, "n_embd": 32, "n_layer": 3, "n_head": 4},
+    "bloom": SMALL | {"n_layer": 3, "n_head": 4, "seq_length": 32},
+    "mpt": {"vocab_size": 61, "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 96},
+    "opt": SMALL
+    | {"word_embed_proj_dim": 32, "ffn_dim": 48, "max_position_embeddings": 64}
+    | {"num_hidden_layers": 3, "num_attention_heads": 4},
+}
+"""By kind: the entries of its config."""
+TYPES = {"gemma3": "gemma3_text", "hunyuan": "hunyuan_v1_dense", "neox": "gpt_neox"}
+"""By kind: the model_type, if it is another word."""
+
+
 def made(kind: str, **options: Any):
     """A model of transformers, every weight drawn, norms and biases included."""
     import transformers as t
 
-    classes = {
-        "llama": (t.LlamaConfig, t.LlamaForCausalLM, COMMON),
-        "mistral": (t.MistralConfig, t.MistralForCausalLM, COMMON | {"head_dim": 8}),
-        "qwen2": (t.Qwen2Config, t.Qwen2ForCausalLM, COMMON),
-        "qwen3": (t.Qwen3Config, t.Qwen3ForCausalLM, COMMON | {"head_dim": 12}),
-        "gemma": (t.GemmaConfig, t.GemmaForCausalLM, COMMON | {"head_dim": 12}),
-        "bert": (t.BertConfig, t.BertLMHeadModel, NEOX),
-        "gemma2": (
-            t.Gemma2Config,
-            t.Gemma2ForCausalLM,
-            COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 9},
-        ),
-        "gemma3": (
-            t.Gemma3TextConfig,
-            t.Gemma3ForCausalLM,
-            COMMON | {"head_dim": 12, "query_pre_attn_scalar": 7, "sliding_window": 9},
-        ),
-        "olmo2": (t.Olmo2Config, t.Olmo2ForCausalLM, COMMON | {"eos_token_id": 0}),
-        "hunyuan": (
-            t.HunYuanDenseV1Config,
-            t.HunYuanDenseV1ForCausalLM,
-            COMMON | {"head_dim": 8, "eos_token_id": 0},
-        ),
-        "gpt_neo": (
-            t.GPTNeoConfig,
-            t.GPTNeoForCausalLM,
-            {
-                "vocab_size": 61,
-                "hidden_size": 32,
-                "num_layers": 2,
-                "attention_types": [[["global", "local"], 1]],
-                "num_heads": 4,
-                "window_size": 8,
-                "max_position_embeddings": 32,
-            },
-        ),
-        "neox": (t.GPTNeoXConfig, t.GPTNeoXForCausalLM, NEOX),
-        "gpt2": (
-            t.GPT2Config,
-            t.GPT2LMHeadModel,
-            {"vocab_size": 61, "n_positions": 64, "n_embd": 32, "n_layer": 3, "n_head": 4},
-        ),
-        "bloom": (
-            t.BloomConfig,
-            t.BloomForCausalLM,
-            {"vocab_size": 61, "hidden_size": 32, "n_layer": 3, "n_head": 4, "seq_length": 32},
-        ),
-        "mpt": (
-            t.MptConfig,
-            t.MptForCausalLM,
-            {"vocab_size": 61, "d_model": 32, "n_heads": 4, "n_layers": 3, "max_seq_len": 96},
-        ),
-        "opt": (
-            t.OPTConfig,
-            t.OPTForCausalLM,
-            {
-                "vocab_size": 61,
-                "hidden_size": 32,
-                "word_embed_proj_dim": 32,
-                "ffn_dim": 48,
-                "num_hidden_layers": 3,
-                "num_attention_heads": 4,
-                "max_position_embeddings": 64,
-            },
-        ),
-    }
-    config, model, given = classes[kind]
+    config = t.AutoConfig.for_model(TYPES.get(kind, kind), **(KINDS[kind] | options))
     torch.manual_seed(0)
-    found = model(config(**(given | options))).eval()
+    found = t.AutoModelForCausalLM.from_config(config).eval()
     for name, p in found.named_parameters():
         p.data = torch.randn_like(p) * (0.5 if p.dim() == 1 else 0.25)
         is_norm = p.dim() == 1 and ("norm" in name or "ln_" in name)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from extrap.data import aggregate
-from extrap.data.aggregate import KINDS, Aggregate, AggregateForm
+from extrap.data.aggregate import Aggregate
 from extrap.tasks.aggregate import Aggregation
 from tests.support.hand import (
     VOCABULARY,
@@ -40,19 +39,6 @@ def test_every_scored_token_of_training_follows_from_the_labels(length, difficul
             kinds.add(row[at - 1])
             assert row[at] == aggregate_answer(context, (row[at - 1],))
     assert kinds == {VOCABULARY.key(mark) for mark in range(2 + 4)}
-
-
-def test_who_counts_answers_everything_at_every_length():
-    result = measure(task(), solving(aggregate_answer, 1), TEXT, L)
-    for metric in ("accuracy", "restricted", "format"):
-        found = {
-            (r["protocol"], r["length"]): r["value"] for r in result.rows if r["metric"] == metric
-        }
-        assert found == {(kind, n): 1.0 for kind in KINDS for n in LENGTHS}
-    assert values(result, "gate") == {(kind, L): 1.0 for kind in KINDS}
-    assert {r["status"] for r in result.rows} == {"ok"}
-    items = [i for i in result.items if i["metric"] == "accuracy"]
-    assert len(items) == 20 * 3 * 3 and len(result.items) == len(items) + 3 * 3
 
 
 def test_who_reads_the_second_half_alone_fails_the_first():
@@ -102,12 +88,3 @@ def test_who_counts_nothing_has_the_guess():
     assert guess["majority", 10] > 0.46 and guess["majority", 40] > 0.33
     counted = measure(task(ask=("count",)), solving(any_label, 1), TEXT, L)
     assert values(counted, "guess") == values(counted, "chance")
-
-
-def test_chance_of_long_texts_is_that_of_short_ones(monkeypatch):
-    """Binomials of a thousand labels are no floating-point numbers."""
-    form = AggregateForm(kind="count")
-    short = [form.most_frequent(n) for n in (40, 80)]
-    monkeypatch.setattr(aggregate, "FLOATS", 0)
-    assert [form.most_frequent(n) for n in (40, 80)] == pytest.approx(short, abs=1e-14)
-    assert 0 < form.most_frequent(4096) < 1

@@ -81,9 +81,8 @@ def test_who_computes_the_answer_is_right_at_every_length():
     result = measure(task(), solver(), TEXT, 64)
     for metric in ("accuracy", "token"):
         assert cells(result, metric) == {(name, n): 1.0 for name in TASKS for n in (4, 8, 16, 32)}
-    assert {r["status"] for r in result.rows} == {"ok"} and {
-        r["value"] for r in result.rows if r["metric"] == "gate"
-    } == {1.0}
+    assert {r["status"] for r in result.rows} == {"ok"}
+    assert {r["value"] for r in result.rows if r["metric"] == "gate"} == {1.0}
 
 
 def test_a_limit_is_a_step():
@@ -130,9 +129,8 @@ def test_guessing_bits_is_the_chance_line():
     result = measure(
         task(trials=400, ask=["even-pairs", "flip-flop"], multiples=(1, 2)), model, TEXT, 64
     )
-    assert all(abs(v - 0.5) < 0.1 for v in cells(result).values()) and set(
-        cells(result, "chance").values()
-    ) == {0.5}
+    assert all(abs(v - 0.5) < 0.1 for v in cells(result).values())
+    assert set(cells(result, "chance").values()) == {0.5}
     assert cells(measure(task(ask=["copy"], multiples=(1,)), solver(), TEXT, 64), "chance") == {
         ("copy", 8): 16.0**-8
     }

@@ -53,13 +53,6 @@ def test_training_states_facts_and_asks_for_values_but_of_no_unseen_name_in_two_
     assert asked == {(False, 0), (False, 1), (False, 2), (True, 0), (True, 1)} and facts > 50
 
 
-def test_who_knows_all_aliases_answers_everything():
-    result = measure(task(), solving(value_of, 2, V), TEXT, L, V)
-    assert set(values(result, "accuracy").values()) == {1.0}
-    assert values(result, "gate") == {(kind, L): 1.0 for kind in KINDS}
-    assert {r["status"] for r in result.rows} == {"ok"}
-
-
 def test_who_matches_letters_alone_knows_the_literal_name_alone():
     def literal(context, query, vocabulary):
         follows = [b for a, b in zip(context, context[1:], strict=False) if a == query[1]]  # noqa: RUF007

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.context_gain import ContextGain
-from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
+from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, priced, values
 from tests.tasks.test_nll import chain
 
 L, N = 8, 64
@@ -58,16 +57,8 @@ def test_nothing_is_read_in_windows_where_none_is_reported():
 
 def test_the_same_tokens_are_scored_in_every_context_and_protocol():
     text = np.arange(2 * N).reshape(2, N)
-    price = torch.rand(
-        VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
-    ).log()
-    cost = (price.logsumexp(0) - price).numpy()
-    result = measure(
-        ContextGain(documents=2),
-        lambda t, last: (price - price.logsumexp(0)).expand(len(t), last, -1),
-        Texts(text),
-        L,
-    )
+    model, cost = priced()
+    result = measure(ContextGain(documents=2), model, Texts(text), L)
     sums = {
         (i["protocol"], i["length"], i["item"]): i["value"]
         for i in result.items
@@ -111,18 +102,3 @@ def test_gains_are_paired_by_document():
     assert row["low"] == pytest.approx(
         np.mean(starved) - 1.96 * np.std(starved) / np.sqrt(30), abs=0.02
     )
-
-
-def test_contexts_past_a_table_have_baselines_alone():
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return by_slot(SLOWLY, tokens, last)
-
-    steps = []
-    task = ContextGain(documents=3)
-    result = task.run(model, ZEROS, VOCABULARY, L, lambda done, total: steps.append((done, total)))
-    assert {(r["protocol"], r["length"]) for r in result.rows if r["length"] > L} == {
-        (p, c) for p in ("crop", "window") for c in (16, 32, 64)
-    }
-    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.results.stats.intervals import wilson
 from extrap.tasks.kv_serial import KVSerial
 from tests.support import hand
-from tests.support.hand import VOCABULARY, Texts, measure, oracle, reader, window
+from tests.support.hand import VOCABULARY, Texts, measure, reader, window
 
 L = 20
 TEXT = Texts([np.arange(4000) % 251])
@@ -19,19 +18,6 @@ def task(**options):
 
 def curve(result, metric="accuracy"):
     return hand.cells(result, metric, "length", "at")
-
-
-def test_an_oracle_finds_every_index():
-    result = measure(task(), reader(oracle), TEXT, L)
-    every = {(n, i) for n in (L, 2 * L) for i in range(n // 2 - 1)}
-    for metric in ("accuracy", "restricted", "format"):
-        assert curve(result, metric) == dict.fromkeys(every, 1.0)
-    assert {r["status"] for r in result.rows} == {"ok"}
-    assert all(
-        (r["low"], r["high"]) == wilson(8, 8) for r in result.rows if r["metric"] == "accuracy"
-    )
-    items = {(i["length"], i["item"]) for i in result.items}
-    assert len(items) == len(result.items) == 8 * len(every) + 2
 
 
 @pytest.mark.parametrize("width", [5, 20])

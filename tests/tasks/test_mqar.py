@@ -69,16 +69,6 @@ def test_scored_tokens_of_training_are_the_answers():
     assert counts == {1, 2, 3, 4}
 
 
-def test_who_remembers_the_first_value_of_a_key_answers_everything():
-    result = measure(task(), remembering(lambda seen: seen[0]), TEXT, L)
-    accuracy = {
-        (r["protocol"], r["length"]): r["value"] for r in result.rows if r["metric"] == "accuracy"
-    }
-    assert accuracy == {(f"pairs-{p}", n): 1.0 for p in (2, 8) for n in (33, 66)}
-    assert {r["status"] for r in result.rows} == {"ok"}
-    assert len([i for i in result.items if i["metric"] == "accuracy"]) == 40 * 4
-
-
 def test_who_names_the_value_of_any_record_has_the_guess():
     rng = np.random.default_rng(0)
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from extrap.tasks.nll import NLL
-from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, values
+from tests.support.hand import VOCABULARY, Texts, bigram, by_slot, measure, priced, values
 
 L = 8
 PROTOCOLS = ("nonoverlap", "sliding", "last_segment")
@@ -51,19 +51,9 @@ def test_the_loss_of_a_known_source_is_recovered():
 
 
 def test_the_same_tokens_are_scored_at_every_length():
-    """Every text token of the corpus is unique and has a random price, so equal sums mean equal
-    sets.
-    """
     text = np.arange(2 * 64).reshape(2, 64)
-    price = torch.rand(
-        VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
-    ).log()
-
-    def model(tokens, last):
-        return (price - price.logsumexp(0)).expand(len(tokens), last, -1)
-
+    model, cost = priced()
     result = measure(NLL(multiples=(1, 1.25, 1.5, 2, 4), documents=2), model, Texts(text), L)
-    cost = (price.logsumexp(0) - price).numpy()
     scored = {"nonoverlap": text[:, 32:], "sliding": text[:, 32:], "last_segment": text[:, 60:]}
     sums = {
         (i["protocol"], i["length"], i["item"]): i["value"]
@@ -74,15 +64,12 @@ def test_the_same_tokens_are_scored_at_every_length():
     for (protocol, _, item), value in sums.items():
         assert value == pytest.approx(cost[scored[protocol][item]].sum(), abs=1e-12)
     for row in result.rows:
-        assert (
-            row["tokens"] == scored[row["protocol"]].size
-            and row["n"] == 2
-            and row["status"] == "ok"
-        )
+        assert row["tokens"] == scored[row["protocol"]].size
+        assert row["n"] == 2
+        assert row["status"] == "ok"
     tokens = [i for i in result.items if i["metric"] == "tokens"]
-    assert all(i["value"] == len(scored[i["protocol"]][i["item"]]) for i in tokens) and len(
-        tokens
-    ) == len(sums)
+    assert all(i["value"] == len(scored[i["protocol"]][i["item"]]) for i in tokens)
+    assert len(tokens) == len(sums)
 
 
 def test_windows_are_bos_and_the_text_before_what_is_scored():

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from extrap.model.scheme import OutOfRange
 from extrap.tasks.nll_position import NLLPosition, edges
-from tests.support.hand import VOCABULARY, Texts, by_slot, measure
+from tests.support.hand import Texts, by_slot, measure, priced
 
 L, N = 8, 64
 ZEROS = Texts(np.zeros((3, N)))
@@ -38,12 +37,10 @@ def past(result, protocol, metric="nll"):
 def test_every_position_is_in_one_bin_and_the_training_length_is_a_border():
     for n, length, bins in ((64, 8, 4), (100, 8, 1), (512, 64, 4), (80, 64, 3), (30, 7, 2)):
         found = edges(n, length, bins)
-        assert (
-            found[0] == 1
-            and found[-1] == n + 1
-            and length + 1 in found
-            and found == sorted(set(found))
-        )
+        assert found[0] == 1
+        assert found[-1] == n + 1
+        assert length + 1 in found
+        assert found == sorted(set(found))
     assert edges(64, 8, 1) == [1, 2, 3, 5, 9, 17, 33, 65]
 
 
@@ -69,16 +66,8 @@ def test_a_loss_by_slot_is_read_off_exactly():
 
 def test_full_and_windowed_score_the_same_tokens_once():
     text = np.arange(2 * N).reshape(2, N)
-    price = torch.rand(
-        VOCABULARY.size, dtype=torch.float64, generator=torch.Generator().manual_seed(0)
-    ).log()
-    cost = (price.logsumexp(0) - price).numpy()
-    result = measure(
-        NLLPosition(multiples=(4, 8), documents=2),
-        lambda t, last: (price - price.logsumexp(0)).expand(len(t), last, -1),
-        Texts(text),
-        L,
-    )
+    model, cost = priced()
+    result = measure(NLLPosition(multiples=(4, 8), documents=2), model, Texts(text), L)
     for item in (i for i in result.items if i["metric"] == "nll_sum"):
         assert item["value"] == pytest.approx(
             cost[text[item["item"], L : item["length"]]].sum(), abs=1e-12
@@ -109,17 +98,3 @@ def test_bits_per_byte_count_the_bytes_behind_the_tokens():
     for protocol in ("full", "windowed"):
         found = list(curve(result, protocol, "bits_per_byte").values())
         assert found == pytest.approx([1 / np.log(2)] * len(found))
-
-
-def test_past_a_table_only_windows_of_the_training_length_remain():
-    def model(tokens, last):
-        if tokens.shape[1] > L:
-            raise OutOfRange("past the table")
-        return torch.zeros(len(tokens), last, VOCABULARY.size)
-
-    steps = []
-    result = NLLPosition(multiples=(4, 8), documents=3).run(
-        model, ZEROS, VOCABULARY, L, lambda done, total: steps.append((done, total))
-    )
-    assert {r["protocol"] for r in result.rows} == {"windowed"}
-    assert steps == sorted(steps) and steps[-1][0] == steps[-1][1]

@@ -50,38 +50,68 @@ def test_the_papers_scores(rest):
         assert moved == pytest.approx(fmean(steps) / norm)
 
 
-@pytest.mark.parametrize(
-    "part, semantic, positional",
-    [
-        (
-            RoPE(SHAPE, 100.0),
-            [0.46489956721714865, 0.5198011509754388],
-            [0.14599381078251752, 0.16066584290857175],
-        ),
-        (
-            RoPE(SHAPE, 100.0, "half"),
-            [0.5114572284854793, 0.5528812221292698],
-            [0.17915097413827696, 0.24189334928359899],
-        ),
-        (
-            PartialRoPE(SHAPE, base=50.0, fraction=0.5),
-            [0.8274047345385607, 0.963234814657438],
-            [0.43695601713808, 0.35833134534605254],
-        ),
-    ],
-    ids=["interleaved", "half", "partial"],
+PROFILED = [
+    (
+        RoPE(SHAPE, 100.0),
+        [0.46489956721714865, 0.5198011509754388],
+        [0.14599381078251752, 0.16066584290857175],
+    ),
+    (
+        RoPE(SHAPE, 100.0, "half"),
+        [0.5114572284854793, 0.5528812221292698],
+        [0.17915097413827696, 0.24189334928359899],
+    ),
+    (
+        PartialRoPE(SHAPE, base=50.0, fraction=0.5),
+        [0.8274047345385607, 0.963234814657438],
+        [0.43695601713808, 0.35833134534605254],
+    ),
+]
+"""(part, semantic, positional): what `profiled` returned on 2026-11-24 with rope-profiler 0.1.0,
+the package of the paper's authors on PyPI (MIT).
+"""
+LAYOUTS = {"interleaved": "interleaved", "half": "split_half"}
+QUERIES, KEYS, WINDOW = torch.tensor([25, 31]), torch.tensor([3, 17, 9, 0, 22, 14]), 40
+parts = pytest.mark.parametrize(
+    "part, semantic, positional", PROFILED, ids=["interleaved", "half", "partial"]
 )
-def test_equals_rope_profiler(part, semantic, positional):
-    """Numbers of score_activations of rope-profiler 0.1.0 for these queries and keys, all distances
-    of a window of 40.
-    """
-    q, k = torch.randn(
+
+
+def drawn_heads() -> tuple[torch.Tensor, torch.Tensor]:
+    return tuple(torch.randn(
         2, 1, 2, 40, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64
-    )
-    places = torch.tensor([25, 31]), torch.tensor([3, 17, 9, 0, 22, 14])
-    found = scores(q, k, part, part.spectrum(40), *places)
+    ))  # fmt: skip
+
+
+def profiled(part) -> tuple[list[float], list[float]]:
+    """Returns the scores of rope-profiler: all pairs, neighbours of KEYS as triplets, all distances
+    of the window.
+    """
+    from rope_profiler.scores import score_activations
+
+    (q, k), theta = (x[0] for x in drawn_heads()), part.spectrum(WINDOW)
+    pairs = [(i, j) for i in QUERIES.tolist() for j in KEYS.tolist()]
+    triplets = [(i, a, b) for i in QUERIES.tolist() for a, b in KEYS.view(-1, 2).tolist()]
+    how = {"layout": LAYOUTS[part.layout], "rotary_dim": 2 * len(theta), "distance_samples": None}
+    found = score_activations(q, k, [0, 1], pairs, triplets, theta, WINDOW, **how)
+    return found.semantic_by_head.tolist(), found.positional_by_head.tolist()
+
+
+@parts
+def test_equals_rope_profiler(part, semantic, positional):
+    q, k = drawn_heads()
+    found = scores(q, k, part, part.spectrum(WINDOW), QUERIES, KEYS)
     assert found["semantic"][0].tolist() == pytest.approx(semantic, abs=1e-12)
     assert found["positional"][0].tolist() == pytest.approx(positional, abs=1e-12)
+
+
+@parts
+def test_rope_profiler_says_so_today(part, semantic, positional):
+    pytest.importorskip("rope_profiler", reason="pip install rope-profiler")
+    assert profiled(part) == (
+        pytest.approx(semantic, abs=1e-9),
+        pytest.approx(positional, abs=1e-9),
+    )
 
 
 def test_heads_that_know_content_or_place_alone():

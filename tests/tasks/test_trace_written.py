@@ -40,14 +40,6 @@ def saying(step):
     return model
 
 
-def test_one_look_up_at_a_time_answers_everything():
-    result = measure(task(), saying(written_answer), TEXT, L)
-    found = values(result, "accuracy")
-    assert len(found) == 3 * 3 * 7 and set(found.values()) == {1.0}
-    assert set(values(result, "gate")) == {(f"written-{hops}", L) for hops in range(3)}
-    assert {r["status"] for r in result.rows} == {"ok"}
-
-
 def test_who_stops_after_one_hop_knows_chains_of_one():
     def once(context, query):
         """The last look-up of a longer chain is not made."""
@@ -114,10 +106,3 @@ def test_every_scored_token_is_the_next_of_its_chain(length, difficulty):
         assert length - answers[-1] < 4, "queries go on to the end"
         lengths |= {sum(t in V.key_ids for t in row[at : at + 3]) for at in firsts}
     assert lengths >= {0, 1}
-
-
-def test_chance_is_a_key_a_hop_and_a_value():
-    rows = measure(task(), saying(written_answer), TEXT, L).rows
-    found = {r["protocol"]: r["value"] for r in rows if r["metric"] == "chance"}
-    keys, ids = VOCABULARY.keys, VOCABULARY.values
-    assert found == {f"written-{h}": 1 / (keys**h * ids) for h in range(3)}

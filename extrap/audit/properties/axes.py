@@ -13,8 +13,7 @@ from extrap.model.gpt import GPT
 from extrap.model.parts import parts
 from extrap.model.scheme import OutOfRange
 
-TOKENS, BACK = 24, 5
-DIFFERENT = 1e-9
+TOKENS, BACK, DIFFERENT = 24, 5, 1e-9
 
 COLUMNS = (
     Column(

@@ -12,8 +12,7 @@ from extrap.audit.column import Column, below, error
 from extrap.audit.subject import SHAPE, Subject, place
 from extrap.model.gpt import GPT
 
-STEPS = (1, 7)
-LINEAR = 1e-6
+STEPS, LINEAR = (1, 7), 1e-6
 
 COLUMNS = (
     Column(

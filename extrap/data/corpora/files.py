@@ -108,6 +108,11 @@ class Files(Source):
         by name.
         """
         path = Path(os.path.expanduser(self.path))
+        if max(map(len, path.parts), default=0) > 255 or len(str(path)) > 4095:
+            problem = "the name is longer than a file system allows"
+            raise UserError(
+                "data.corpus.path", f"{self.path:.60}...", problem, "give a shorter one"
+            )
         if path.is_file():
             root, found = path.parent, [path]
         elif path.is_dir():

@@ -113,7 +113,7 @@ def unreadable(place: object, kind: str, error: Exception, option: str = PATH) -
     return UserError(option, place, f"extrap cannot read this as {kind} ({line(error)})", advice)
 
 
-def line(error: Exception) -> str:
+def line(error: BaseException) -> str:
     """Returns the first line of an exception's text."""
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
 

@@ -138,9 +138,7 @@ def checksum(*drawn: np.ndarray) -> int:
 def check_records(option: str, length: int, records: int, fewest: int = 2) -> None:
     """Raises UserError if a context holds fewer than so many records next to its question."""
     if records < fewest:
-        problem = (
-            f"{length} tokens hold {max(0, records)} records and a question, {fewest} are needed"
-        )
+        problem = f"{length} tokens hold a question and {max(0, records)} of {fewest} records"
         raise UserError(option, problem=problem, remedy="give longer lengths")
 
 

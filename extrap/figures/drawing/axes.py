@@ -75,6 +75,12 @@ def perplexity_axis(axes) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
 
 
+def decades(axis) -> None:
+    """Writes the ticks of a log axis as plain numbers: text of figures is never read as TeX."""
+    axis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
 def note(rows: pd.DataFrame) -> str:
     """Returns the line under a figure: study, training length, number of seeds (least to greatest
     where models differ) and the schemes with larger models.
@@ -87,13 +93,14 @@ def note(rows: pd.DataFrame) -> str:
     parents = rows["parent"].unique() if "parent" in rows else []
     of = "".join(f" · {name}" for name in sorted(parents) if name.endswith("]"))
     study = ", ".join(sorted(rows["study"].unique()))
+    sizes = f" · {others}" if (others := larger(rows)) else ""
     return (
         f"study {study}{of} · trained at L = {lengths} tokens · "
-        f"{several} seed{'s' * bool(seeds > 1)}{_larger(rows)}"
+        f"{several} seed{'s' * bool(seeds > 1)}{sizes}"
     )
 
 
-def _larger(rows: pd.DataFrame) -> str:
+def larger(rows: pd.DataFrame) -> str:
     """Returns the schemes whose models have at least LARGER times the parameters of the smallest: a
     layer more is about a quarter more parameters, and rows hold no number of layers.
     """
@@ -103,7 +110,7 @@ def _larger(rows: pd.DataFrame) -> str:
         return ""
     names = ", ".join(large.index) if len(large) <= 3 else f"{len(large)} of {len(least)} schemes"
     rest = least.drop(large.index)
-    return f" · {names}: {_span(large)} parameters, others {_span(rest)}"
+    return f"{names}: {_span(large)} parameters, others {_span(rest)}"
 
 
 def _span(numbers: pd.Series) -> str:

@@ -15,28 +15,26 @@ from extrap.results.series import CONTROLS, Series, series
 
 
 def of_state(rows: pd.DataFrame, state: str) -> pd.DataFrame:
-    """Rows of a trained or untrained model that read records; text where no records were read."""
-    protocol = next(
-        (p for p in (f"{state}_records", f"{state}_text") if p in set(rows["protocol"])), ""
-    )
-    return rows[rows["protocol"] == protocol]
+    """Returns rows of a trained or untrained model that read records; text without any records."""
+    records = rows["protocol"] == f"{state}_records"
+    return rows[records if records.any() else rows["protocol"] == f"{state}_text"]
 
 
 def datasets(rows: pd.DataFrame) -> list[str]:
-    """Names of the training data."""
+    """Returns the names of the training data."""
     return sorted(set(rows["data"]))
 
 
 def once(rows: pd.DataFrame) -> pd.DataFrame:
-    """Untrained models know nothing of their data: those of the first data set by name for every
-    scheme, extension and seed.
+    """Returns untrained models of the first data set by name for every scheme, extension and seed:
+    they know nothing of their data.
     """
     first = rows.groupby(["scheme", "extension", "seed", "train_length"])["data"].transform("min")
     return rows[rows["data"] == first]
 
 
 def columns(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """A panel's title and rows: the untrained models once, the trained ones by their data."""
+    """Returns titles and rows of panels: the untrained models once, the trained ones by data."""
     trained = of_state(rows, "trained")
     return [
         ("untrained", once(of_state(rows, "untrained"))),
@@ -45,8 +43,8 @@ def columns(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def beside_columns(rows: pd.DataFrame, least: float) -> tuple[float, float]:
-    """Height of the panels and room to their right, in inches, for the names of all trained series;
-    `least` is the smallest height.
+    """Returns the height of panels, at least `least`, and the room to their right, in inches, for
+    the names of all trained series.
     """
     found = series(of_state(rows, "trained"))
     # room for a scheme below the gate everywhere, so that panels of several studies are alike
@@ -55,14 +53,12 @@ def beside_columns(rows: pd.DataFrame, least: float) -> tuple[float, float]:
 
 
 def short(s: Series) -> str:
-    """The label of a series in a panel that says which data it is of."""
+    """Returns the label of a series in a panel whose title names the data."""
     return s.label.replace(f" ({CONTROLS.get(s.data, s.data)})", "")
 
 
 def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> list[End]:
-    """A line with its band per series of these rows, scale times each value; the ends, to be named
-    beside.
-    """
+    """Draws a line with its band per series, scale times each value; returns their ends."""
     thin = {"band": 0.12, "markersize": 2.4, "linewidth": 1.1, "through": lambda v: v * scale}
     return [
         replace(line(panel, s.rows, by, style_of(s), s.label, **thin | more), label=short(s))
@@ -71,8 +67,8 @@ def lines(panel, rows: pd.DataFrame, by: str, scale: float = 1.0, **more) -> lis
 
 
 def state_panels(rows: pd.DataFrame, by: str, across: str, what: str, least: float, **stroke):
-    """(Figure, Axes): shares over the log of `by`, a column for untrained models and for each data
-    set, a row for each length; across and what: names of the axes; least: height of a panel.
+    """Returns a figure of shares over the log of `by`, and its axes: a column for untrained models
+    and for each data set, a row for each length. across, what: names of the axes; least: height.
     """
     lengths = sorted(rows["length"].unique())
     shown, (height, room) = columns(rows), beside_columns(rows, least)

@@ -31,29 +31,25 @@ class End:
 
 
 def label_room(labels) -> float:
-    """Inches beside a panel that `label_ends` needs."""
-    if WIDTH.get():
-        return 0.14
-    return POINT * (27 + 8 + text_width(labels, LABEL))
+    """Returns the inches beside a panel that `label_ends` needs."""
+    return 0.14 if WIDTH.get() else POINT * (27 + 8 + text_width(labels, LABEL))
 
 
 def label_height(count: int, least: float) -> float:
-    """Inches of height that a panel with so many labels needs."""
-    if WIDTH.get():
-        return least
-    return max(least, count * PITCH)
+    """Returns the inches of height that a panel with so many labels needs."""
+    return least if WIDTH.get() else max(least, count * PITCH)
 
 
 def thin_lines(axes, table, style: Style) -> None:
-    """Every seed of a series, a column each, as a thin line. One seed is the thick line itself."""
+    """Draws every seed of a series, a column each; one seed is the thick line itself."""
     if table.shape[1] > 1:
         stroke = {"color": style.colour, "linewidth": 0.5, "alpha": 0.6}
         axes.plot(table.index, table.to_numpy(float), label="_seed", **stroke)
 
 
 def spaced(wanted, gap: float) -> np.ndarray:
-    """Ascending positions at least `gap` apart, within [0, 1] where they fit, at the least squared
-    distance from ascending `wanted`: bounded isotonic regression of wanted[i] - i gap.
+    """Returns ascending positions at least `gap` apart, within [0, 1] where they fit, at the least
+    squared distance from ascending `wanted`: bounded isotonic regression of wanted[i] - i gap.
     """
     steps = gap * np.arange(len(wanted))
     flat = isotonic_regression(np.asarray(wanted, float) - steps).x
@@ -62,8 +58,8 @@ def spaced(wanted, gap: float) -> np.ndarray:
 
 
 def label_ends(axes, ends: list[End]) -> None:
-    """Name lines beside the right border of a panel, each with a sample of its style, at the height
-    where it ends.
+    """Names lines beside the right border of a panel, each with a sample of its style, at the
+    height where it ends.
 
     A line that ends before the others, or that this panel lacks, is named with the place of its
     end. Up to BELOW of them stand under the panel, where no height says how well they do. Limits
@@ -88,18 +84,17 @@ def label_ends(axes, ends: list[End]) -> None:
     beside = np.flatnonzero(~under)
     beside = beside[np.argsort(heights[beside], kind="stable")]
     places[beside] = spaced(heights[beside], gap)
+
+    def line(x, y, **stroke) -> None:  # on the figure: the lines of an Axes are data alone
+        axes.figure.add_artist(Line2D(x, y, transform=axes.transAxes, **stroke))
+
+    where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
+    where |= {"fontsize": LABEL, "annotation_clip": False}
     for i in [*beside, *np.flatnonzero(under)]:
         end, place, (x, y) = ends[i], places[i], tails[i]
         if end.x == last and not math.isnan(y):
             leader = {"color": end.style.colour, "linewidth": 0.5, "alpha": 0.8}
-            _line(axes, (x, 1 + 5 / width), (np.clip(y, 0, 1), place), **leader)
+            line((x, 1 + 5 / width), (np.clip(y, 0, 1), place), **leader)
         sample = [1 + points / width for points in (6, 15, 24)]
-        _line(axes, sample, (place,) * 3, **end.style.stroke | {"markevery": [1]})
-        where = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
-        text = {"fontsize": LABEL, "color": end.style.text, "annotation_clip": False}
-        axes.annotate(labels[i], (1, place), (27, 0), **where | text)
-
-
-def _line(axes, x, y, **stroke) -> None:
-    # Drawn on the figure, so that the lines of an Axes are data and nothing else.
-    axes.figure.add_artist(Line2D(x, y, transform=axes.transAxes, **stroke))
+        line(sample, (place,) * 3, **end.style.stroke | {"markevery": [1]})
+        axes.annotate(labels[i], (1, place), (27, 0), color=end.style.text, **where)

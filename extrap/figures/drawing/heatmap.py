@@ -17,9 +17,12 @@ from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import select, series
 
-ACROSS, TRAINED = 5, "#ff1f5b"
+ACROSS, DISTANCES, INK = 5, (1, 2, 4), "#ff1f5b"
 GAP, TITLE = 0.36, 7.5
-MARKS = "red line: the training length L; hatched: below the gate"
+MARKS = (
+    "red line: the training length L; dashed: records that lie L, 2L and 4L tokens before the "
+    "query; hatched: below the gate"
+)
 
 
 def _number(value: float) -> str:
@@ -47,7 +50,9 @@ def cells(panel, table, form=_number, **colours) -> None:
 def heat_maps(rows, needs: dict, protocols: tuple[str, ...], title: str):
     """Returns a figure of the rows that a module NEEDS, the panels of a protocol side by side."""
     rows = select(rows, **needs).dropna(subset="depth")
+    rows = rows[rows["protocol"].isin(protocols)]
     blocks = [[(s, p) for s in series(rows[rows["protocol"] == p])] for p in protocols]
+    blocks = [block for block in blocks if block]
     most = max(map(len, blocks))
     columns = math.ceil(most / math.ceil(most / ACROSS))
     lines = [block[k : k + columns] for block in blocks for k in range(0, len(block), columns)]
@@ -84,10 +89,29 @@ def _map(panel, s, depths, lengths) -> None:
     if not s.ok:
         lost = {"facecolor": "none", "edgecolor": BELOW_GATE, "hatch": "////", "linewidth": 0}
         panel.add_patch(Rectangle((0, 0), read, len(depths), **lost))
-    border = np.searchsorted(lengths[:read], int(s.rows["train_length"].min()), side="right")
-    panel.axvline(border, color=TRAINED, linewidth=1.2, label="training length")
+    trained = int(s.rows["train_length"].min())
+    border = np.searchsorted(lengths[:read], trained, side="right")
+    panel.axvline(border, color=INK, linewidth=1.2, label="training length")
+    for distance in (multiple * trained for multiple in DISTANCES if read > 1):
+        _distance(panel, depths, lengths[:read], distance)
     panel.tick_params(pad=2)
     panel.spines[:].set_visible(False)
+
+
+def _distance(panel, depths, lengths, distance: int) -> None:
+    """Draws where records lie so many tokens before the query, in the uneven units of the cells."""
+    log = np.log(lengths)
+    log = np.append(log, log[-1] + (log[-1] - log[-2]) / 2)  # the border of the last cell
+    fine = np.linspace(log[0], log[-1], 100)
+    depth = 1 - distance / np.exp(fine)
+    inside = (depth >= depths[0]) & (depth <= depths[-1])
+    if inside.sum() > 1:
+        x = np.interp(fine, log, [*np.arange(len(lengths)) + 0.5, len(lengths)])[inside]
+        y = np.interp(depth[inside], depths, np.arange(len(depths)) + 0.5)
+        dashed = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9, "color": INK}
+        panel.plot(x, y, label=f"{distance} tokens to the query", **dashed)
+        beside = {"textcoords": "offset points", "va": "center", "fontsize": 6}
+        panel.annotate(f"{distance}", (x[-1], y[-1]), (1.5, 0), color=INK, **beside)
 
 
 def _scale(figure, panel) -> None:

@@ -22,6 +22,11 @@ from extrap.figures.drawing.style import style_of
 from extrap.figures.drawing.titles import entitle
 from extrap.results.series import series
 
+MANY = 8
+"""Series above which intervals are faint: they cover each other."""
+BEYOND = 3
+"""Times the greatest perplexity at the end of a line to which an axis goes; intervals go on."""
+
 
 def with_ends(found) -> list[str]:
     """Returns names of series with room for the note at a line that ends early."""
@@ -60,6 +65,7 @@ def length_figure(
     found = series(rows[rows["protocol"].isin(shown)])
     trained = sorted(rows["train_length"].unique())
     stroke = {"through": np.exp} if perplexity else {"within": (0, 1)} if limits == SHARE else {}
+    stroke |= {"band": 0.05} if len(found) > MANY else {}
     space = {"labels": names(found), "each": each, "gap": gap, "top": 0.86}
     figure, axes = panels((1, len(shown)), size, **space)
     ends: dict[str, list[End]] = {}
@@ -77,7 +83,9 @@ def length_figure(
         panel.set_title(titles[protocol], pad=16)
         panel.set_xlabel(across)
     if perplexity:  # one scale, so that panels can be compared
+        highest = max((end.y for part in ends.values() for end in part), default=1.0)
         limits = min(p.get_ylim()[0] for p in axes[0]), max(p.get_ylim()[1] for p in axes[0])
+        limits = limits[0], min(limits[1], BEYOND * highest)
     for panel, protocol in zip(axes[0], shown, strict=True):
         panel.set_ylim(limits)
         panel.tick_params(labelleft=panel is axes[0, 0] or limits is None)

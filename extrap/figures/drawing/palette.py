@@ -41,7 +41,7 @@ EVEN = 0.179
 
 
 def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
-    """Those of a scheme (or of group "extension") by the name of its YAML.
+    """Returns those of a scheme (or of group "extension") by the name of its YAML.
 
     A label that goes on after a name and a hyphen, such as that of a tuned model, has the colour of
     the longest name that begins it.
@@ -49,42 +49,38 @@ def colour_and_marker(name: str, group: str = "scheme") -> tuple[str, str]:
     known = registered(group)
     if name in known:
         return known[name]
-    begun = [short for short in known if name.startswith(f"{short}-")]
-    if begun:
+    if begun := [short for short in known if name.startswith(f"{short}-")]:
         return known[max(begun, key=len)][0], _hashed(name, MARKERS)
     return COLOURS[_hashed(name, list(COLOURS))], _hashed(name[::-1], MARKERS)
 
 
 @cache
 def registered(group: str) -> dict[str, tuple[str, str]]:
-    """{name: (colour, marker)} of the YAMLs of conf/<group>. Within a colour a marker is used twice
-    only when all are in use: a name whose own marker is taken by one before it in the alphabet has
-    the next free one.
+    """Returns {name: (colour, marker)} of the YAMLs of conf/<group>.
+
+    Within a colour a marker is used twice only when all are in use: a name whose own marker is
+    taken by one before it in the alphabet has the next free one.
     """
     files = sorted((Path(conf_dir()) / group).glob("*.yaml"), key=lambda path: path.stem)
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in files}
-    chosen = {name: line.groups() for name, text in texts.items() if (line := DRAWN.search(text))}
-    found = {name: (COLOURS[colour], marker) for name, (colour, marker) in chosen.items()}
-    taken: dict[str, list[str]] = {}
-    for colour, marker in found.values():
-        taken.setdefault(colour, []).append(marker)
-    for name, path in zip(texts, files, strict=True):
-        if name in found:
+    drawn = {path.stem: DRAWN.search(path.read_text(encoding="utf-8")) for path in files}
+    found = {name: (COLOURS[line[1]], line[2]) for name, line in drawn.items() if line}
+    used = [*found.values()]
+    for path in files:
+        if path.stem in found:
             continue
         targets = list(_targets(read_yaml(path)))
         colour = next(filter(None, map(_colour, targets)), None)
-        colour = colour or COLOURS[_hashed(targets[0] if targets else name, list(COLOURS))]
-        used = taken.setdefault(colour, [])
-        wanted = MARKERS.index(_hashed(name, MARKERS))
+        colour = colour or COLOURS[_hashed(targets[0] if targets else path.stem, list(COLOURS))]
+        wanted = MARKERS.index(_hashed(path.stem, MARKERS))
         order = MARKERS[wanted:] + MARKERS[:wanted]
-        marker = min(order, key=used.count)
-        used.append(marker)
-        found[name] = colour, marker
+        style = colour, min(order, key=lambda marker: used.count((colour, marker)))
+        found[path.stem] = style
+        used.append(style)
     return found
 
 
 def _targets(node):
-    """Every _target_ of a configuration, from the outside to the inside."""
+    """Yields every _target_ of a configuration, from the outside to the inside."""
     if isinstance(node, dict):
         if "_target_" in node:
             yield node["_target_"]
@@ -96,9 +92,7 @@ def _targets(node):
 
 @cache
 def _colour(target: str) -> str | None:
-    """The colour in the file of a class of this package; read as text, so that drawing needs no
-    torch.
-    """
+    """Returns the colour in the file of a class, read as text: drawing needs no torch."""
     parts = target.split(".")
     file = Path(extrap.__file__).parents[1].joinpath(*parts[:-1]).with_suffix(".py")
     line = LINE.search(file.read_text(encoding="utf-8")) if file.is_file() else None

@@ -15,8 +15,8 @@ TITLE_LINE = 0.17
 
 
 def entitle(figure: Figure, title: str, note: str) -> None:
-    """A title over the panels and a small note (study, training length, seeds, kind of interval)
-    under them; in a fitted figure the legend between.
+    """Writes a title over the panels and a small note (study, training length, seeds, kind of
+    interval) under them; in a fitted figure the legend between.
     """
     width, height = figure.get_size_inches()
     notes = textwrap.wrap(note, int(width / CHARACTER))
@@ -35,35 +35,21 @@ def entitle(figure: Figure, title: str, note: str) -> None:
         _legend(figure, entries, width, height, 0.12 + NOTE_LINE * len(notes))
     elif below:
         height = _grow(figure, below, 0)
-    figure.text(
-        0.12 / width,
-        1 - 0.1 / height,
-        "\n".join(titles),
-        ha="left",
-        va="top",
-        fontsize=10,
-        fontweight="bold",
-    )
-    figure.text(
-        0.12 / width,
-        0.08 / height,
-        "\n".join(notes),
-        ha="left",
-        va="bottom",
-        fontsize=6.5,
-        color="#666666",
-        linespacing=1.1,
-    )
+    top, bottom = {"va": "top", "fontsize": 10}, {"va": "bottom", "fontsize": 6.5}
+    bottom |= {"color": "#666666", "linespacing": 1.1}
+    x = 0.12 / width
+    figure.text(x, 1 - 0.1 / height, "\n".join(titles), ha="left", fontweight="bold", **top)
+    figure.text(x, 0.08 / height, "\n".join(notes), ha="left", **bottom)
 
 
 def legend_beside(panel, handles, sample: float = 1.2) -> None:
-    """A legend right of a panel; sample: length of its lines."""
+    """Draws a legend right of a panel; sample: length of its lines."""
     at = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "handlelength": sample}
     panel.legend(handles=handles, frameon=False, fontsize=6.5, **at)
 
 
 def _folded(words: str, room: float, size: float) -> str:
-    """Words in as many lines as `room` points ask for."""
+    """Returns words in lines of at most `room` points."""
     lines = [""]
     for word in words.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -96,7 +82,7 @@ def _legend_height(entries: dict, width: float) -> float:
 
 
 def _legend(figure: Figure, entries: dict, width: float, height: float, bottom: float) -> None:
-    """Samples of the lines with their names, in columns, `bottom` inches above the border."""
+    """Draws samples of lines with their names, in columns, `bottom` inches above the border."""
     if not entries:
         return
     columns = _columns(entries, width)

@@ -4,8 +4,11 @@ Each point says in its <title> what it is, so that a browser without a script sh
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
+
+import numpy as np
+from matplotlib.ticker import LogLocator
 
 from extrap.figures.report.text import number
 from extrap.figures.report.views import Curve, Point, View
@@ -41,19 +44,16 @@ def mark(marker: str) -> int:
     return list(MARKS).index(ALIKE.get(marker, marker))
 
 
-class Axis:
-    """Maps numbers to units of the picture, linear or by logarithm."""
+Axis = Callable[[float], float]
 
-    def __init__(self, low: float, high: float, start: float, end: float, log: bool):
-        self.log = log
-        self.low, self.high = (math.log(v) if log else v for v in (low, high))
-        self.start, self.end = start, end
 
-    def __call__(self, value: float) -> float:
-        v = math.log(max(value, 1e-300)) if self.log else value
-        share = (v - self.low) / (self.high - self.low) if self.high > self.low else 0.5
-        share = min(max(share, -0.02), 1.02)
-        return self.start + share * (self.end - self.start)
+def axis(low: float, high: float, start: float, end: float, log: bool = False) -> Axis:
+    """Returns a map from numbers to units of the picture, linear or by logarithm."""
+    to = (lambda v: math.log(max(v, 1e-300))) if log else float
+    low, high = to(low), to(high)
+    room = (high - low) / 50  # beyond it a point stands at the border
+    ends, at = (low - room, high + room), ((end - start) / 50) * np.array([-1, 1]) + (start, end)
+    return lambda v: float(np.interp(to(v), ends, at)) if high > low else (start + end) / 2
 
 
 def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]) -> str:
@@ -81,32 +81,25 @@ def chart(view: View, names: Sequence[str], styles, train_lengths: Sequence[int]
 def _across(view: View, points: Sequence[Point], train_lengths) -> tuple[Axis, list]:
     span = (LEFT, WIDTH - RIGHT)
     if view.kind == "depth":
-        return Axis(-0.03, 1.03, *span, log=False), [(d, f"{d:g}") for d in (0, 0.25, 0.5, 0.75, 1)]
+        return axis(-0.03, 1.03, *span), [(d, f"{d:g}") for d in (0, 0.25, 0.5, 0.75, 1)]
     places = sorted({point.x for point in points})
     base = min(train_lengths)
     powers = [at for at in places if math.log2(at / base).is_integer()] or places
-    return Axis(places[0] / 1.1, places[-1] * 1.1, *span, log=True), [
-        (at, f"{at:g}") for at in powers
-    ]
+    ticks = [(at, f"{at:g}") for at in powers]
+    return axis(places[0] / 1.1, places[-1] * 1.1, *span, log=True), ticks
 
 
 def _up(view: View, points: Sequence[Point]) -> tuple[Axis, list]:
     span = (HEIGHT - BOTTOM, TOP)
     if not view.loss:
-        return Axis(-0.02, 1.03, *span, log=False), [(v / 5, f"{v / 5:g}") for v in range(6)]
+        return axis(-0.02, 1.03, *span), [(v / 5, f"{v / 5:g}") for v in range(6)]
     low = min(point.value for point in points) / 1.1
     high = min(max(point.value for point in points) * 1.1, 1e6)
-    steps = [
-        m * 10.0**k
-        for k in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        for m in (1, 2, 5)
-    ]
-    inside = [s for s in steps if low <= s <= high]
+    ticks = LogLocator(subs=(1, 2, 5), numticks=15).tick_values(low, high)
+    inside = [float(v) for v in ticks if low <= v <= high]
     if len(inside) > 7:
-        inside = [s for s in inside if math.log10(s).is_integer()]
-    if len(inside) < 2:
-        inside = [low * 1.1, high / 1.1]
-    return Axis(low, high, *span, log=True), [(s, _short(s)) for s in inside]
+        inside = [v for v in inside if math.log10(v).is_integer()]
+    return axis(low, high, *span, log=True), [(v, _short(v)) for v in inside]
 
 
 def _short(value: float) -> str:

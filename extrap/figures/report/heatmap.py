@@ -4,20 +4,17 @@ import math
 from collections.abc import Sequence
 from html import escape
 
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+
 from extrap.figures.drawing.palette import ink_on
 from extrap.figures.report.views import View
 
-RAMP = ((68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37))
-"""Viridis at 0, .25, .5, .75 and 1: ordered for every eye and in grey."""
-
 
 def colour(share: float) -> tuple[str, str]:
-    """Returns (background, ink) of a share from 0 to 1."""
-    at = min(max(share, 0.0), 1.0) * (len(RAMP) - 1)
-    k = min(int(at), len(RAMP) - 2)
-    mixed = [round(a + (at - k) * (b - a)) for a, b in zip(RAMP[k], RAMP[k + 1], strict=True)]
-    back = "#" + "".join(f"{channel:02x}" for channel in mixed)
-    return back, {"black": "#000", "white": "#fff"}[ink_on(back)]
+    """Returns (background, ink) of a share from 0 to 1: viridis is ordered in grey, too."""
+    back = to_hex(colormaps["viridis"](share))
+    return back, ink_on(back)
 
 
 def heatmap(views: Sequence[View], index: int, name: str) -> str:

@@ -67,7 +67,6 @@ def page(
         "findings": sections.findings(found),
         "failures": sections.failures(rows),
         "configuration": sections.configuration(rows),
-        "frequencies": sections.frequencies(rows),
     }
     template = Template(_file("template.html"))
     bare = template.substitute(parts, figures="")

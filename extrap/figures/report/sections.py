@@ -1,14 +1,13 @@
-"""The other parts of the page: what was asked, findings, what did not train, configuration,
-frequencies in force.
-"""
+"""The other parts of the page: what was asked, findings, what did not train, configuration."""
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-import numpy as np
 import pandas as pd
 
-from extrap.figures.report.text import interval, number, table
+from extrap.figures.drawing.axes import larger
+from extrap.figures.report.text import Html, interval, table
 from extrap.results.findings.verdict import Finding
 from extrap.results.series import status_name
 
@@ -29,27 +28,15 @@ def overview(rows: pd.DataFrame, experiments: Sequence[str] = ()) -> str:
     ]
     counted = ", ".join(f"{n} {name}{'s' * (n > 1)}" for n, name in counts if n)
     words = f"{counted}, trained at {lengths} tokens; tasks: {', '.join(tasks) or 'none'}."
-    if unlike := _unlike(rows):
-        words += f" Larger than the others by a tenth and more: {unlike}."
+    if others := larger(rows):
+        words += f" {others}."
     lines = [f"extrap experiment={name}" for name in experiments] or [command(rows)]
     return f"<p>{escape(words)}</p><pre><code>{escape(chr(10).join(lines))}</code></pre>"
 
 
-def _unlike(rows: pd.DataFrame) -> str:
-    """Schemes whose models have a tenth more parameters than the median scheme, with their number.
-
-    A study over sizes has many numbers for a scheme, and nothing to say here.
-    """
-    sizes = rows.dropna(subset="params").groupby("scheme")["params"].agg(["min", "max"])
-    if (sizes["min"] != sizes["max"]).any():
-        return ""
-    larger = sizes.loc[sizes["max"] > 1.1 * sizes["max"].median(), "max"]
-    return ", ".join(f"{scheme} ({int(size):,} parameters)" for scheme, size in larger.items())
-
-
 def command(rows: pd.DataFrame) -> str:
-    """`extrap -m study=mine scheme=rope,alibi seed=0,1 ...` as far as rows tell; options that
-    differ from the defaults stand in the experiment file.
+    """Returns `extrap -m study=mine scheme=rope,alibi seed=0,1 ...`, as far as rows tell; other
+    options stand in the experiment file.
     """
     words = {"study": rows["study"], "scheme": rows["scheme"], "seed": rows["seed"].astype(str)}
     if set(rows["extension"]) != {"direct"}:
@@ -63,50 +50,39 @@ def command(rows: pd.DataFrame) -> str:
 
 
 def findings(found: Sequence[Finding]) -> str:
-    """The table of statements with their verdicts."""
+    """Returns the table of statements with their verdicts."""
     if not found:
         return "<p>This study declares no statements.</p>"
     lines = []
     for one in found:
-        reason = "; ".join(filter(None, (one.reason, one.statement.badly_put, one.statement.note)))
-        sign = SIGNS[one.verdict]
-        cells = (
-            escape(one.statement.says),
-            escape(one.statement.source),
-            f'<b class="v-{one.verdict.split()[0]}">{sign} {one.verdict}</b>'
-            + (f"<br><small>{escape(reason)}</small>" if reason else ""),
-            interval(one.effect, one.low, one.high),
-            escape(one.statement.claim),
-            f"{one.seeds} ({one.below} of {one.runs} runs below the gate)" if one.runs else "-",
-        )
-        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        told, sign = one.statement, SIGNS[one.verdict]
+        reason = "; ".join(filter(None, (one.reason, told.badly_put, told.note)))
+        verdict = f'<b class="v-{one.verdict.split()[0]}">{sign} {one.verdict}</b>'
+        verdict += f"<br><small>{escape(reason)}</small>" if reason else ""
+        seeds = f"{one.seeds} ({one.below} of {one.runs} runs below the gate)" if one.runs else "-"
+        effect = interval(one.effect, one.low, one.high)
+        lines.append((told.says, told.source, Html(verdict), effect, told.claim, seeds))
     head = ("statement", "source", "verdict", "effect [95 %]", "bound", "seeds")
-    titles = "".join(f'<th scope="col">{name}</th>' for name in head)
-    count = ", ".join(
-        f"{sum(one.verdict == verdict for one in found)} {verdict}"
-        for verdict in SIGNS
-        if any(one.verdict == verdict for one in found)
-    )
+    counts = Counter(one.verdict for one in found)
+    count = ", ".join(f"{counts[verdict]} {verdict}" for verdict in SIGNS if counts[verdict])
     return (
         f"<p>{len(found)} statements, {count}. Each was declared before its rows existed, unless "
-        "its note says otherwise.</p>"
-        f'<div class="scroll"><table class="findings"><thead><tr>{titles}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
+        f"its note says otherwise.</p>{table(head, lines, kind='findings')}"
     )
 
 
 def failures(rows: pd.DataFrame) -> str:
-    """Runs that miss a gate, with the gate's value, and runs that diverged."""
-    lost = rows[(rows["metric"] == "gate") & (rows["status"] == "not trained")]
+    """Returns runs that miss a gate, with the gate's value, and runs that diverged."""
+    who = ["scheme", "extension", "data", "seed", "task"]
+    lost = rows[(rows["metric"] == "gate") & (rows["status"] == "not trained")].sort_values(who)
     lines = [
-        (row.scheme, row.extension, row.data, row.seed, f"{row.task} {row.protocol}",
+        (*(getattr(row, name) for name in who[:-1]), f"{row.task} {row.protocol}",
          f"{status_name(row.status)}: {interval(row.value, _bare(row.low), _bare(row.high))}")
-        for row in lost.sort_values(["scheme", "extension", "data", "seed", "task"]).itertuples()
+        for row in lost.itertuples()
     ]  # fmt: skip
     diverged = rows[rows["status"] == "diverged"].drop_duplicates(["run", "task"])
     lines += [
-        (row.scheme, row.extension, row.data, row.seed, row.task, "diverged")
-        for row in diverged.sort_values(["scheme", "seed"]).itertuples()
+        (*line, "diverged") for line in diverged.sort_values(["scheme", "seed"])[who].to_numpy()
     ]
     if not lines:
         return "<p>Every run passes the gates of its tasks.</p>"
@@ -117,41 +93,20 @@ def failures(rows: pd.DataFrame) -> str:
 def configuration(rows: pd.DataFrame) -> str:
     """Returns the options in which runs differ, of those that rows hold."""
     lines = []
-    for (scheme, data, length), part in rows.groupby(["scheme", "data", "train_length"]):
-        known = (
-            ", ".join(str(seed) for seed in sorted(part["seed"].unique())),
-            " to ".join(dict.fromkeys(f"{n:,}" for n in _ends(part["params"].dropna()))),
-            ", ".join(sorted(set(part["corpus"]) - {""})),
-            ", ".join(sorted({run.rsplit("-", 2)[-2] for run in part["run"] if "-" in run})),
-            ", ".join(sorted(set(part["commit"].str[:10]) - {""})),
-        )
-        lines.append((scheme, data, length, *known))
+    for key, part in rows.groupby(["scheme", "data", "train_length"]):
+        sizes = part["params"].dropna()
+        sizes = dict.fromkeys(f"{n:,}" for n in (sizes.min(), sizes.max()) if len(sizes))
+        hashes = {run.rsplit("-", 2)[-2] for run in part["run"] if "-" in run}
+        several = (hashes, part["corpus"], part["commit"].str[:10])
+        settings, corpora, commits = (", ".join(sorted({*one} - {""})) for one in several)
+        seeds = ", ".join(map(str, sorted(part["seed"].unique())))
+        lines.append((*key, seeds, " to ".join(sizes), corpora, settings, commits))
     head = ("scheme", "data", "L", "seeds", "parameters", "corpus", "configuration", "commit")
     return table(head, lines)
 
 
-def frequencies(rows: pd.DataFrame) -> str:
-    """Angles by pair, as trained and as an extension put in force, with the turns within L."""
-    theta = rows[(rows["metric"] == "theta") & (rows["axis"] == "pair") & rows["value"].notna()]
-    if theta.empty:
-        return "<p>No rows tell of frequencies: no extension was read with.</p>"
-    by = ["scheme", "extension", "factor", "at", "protocol"]
-    means = theta.groupby(by, dropna=False)["value"].mean().unstack("protocol")
-    lines = [
-        (scheme, extension, number(float(factor)), f"{pair:g}",
-         number(row.get("trained", np.nan)), number(row.get("used", np.nan)))
-        for (scheme, extension, factor, pair), row in means.iterrows()
-    ]  # fmt: skip
-    head = ("scheme", "extension", "factor", "pair", "trained, rad/token", "in force, rad/token")
-    return f"<details><summary>{len(lines)} angles</summary>{table(head, lines)}</details>"
-
-
 def _tasks(rows: pd.DataFrame) -> list[str]:
     return sorted(set(rows["task"]) - {"train", "used"})
-
-
-def _ends(values: pd.Series) -> list:
-    return [values.min(), values.max()] if len(values) else []
 
 
 def _bare(value) -> float:

@@ -1,7 +1,7 @@
-"""Numbers and tables as text of the page; what comes from rows is escaped here or in chart.py."""
+"""Numbers and tables as text of the page; chart.py and this file escape what comes from rows."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 TASKS = {
@@ -56,20 +56,35 @@ def number(value: float) -> str:
 
 
 def interval(value: float, low: float, high: float) -> str:
-    """`0.62 [0.54, 0.70]`, without brackets where there is no interval."""
+    """Returns `0.62 [0.54, 0.70]`, without brackets if there is no interval."""
     if math.isnan(low) or math.isnan(high):
         return number(value)
     return f"{number(value)} [{number(low)}, {number(high)}]"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """A table of escaped text, in a box that scrolls by itself."""
-    cells = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
+class Html(str):
+    """Text that is HTML already."""
+
+
+def table(head: Sequence[str], lines: Sequence[Sequence], caption="", kind="", series=()) -> str:
+    """Returns a table of escaped text, in a box that scrolls by itself.
+
+    A cell is text, Html, or (text, the number that it is sorted by). kind: its class; series: the
+    index of the series that each line shows.
+    """
+    titles = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    marks = [f' class="s" data-s="{i}"' for i in series] or [""] * len(lines)
+    rows = zip(marks, lines, strict=True)
+    body = "".join(f"<tr{mark}>{''.join(map(_cell, line))}</tr>" for mark, line in rows)
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    named = f' class="{kind}"' if kind else ""
     return (
-        f'<div class="scroll"><table>{above}<thead><tr>{cells}</tr></thead>'
+        f'<div class="scroll"><table{named}>{above}<thead><tr>{titles}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _cell(cell) -> str:
+    words, value = cell if isinstance(cell, tuple) else (cell, math.nan)
+    known = "" if math.isnan(value) else f' data-v="{float(value):.6g}"'
+    return f"<td{known}>{words if isinstance(words, Html) else escape(str(words))}</td>"

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from extrap.figures.report.text import measure
-from extrap.results.series import CONTROLS, SHARES, Series, judged, series
-from extrap.results.stats.intervals import student
+from extrap.results.series import CONTROLS, Series, judged, series, spread
 
 SCORES = ("accuracy", "recall", "nll")
 """Metrics that are drawn, in this order; of a protocol with accuracies and losses both are."""
@@ -103,15 +102,9 @@ def scored(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _order(view: View) -> tuple:
     early = FIRST.index(view.task) if view.task in FIRST else len(FIRST)
-    return (
-        view.kind == "depth",
-        early,
-        view.task,
-        PREFERRED.index(view.protocol) if view.protocol in PREFERRED else len(PREFERRED),
-        view.protocol,
-        SCORES.index(view.metric),
-        view.length or 0,
-    )
+    place = PREFERRED.index(view.protocol) if view.protocol in PREFERRED else len(PREFERRED)
+    of_task = early, view.task, place, view.protocol, SCORES.index(view.metric)
+    return view.kind == "depth", *of_task, view.length or 0
 
 
 def _means(rows: pd.DataFrame) -> pd.DataFrame:
@@ -123,30 +116,18 @@ def _means(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _curves(rows: pd.DataFrame, x: str, metric: str) -> tuple[Curve, ...]:
-    """A curve per series: what `results.series.spread` says of each, of all at once."""
-    single = rows.drop_duplicates(["series", "run", x])
-    grouped = single.groupby(["series", x])
-    table = grouped.agg(
-        value=("value", "mean"), sd=("value", "std"), n=("run", "nunique"), low=("low", "first"),
-        high=("high", "first"),
-    )  # fmt: skip
-    several = table["n"] > 1
-    half = table["sd"] / np.sqrt(table["n"]) * [student(max(n - 1, 1)) for n in table["n"]]
-    half = half.where(table["n"] > 2)
-    table["low"] = table["low"].mask(several, table["value"] - half)
-    table["high"] = table["high"].mask(several, table["value"] + half)
-    if metric in SHARES:
-        table[["low", "high"]] = table[["low", "high"]].clip(0, 1)
-    if metric == "nll":
-        table[["value", "low", "high"]] = np.exp(table[["value", "low", "high"]].clip(upper=700))
-    lost = single[single["mark"] != "ok"].groupby("series")["run"].nunique()
+    """Returns a curve per series, with the seeds below the gate of what it shows."""
     out = []
-    for index, part in table.groupby(level="series"):
-        points = tuple(
-            Point(float(at[1]), row.value, row.low, row.high, int(row.n))
-            for at, row in zip(part.index, part.itertuples(), strict=True)
+    for index, part in rows.drop_duplicates(["series", "run", x]).groupby("series"):
+        table, seeds = spread(part, x), part.groupby(x)["run"].nunique()
+        if metric == "nll":
+            table = np.exp(table.clip(upper=700))
+        below = part.loc[part["mark"] != "ok", "run"].nunique()
+        points = [
+            Point(float(row.Index), row.value, row.low, row.high, int(seeds[row.Index]))
+            for row in table.itertuples()
             if math.isfinite(row.value)
-        )
+        ]
         if points:
-            out.append(Curve(int(index), points, int(lost.get(index, 0))))
+            out.append(Curve(int(index), tuple(points), int(below)))
     return tuple(out)

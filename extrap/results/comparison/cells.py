@@ -6,7 +6,7 @@ over depths.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,18 +19,8 @@ from extrap.results.stats.intervals import depth_contrasts
 from extrap.utils.errors import UserError
 
 SUMMARIES = ("primacy", "recency", "u_depth", "tilt")
-COMPARED = (
-    "nll",
-    "accuracy",
-    "restricted",
-    "format",
-    "substring",
-    "recall",
-    "all",
-    "gain",
-    "k_max",
-    *SUMMARIES,
-)
+COMPARED = ("nll", "accuracy", "restricted", "format", "substring", "recall", "all", "gain")
+COMPARED += ("k_max", *SUMMARIES)
 WHOLE = {"nll_sum": "nll", "correct": "accuracy"}
 """Items that are sums over the scored tokens of a document, and the metric that they make over
 `tokens`.
@@ -60,75 +50,34 @@ class Items(NamedTuple):
     drawn: tuple[float, ...] | None = None
 
 
-SCANNED = ("run", "scheme", "data", "extension", "factor", "seed", "train_length", "task")
-SCANNED += ("protocol", "status", "corpus", "config", "commit")
-"""Columns that the names of series and their status rest on."""
-
-
-def scanned(study: Path) -> list[Series]:
-    """The series of a study whatever they came to, as far as a quick look at some columns tells:
-    `mark` holds the status of a row, `file` the stem of its file, `line` its number there. Raises
-    UserError for a file that is no table.
+def opened(study: Path) -> list[Series]:
+    """Returns the series of a study whatever they came to: `mark` holds the status of a row, `file`
+    the stem of its file. Raises UserError for a damaged file.
     """
-    together = pd.concat(map(_scanned, rows.files(study)), ignore_index=True)
-    return series(together.assign(mark=judged(together), status="ok", value=0.0))
-
-
-def _scanned(path: Path) -> pd.DataFrame:
-    types = dict.fromkeys(SCANNED, str) | {"factor": float, "seed": int, "train_length": int}
-    try:
-        found = pd.read_csv(path, usecols=list(SCANNED), dtype=types, na_values={"factor": [""]},
-                            keep_default_na=False)  # fmt: skip
-    except (OSError, ValueError, OverflowError):  # what is wrong is told by whoever reads it whole
-        found = rows.read_files([path])[list(SCANNED)]
-    if (found["commit"] == "").any():  # pandas takes a line that is cut short for a whole one
-        found = rows.read_files([path])[list(SCANNED)]
-    return found.assign(file=path.stem, line=range(len(found)))
-
-
-def opened(study: Path, chosen: list[Series]) -> list[Series]:
-    """These series with all their columns; no file is read whole that holds none of them. Raises
-    UserError for a damaged one.
-    """
-    stems = sorted({stem for one in chosen for stem in one.rows["file"]})
-    paths = [study / "rows" / f"{stem}.csv" for stem in stems]
-    parts = [rows.read_files([path]).assign(file=path.stem) for path in paths]
-    whole = pd.concat([part.assign(line=range(len(part))) for part in parts])
-    whole = whole.set_index(["file", "line"], drop=False)
-    return [
-        replace(one, rows=whole.loc[list(zip(one.rows["file"], one.rows["line"], strict=True))]
-                .assign(mark=one.rows["mark"].to_numpy(), status="ok").reset_index(drop=True))
-        for one in chosen
-    ]  # fmt: skip
+    parts = [rows.read_files([path]).assign(file=path.stem) for path in rows.files(study)]
+    together = pd.concat(parts, ignore_index=True)
+    return series(together.assign(mark=judged(together), status="ok"))
 
 
 def measured(found: Series) -> dict[Cell, dict[int, float]]:
-    """{cell: {seed: value}} of a series: the number of a whole text where there is one, else the
-    mean over depths or indices of records.
+    """Returns {cell: {seed: value}} of a series: the number of a whole text if there is one, else
+    the mean over depths or indices of records.
 
     Curves along another axis are no cells.
     """
-    rows = found.rows
-    kept = rows[
-        rows["metric"].isin(COMPARED)
-        & rows["value"].notna()
-        & rows["layer"].isna()
-        & (rows["task"] != "train")
-    ]
+    kept = found.rows[found.rows["metric"].isin(COMPARED) & found.rows["value"].notna()]
+    kept = kept[kept["layer"].isna() & (kept["task"] != "train")]
+    kept = kept.assign(length=kept["length"].fillna(0))
     out: dict[Cell, dict[int, float]] = {}
-    for (*at, seed), group in kept.assign(length=kept["length"].fillna(0)).groupby(
-        ["task", "protocol", "length", "metric", "seed"]
-    ):
-        task, protocol, length, metric = at
+    for (*place, seed), group in kept.groupby([*Cell._fields, "seed"]):
         at_depth = group["depth"].notna()
-        for part in (group[~at_depth & (group["axis"] == "")], group[at_depth], group):
-            if len(part):
-                break
+        whole = group[~at_depth & (group["axis"] == "")]
+        part = whole if len(whole) else group[at_depth] if at_depth.any() else group
         if len(part) > 1 and part["depth"].isna().all() and set(part["axis"]) != {"index"}:
             continue
-        out.setdefault(Cell(task, protocol, int(length), metric), {})[int(seed)] = float(
-            part["value"].mean()
-        )
+        task, protocol, length, metric = place
+        cell = Cell(task, protocol, int(length), metric)
+        out.setdefault(cell, {})[int(seed)] = float(part["value"].mean())
     return out
 
 
@@ -175,59 +124,41 @@ def items(scores_of: Scores, found: Series) -> tuple[dict[Cell, dict[int, Items]
 
 
 def _cells(task: str, scores: pd.DataFrame) -> dict[Cell, Items]:
-    out, scores = {}, scores.assign(length=scores["length"].fillna(0))
-    digests = (
-        scores[scores["metric"] == DRAWN]
-        .sort_values(["depth", "item"])
-        .groupby(["protocol", "length"])["value"]
-        .agg(tuple)
-    )
-    for (protocol, length), part in scores[
-        (scores["item"] != "all") & (scores["metric"] != DRAWN)
-    ].groupby(["protocol", "length"]):
-        at, drawn = (task, protocol, int(length)), digests.get((protocol, length))
+    place, out = ["protocol", "length"], {}
+    scores = scores.assign(length=scores["length"].fillna(0))
+    drawn = scores["metric"] == DRAWN
+    digests = scores[drawn].sort_values(["depth", "item"]).groupby(place)["value"].agg(tuple)
+    for (protocol, length), part in scores[(scores["item"] != "all") & ~drawn].groupby(place):
+        at, digest = (task, protocol, int(length)), digests.get((protocol, length))
         plain = _trials(part[part["depth"].isna()])
-        for metric, column in plain.items():
-            values = column.dropna()
-            if metric in WHOLE:
-                out[Cell(*at, WHOLE[metric])] = Items(
-                    values.index,
-                    values.to_numpy(),
-                    plain.loc[values.index, "tokens"].to_numpy(),
-                    drawn,
-                )
-            elif metric != "tokens":
-                out[Cell(*at, metric)] = Items(
-                    values.index, values.to_numpy(), np.ones(len(values)), drawn
-                )
+        for metric in plain.columns.drop("tokens", errors="ignore"):
+            values = plain[metric].dropna()
+            counts = plain.loc[values.index, "tokens"] if metric in WHOLE else values * 0 + 1
+            found = Items(values.index, values.to_numpy(), counts.to_numpy(), digest)
+            out[Cell(*at, WHOLE.get(metric, metric))] = found
         for metric, curve in part[part["depth"].notna()].groupby("metric"):
             table = curve.pivot(index="item", columns="depth", values="value")
             for name, values in _curves(metric, table).items():
-                out[Cell(*at, name)] = Items(table.index, values, np.ones(len(table)), drawn)
+                out[Cell(*at, name)] = Items(table.index, values, np.ones(len(table)), digest)
     return out
 
 
 def _trials(plain: pd.DataFrame) -> pd.DataFrame:
-    """(items, metrics) of what has no depth. What is named place:trial, as by kv-serial, is the
-    mean over places: they share a context.
+    """Returns (items, metrics) of scores without a depth. Items named place:trial, as by kv-serial,
+    become means over places: they share a context.
     """
     names = plain["item"].str.rpartition(":")[2] if len(plain) else plain["item"]
     return plain.assign(item=names).pivot_table(index="item", columns="metric", values="value")
 
 
 def _curves(metric: str, table: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The mean over depths of each trial and, of accuracies at depths that allow it,
-    its summaries.
+    """Returns the mean over depths of each trial and, of accuracies at depths that allow it, its
+    summaries.
     """
     values = table.to_numpy()
     found = {metric: values.mean(1)}
     if metric == "accuracy":
-        try:
-            found |= {
-                name: values @ contrast
-                for name, contrast in depth_contrasts(table.columns).items()
-                if name in SUMMARIES
-            }
-        except ValueError:
-            return found
+        with suppress(ValueError):
+            contrasts = depth_contrasts(table.columns)
+            found |= {name: values @ contrasts[name] for name in SUMMARIES}
     return found

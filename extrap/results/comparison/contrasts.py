@@ -30,8 +30,8 @@ class Contrast(NamedTuple):
 
 
 def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast]:
-    """A Contrast for every cell and the seeds that both have; by items where both have them, of the
-    same questions.
+    """Returns a Contrast for every cell and the seeds that both have; by items where both have
+    items of the same questions.
 
     Raises UserError where nothing is shared.
     """
@@ -40,55 +40,40 @@ def contrasts(a: Series, b: Series, of_a: Scores, of_b: Scores) -> list[Contrast
         seeds = sorted(left[cell].keys() & right[cell].keys())
         if not seeds:
             continue
-        ours, theirs = ([side[cell][seed] for seed in seeds] for side in (left, right))
+        ours, theirs = (np.array([side[cell][seed] for seed in seeds]) for side in (left, right))
         here = [(of_a.get(cell, {}).get(seed), of_b.get(cell, {}).get(seed)) for seed in seeds]
         at_hand = all(x and y for x, y in here)
         alike = at_hand and all(_same(x, y) and _same(x, here[0][0]) for x, y in here)
         if alike:
-            difference = by_items(
-                [x.sums for x, _ in here], [y.sums for _, y in here], [x.counts for x, _ in here]
-            )
+            sums = ([x.sums for x, _ in here], [y.sums for _, y in here])
+            difference = by_items(*sums, [x.counts for x, _ in here])
         else:
-            difference = by_seeds([x - y for x, y in zip(ours, theirs, strict=True)])
-        found.append(
-            Contrast(
-                cell,
-                sum(ours) / len(seeds),
-                sum(theirs) / len(seeds),
-                difference,
-                unlike=at_hand and not alike,
-            )
-        )
+            difference = by_seeds(ours - theirs)
+        means, unlike = (float(ours.mean()), float(theirs.mean())), at_hand and not alike
+        found.append(Contrast(cell, *means, difference, unlike=unlike))
     if not found:
-        raise UserError(
-            "",
-            problem=f"{a.label} and {b.label} share no seed and metric",
-            remedy="evaluate both on the same tasks with the same seeds",
-        )
+        problem = f"{a.label} and {b.label} share no seed and metric"
+        remedy = "evaluate both on the same tasks with the same seeds"
+        raise UserError("", problem=problem, remedy=remedy)
     return found
 
 
 def adjusted(pairs: list[list[Contrast]], together: bool) -> list[list[Contrast]]:
-    """The same with p adjusted by Holm: over every contrast (`together`), or over the pairs within
-    each cell.
+    """Returns contrasts with p adjusted by Holm: over every contrast (`together`), or over the
+    pairs within each cell.
     """
-    family: dict = {}
-    for i, pair in enumerate(pairs):
-        for j, contrast in enumerate(pair):
-            if contrast.difference.p is not None:
-                family.setdefault(None if together else contrast.cell, []).append((i, j))
-    out = [list(pair) for pair in pairs]
-    for members in family.values():
-        for (i, j), p in zip(
-            members, holm([out[i][j].difference.p for i, j in members]), strict=True
-        ):
-            out[i][j] = out[i][j]._replace(p=float(p))
-    return out
+    every = [one for pair in pairs for one in pair if one.difference.p is not None]
+    adjusted: dict[int, float] = {}
+    for cell in [None] if together else {one.cell for one in every}:
+        family = [one for one in every if together or one.cell == cell]
+        p = holm([one.difference.p for one in family])
+        adjusted |= zip(map(id, family), map(float, p), strict=True)
+    return [[one._replace(p=adjusted.get(id(one))) for one in pair] for pair in pairs]
 
 
 def _same(x: Items, y: Items) -> bool:
-    """Names of items are numbers, so that what was asked shows in digests alone, where both files
-    have them.
+    """True if items are of the same questions: by their digests if both files have them, as names
+    of items are numbers.
     """
     same = None in (x.drawn, y.drawn) or x.drawn == y.drawn
     return same and x.ids.equals(y.ids) and np.array_equal(x.counts, y.counts)

@@ -153,12 +153,10 @@ def _written(place: str, entry: dict, folder: Path, rows: Rows, judged, where: s
     if place == ":%":
         return f"{100 * value:.0f} %"
     try:
-        text = format(value, place[1:] or ".2f")
+        return re.sub(r"^([+-]?)0\.", r"\1.", format(value, place[1:] or ".2f"))
     except ValueError:
-        raise UserError(
-            where, problem=f"{place}: no format, and no word that has a number"
-        ) from None
-    return re.sub(r"^([+-]?)0\.", r"\1.", text)
+        problem = f"{place}: no format, and no word that has a number"
+        raise UserError(where, problem=problem) from None
 
 
 def _value(entry: dict, rows: pd.DataFrame, where: str) -> float:

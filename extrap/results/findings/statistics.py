@@ -14,13 +14,14 @@ share               the share of the variance between all readings that `over` e
                     squares between its values over the total one
 
 A statement with a `unit` has one number per unit where the others have one per seed; concordance
-and share are one number of all units, with a bootstrap over units as their interval.
+and share are one number of all units, with a jackknife over units as their interval.
 
 Distances of a term are averaged, as depths share their trials; those of several terms add in
 squares, a term of negative weight with its two sides exchanged. Ranks have none.
 """
 
 import math
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -28,15 +29,12 @@ import pandas as pd
 
 from extrap.results.findings.statement import OF_UNITS, RECIPE, SUM, Selection, Statement, Term
 from extrap.results.series import settings
-from extrap.results.stats.intervals import LEVEL
+from extrap.results.stats.intervals import student
 from extrap.results.stats.ranks import concordance, permutation_p, spearman
 
 COLUMNS = ["value", "down", "up"]
 SIZES = {"small": 0, "middle": 600_000, "large": 2_000_000}
 """Least number of parameters of each word that `params` takes."""
-
-
-RESAMPLES = 2000
 
 
 class NotMeasured(Exception):
@@ -83,9 +81,8 @@ def selected(rows: pd.DataFrame, selection: Selection) -> pd.DataFrame:
     """Returns the rows that have the values of a selection, or one of those that it lists."""
     keep = pd.Series(True, index=rows.index)
     for name, value in selection.items():
-        values = value if isinstance(value, list) else [value]
-        keep &= rows[name].isin(values).fillna(False).astype(bool)
-    return rows[keep]
+        keep &= rows[name].isin(value if isinstance(value, list) else [value]).fillna(False)
+    return rows[keep.astype(bool)]
 
 
 def measured(statement: Statement, rows: pd.DataFrame) -> Read:
@@ -94,11 +91,11 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
     Raises NotMeasured if no seed has all that is read, and if runs of several settings answer to a
     selection.
     """
+    replicate = rows["seed"]
     if statement.unit:
         units = rows.groupby([*statement.unit], dropna=False).ngroup()
-        rows = rows.assign(replicate=units.map("unit {}".format))
-    else:
-        rows = rows.assign(replicate=rows["seed"])
+        replicate = units.map("unit {}".format)
+    rows = rows.assign(replicate=replicate)
     parts = [[_term(statement, term, rows) for term in terms] for terms in statement.contrasts]
     weights = [[term.times for term in terms] for terms in statement.contrasts]
     values = [[part for part, _ in one] for one in parts]
@@ -115,40 +112,35 @@ def measured(statement: Statement, rows: pd.DataFrame) -> Read:
 
 
 def _term(statement: Statement, term: Term, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
-    """(COLUMNS by seed and value of `over`, status by run) of the rows of a term."""
+    """Returns (COLUMNS by seed and value of `over`, status by run) of the rows of a term."""
     selection = statement.rows | term.rows
     found = selected(rows, selection)
     if found.empty:
         raise NotMeasured(f"no rows of {_words(selection)}")
-    listed = {
-        name: set(value)
-        for name, value in selection.items()
-        if isinstance(value, list) and name != "factor"
-    }
+    listed = {name: value for name, value in selection.items() if isinstance(value, list)}
+    listed.pop("factor", None)
     over = [statement.over] if statement.over else []
-    by = ["replicate", *dict.fromkeys([*over, *listed])]
+    by = [*dict.fromkeys([*over, *listed])]
     # one setting whatever the seed, in each unit
     first = found["replicate"] if statement.unit else pd.Series(0, found.index)
-    place = [first, *(found[name] for name in by[1:])]
+    place = [first, *(found[name] for name in by)]
     if (several := settings(found).groupby(place).transform("nunique").gt(1)).any():
         names = sorted(found.loc[several, "run"].unique())
         raise NotMeasured(f"several runs answer to one selection: {', '.join(names)}")
     ends = {"down": found["value"] - found["low"], "up": found["high"] - found["value"]}
-    table = _means(found.assign(**ends), by)
-    kept = table.groupby(level="replicate").filter(
-        lambda part: _whole(part, statement.over, listed)
-    )
+    table = _means(found.assign(**ends), ["replicate", *by])
+    whole = partial(_whole, over=statement.over, wanted=listed)
+    kept = table.groupby(level="replicate").filter(whole)
     if kept.empty:
-        wanted = {name: value for name, value in selection.items() if name in listed}
-        raise NotMeasured(f"not all of {_words(wanted)}")
+        raise NotMeasured(f"not all of {_words(listed)}")
     return _means(kept, ["replicate", *over]), found.set_index("run")["status"]
 
 
-def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, set]) -> bool:
-    """Whether a seed has every combination of the values wanted, with each value of `over`."""
-    within = math.prod(len(values) for name, values in wanted.items() if name != over)
+def _whole(part: pd.DataFrame, over: str | None, wanted: dict[str, list]) -> bool:
+    """True if a seed has every combination of the values wanted, with each value of `over`."""
+    within = math.prod(len({*values}) for name, values in wanted.items() if name != over)
     each = part.groupby(level=over).size() if over else pd.Series([len(part)])
-    found = set(each.index) >= wanted.get(over, set()) if over else True
+    found = {*each.index} >= {*wanted.get(over, ())} if over else True
     return found and bool(each.eq(within).all())
 
 
@@ -158,16 +150,15 @@ def _means(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _sum(parts: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
-    value, down, up = 0.0, 0.0, 0.0
+    """Returns the weighted sum where all parts have a place; errors add in squares."""
+    total: pd.DataFrame | float = 0.0
     for part, times in zip(parts, weights, strict=True):
-        below, above = ("down", "up") if times > 0 else ("up", "down")
-        value = value + part["value"] * times
-        down = down + (part[below] * times) ** 2
-        up = up + (part[above] * times) ** 2
-    common = parts[0].index
-    for part in parts[1:]:
-        common = common.intersection(part.index)
-    return pd.DataFrame({"value": value, "down": np.sqrt(down), "up": np.sqrt(up)}).loc[common]
+        ends = ["down", "up"] if times > 0 else ["up", "down"]
+        squares = part[ends].set_axis(["down", "up"], axis=1) * times
+        total = total + pd.DataFrame({"value": part["value"] * times}).join(squares**2)
+    common = reduce(pd.Index.intersection, (part.index for part in parts))
+    total[["down", "up"]] = np.sqrt(total[["down", "up"]])
+    return total.loc[common]
 
 
 def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
@@ -197,15 +188,25 @@ def _combined(statement: Statement, sums: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def _of_units(statistic: str, values: pd.DataFrame) -> pd.DataFrame:
-    """COLUMNS of one number of a table (units, values of `over`), with a bootstrap over units."""
+    """Returns COLUMNS of one share of a table (units, values of `over`), with the t-interval of a
+    jackknife over units on the logit. A bootstrap would repeat units, which agree with themselves,
+    so that its lower end would lie too high.
+    """
     if len(values) < 3:
         raise NotMeasured(f"fewer than three units have every {values.columns.name}")
     of = concordance if statistic == "concordance" else _share
-    table, rng = values.to_numpy(float), np.random.default_rng(0)
-    draws = [of(table[rng.integers(0, len(table), len(table))]) for _ in range(RESAMPLES)]
-    value, tail = of(table), 100 * (1 - LEVEL) / 2
-    low, high = np.nanpercentile(draws, [tail, 100 - tail])
-    return pd.DataFrame({"value": [value], "down": [value - low], "up": [high - value]})
+    table = values.to_numpy(float)
+    value, n = of(table), len(table)
+    left_out = [_logit(of(np.delete(table, i, axis=0))) for i in range(n)]
+    middle = n * _logit(value) - (n - 1) * np.mean(left_out)  # a few units agree by chance
+    half = student(n - 1) * np.sqrt((n - 1) * np.var(left_out))
+    low, high = (1 / (1 + np.exp(-end)) for end in (middle - half, middle + half))
+    return pd.DataFrame({"value": value, "down": [max(value - low, 0)], "up": max(high - value, 0)})
+
+
+def _logit(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return float(np.log(share / (1 - share)))
 
 
 def _share(table: np.ndarray) -> float:
@@ -226,8 +227,5 @@ def _exact(value: pd.Series) -> pd.DataFrame:
 
 
 def _words(selection: Selection) -> str:
-    texts = {
-        name: "/".join(map(str, value)) if isinstance(value, list) else value
-        for name, value in selection.items()
-    }
-    return ", ".join(f"{name}={text}" for name, text in texts.items())
+    values = ((name, v if isinstance(v, list) else [v]) for name, v in selection.items())
+    return ", ".join(f"{name}={'/'.join(map(str, value))}" for name, value in values)

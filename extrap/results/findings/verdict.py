@@ -140,21 +140,17 @@ def _lacking(statement: Statement, found: Read) -> str:
 
 
 def _verdict(statement: Statement, found: Read, low: float, high: float, detectable: float):
+    chance = f"permutation p {found.p:.2g}"
     if np.isnan(low):
         median = statement.across == "median"
         many = "a median of fewer than six" if median else "two" if len(found.value) == 2 else ""
-        chance = f", permutation p {found.p:.2g}" * bool(found.p)
-        return "undecided", (
-            f"{many} seeds support no interval" if many else "no interval"
-        ) + chance
+        reason = f"{many} seeds support no interval" if many else "no interval"
+        return "undecided", reason + f", {chance}" * bool(found.p)
     beyond, short = low > statement.threshold, high < statement.threshold
     if statement.direction == "below":
         beyond, short = short, beyond
     if beyond and found.p > 1 - LEVEL:
-        return (
-            "undecided",
-            f"so few items come to this order by chance, permutation p {found.p:.2g}",
-        )
+        return "undecided", f"so few items come to this order by chance, {chance}"
     if beyond or short:
         return ("holds" if beyond else "fails"), ""
     power = "" if np.isnan(detectable) else f", MDE {detectable:.3g}"

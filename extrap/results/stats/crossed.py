@@ -31,9 +31,8 @@ class Mean:
     errors: tuple[tuple[float, int], ...]
 
     def half(self, share: float = (1 + LEVEL) / 2) -> float:
-        return float(
-            np.sqrt(sum(variance * stdtrit(df, share) ** 2 for variance, df in self.errors))
-        )
+        squares = (variance * stdtrit(df, share) ** 2 for variance, df in self.errors)
+        return float(np.sqrt(sum(squares)))
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -62,13 +61,13 @@ class Mean:
 
 
 def over_seeds(values) -> Mean:
-    """The mean over seeds (seeds,), at least two, as far as seeds make it uncertain."""
+    """Returns the mean over seeds (seeds,), at least two, as far as seeds make it uncertain."""
     values = np.asarray(values, float)
     return Mean(float(values.mean()), ((float(values.var(ddof=1)) / len(values), len(values) - 1),))
 
 
 def over_both(sums, counts=None) -> Mean:
-    """The mean over seeds and items of sums / counts, uncertain by both.
+    """Returns the mean over seeds and items of sums / counts, uncertain by both.
 
     With r[s, i] = (sums - m counts) / mean counts, m the mean, the errors are the variance of the
     mean over seeds, var_s(mean_i r) / S, and that over items, var_i(mean_s r) / I. Each holds the
@@ -79,21 +78,12 @@ def over_both(sums, counts=None) -> Mean:
             the same in every seed.
         counts: (S, I), e.g. scored tokens; 1 where left out. One item alone adds no error of its
             own: the mean then speaks about this item.
-    Raises:
-        ValueError: below two seeds, and for other shapes.
     Source: Owen 2007, doi.org/10.1214/07-AOAS122 (crossed random effects; weights of variance
         counted twice are conservative).
     """
     sums = np.asarray(sums, float)
     counts = np.ones_like(sums) if counts is None else np.asarray(counts, float)
-    if sums.ndim != 2 or sums.shape != counts.shape or sums.size == 0:
-        raise ValueError(
-            f"sums and counts must be of one shape (seeds, items), got {sums.shape} and "
-            f"{counts.shape}"
-        )
     seeds, items = sums.shape
-    if seeds < 2:
-        raise ValueError("seeds and items need at least two seeds")
     means = sums.sum(1) / counts.sum(1)
     value = float(means.mean())
     residual = (sums - value * counts) / counts.mean()  # (S, I)

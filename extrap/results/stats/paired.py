@@ -32,8 +32,8 @@ class Difference:
 
 
 def paired_difference(a, b, counts=None, samples: int = SAMPLES, seed: int = 0):
-    """(difference, low, high) of the means of a and b over the same documents or trials, resampled
-    in pairs: one run against one.
+    """Returns (difference, low, high) of the means of a and b over the same documents or trials,
+    resampled in pairs: one run against one.
 
     The interval is narrower than that of two independent means as far as a and b agree on what is
     hard.
@@ -42,41 +42,38 @@ def paired_difference(a, b, counts=None, samples: int = SAMPLES, seed: int = 0):
         a, b: (documents, ...).
         counts: (documents, ...), the scored tokens of a document, 1 where left out (accuracies).
         samples, seed: of the resamples.
-    Raises:
-        ValueError: where the shapes differ.
     """
-    a, b = _same(a, b)
-    counts = np.ones_like(a) if counts is None else np.asarray(counts, float)
-    low, high = bootstrap_mean(a - b, counts, samples, seed)
-    difference = (a - b).sum(0) / counts.sum(0)
+    less = np.asarray(a, float) - np.asarray(b, float)
+    counts = np.ones_like(less) if counts is None else np.asarray(counts, float)
+    low, high = bootstrap_mean(less, counts, samples, seed)
+    difference = less.sum(0) / counts.sum(0)
     return (float(difference), low, high) if difference.ndim == 0 else (difference, low, high)
 
 
 def by_items(a, b, counts=None) -> Difference:
-    """a - b of sums (seeds, items) over counts (seeds, items), seed s of a beside seed s of b, item
-    i the same in all.
+    """Returns a - b of sums (seeds, items) over counts (seeds, items), seed s of a beside seed s of
+    b, item i the same in all.
 
     One seed: `paired_difference` over items, which speaks about these two models; its p is that of
     t = difference / (sd sqrt(n / (n - 1))), sd of the resampled differences, n items; one item
     supports nothing. From two seeds on: `crossed.over_both`, which speaks about seeds and items
     that were not drawn; beside it stands the interval over seeds alone.
     """
-    a, b = _same(a, b)
-    counts = np.ones_like(a) if counts is None else np.asarray(counts, float)
-    seeds, items = a.shape
+    less = np.asarray(a, float) - np.asarray(b, float)
+    counts = np.ones_like(less) if counts is None else np.asarray(counts, float)
+    seeds, items = less.shape
     if seeds > 1:
-        both = over_both(a - b, counts)
-        fixed = over_seeds((a - b).sum(1) / counts.sum(1)).interval
-        return _difference(both, seeds, items, *both.interval, *fixed)
-    value, low, high = paired_difference(a[0], b[0], counts[0])
+        both, fixed = over_both(less, counts), over_seeds(less.sum(1) / counts.sum(1))
+        return _difference(both, seeds, items, *both.interval, *fixed.interval)
+    value, low, high = paired_difference(less[0], np.zeros(items), counts[0])
     if items == 1:
         return Difference(value, None, None, None, 1, 1)
-    return _difference(Mean(value, (_error((a - b)[0], counts[0]),)), 1, items, low, high)
+    return _difference(Mean(value, (_error(less[0], counts[0]),)), 1, items, low, high)
 
 
 def by_seeds(differences) -> Difference:
-    """The mean of paired differences (seeds,), one per seed, with Student's t interval and p; one
-    seed alone supports neither. It speaks about the items that were read.
+    """Returns the mean of paired differences (seeds,), one per seed, with Student's t interval and
+    p, without them for one seed. It speaks about the items that were read.
     """
     d = np.asarray(differences, float)
     if len(d) < 2:
@@ -86,8 +83,8 @@ def by_seeds(differences) -> Difference:
 
 
 def holm(p) -> np.ndarray:
-    """p values (contrasts,) adjusted so that the chance of any false one among them stays below the
-    level, whatever their dependence.
+    """Returns p values (contrasts,) adjusted so that the chance of any false one among them stays
+    below the level, whatever their dependence.
 
     In ascending order, adjusted_k = max over i <= k of (m - i) p_i with i from 0, at most 1.
     Source: Holm 1979, jstor.org/stable/4615733.
@@ -105,7 +102,7 @@ def _difference(found: Mean, seeds, items, low, high, *fixed) -> Difference:
 
 
 def _error(sums, counts) -> tuple[float, int]:
-    """(variance, degrees) of a mean over the items of one seed, as its interval has them."""
+    """Returns (variance, degrees) of a mean over the items of one seed, as in its interval."""
     n = len(sums)
     if n < FEW:
         low, high = ratio_interval(sums, counts)
@@ -113,13 +110,3 @@ def _error(sums, counts) -> tuple[float, int]:
     drawn = times_drawn(n, SAMPLES, 0)
     # The spread of resampled means of n values is too narrow by sqrt((n - 1) / n).
     return float(np.var(drawn @ sums / (drawn @ counts))) * n / (n - 1), n - 1
-
-
-def _same(a, b):
-    a = np.asarray(a, float)
-    b = np.asarray(b, float)
-    if a.shape != b.shape:
-        raise ValueError(
-            f"paired_difference needs the same items twice, got {a.shape} and {b.shape}"
-        )
-    return a, b

@@ -1,6 +1,6 @@
 """Agreement of two orders."""
 
-from itertools import permutations
+from itertools import combinations, permutations
 from math import factorial
 
 import numpy as np
@@ -13,15 +13,11 @@ EXACT = 40_320
 
 
 def spearman(a: pd.Series, b: pd.Series) -> float:
-    """Spearman's rank correlation over the index that both have, tied values with their mean rank.
-
-    nan below three places and where one of them has no order, all values alike.
+    """Returns Spearman's rank correlation over the index that both have, tied values with their
+    mean rank; nan below three places and where all values of one are alike.
     """
     left, right = a.align(b, join="inner")
-    ranks = [side.rank() for side in (left, right)]
-    if len(left) < 3 or any(np.isclose(rank.std(ddof=0), 0) for rank in ranks):
-        return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(left.rank().corr(right.rank(), min_periods=3))
 
 
 def concordance(table: np.ndarray) -> float:
@@ -65,7 +61,7 @@ def permutation_p(a, b) -> float:
 
 
 def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """{column: (best, worst)}: the ranks that each column may have, 1 the greatest value.
+    """Returns {column: (best, worst)}, the ranks that each column may have, 1 the greatest value.
 
     From the paired differences of every two columns over the seeds that both have, at least three:
     best is 1 + how many lie above it, worst is n less how many lie below, where a column lies above
@@ -75,19 +71,14 @@ def rank_intervals(values: pd.DataFrame) -> dict[str, tuple[int, int]]:
     Args:
         values: (seeds, columns), nan where a seed lacks one.
     """
-    names = list(values.columns)
-    above = dict.fromkeys(names, 0)
-    below = dict.fromkeys(names, 0)
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            difference = (values[first] - values[second]).dropna()
-            if len(difference) < 3:
-                continue
-            low, high = t_interval(difference)
-            if low > 0:
-                above[second] += 1
-                below[first] += 1
-            elif high < 0:
-                above[first] += 1
-                below[second] += 1
-    return {name: (1 + above[name], len(names) - below[name]) for name in names}
+    above, below = (dict.fromkeys(values, 0) for _ in range(2))
+    for first, second in combinations(values, 2):
+        difference = (values[first] - values[second]).dropna()
+        if len(difference) < 3:
+            continue
+        low, high = t_interval(difference)
+        if low > 0 or high < 0:
+            better, worse = (first, second) if low > 0 else (second, first)
+            above[worse] += 1
+            below[better] += 1
+    return {name: (1 + above[name], values.shape[1] - below[name]) for name in values}

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from extrap.figures.drawing.palette import colour_and_marker
-from extrap.figures.report.leaderboard import FURTHEST, score
+from extrap.figures.report.leaderboard import FURTHEST, Score, score
 from extrap.figures.report.views import View, known, views
 from extrap.results.effective import effective_lengths
 from extrap.results.series import Series
@@ -25,6 +25,10 @@ COLUMNS = (
 """Columns of the table. part: the model size or training length that a study shows apart; gate:
 PASSED or BELOW; kind: length (x in tokens), depth (x from 0 to 1, read at `at` tokens) or effective
 (mean in tokens, x is 0); metric: losses are perplexities; seeds: how many the mean is over.
+"""
+DRAWN = 120
+"""Series up to which the page of a study has figures. Nobody tells more lines or panels apart, and
+drawing them takes minutes; the charts of the workspace draw all.
 """
 PASSED, BELOW = "passed", "below the gate"
 ALIKE = 1.05
@@ -71,8 +75,8 @@ class Lines:
 
 
 def lines(rows: pd.DataFrame) -> Lines:
-    """The lines of a study: means over seeds with the intervals of the tables; seeds below the gate
-    of a task make lines of their own. Raises UserError for mixed corpora.
+    """Returns the lines of a study: means over seeds with the intervals of the tables; seeds below
+    the gate of a task have lines of their own. Raises UserError for mixed corpora.
     """
     found = known(rows)
     sizes = _sizes(found)
@@ -85,18 +89,14 @@ def lines(rows: pd.DataFrame) -> Lines:
         shown += drawn
         data += [line for view in drawn for line in _curves(view, gate, found, parts)]
     data += [line for s in found for line in _effective(s, parts[s.label])]
-    of = score(shown)
-    place = (
-        (of.task, of.protocol, "perplexity" if of.metric == "nll" else of.metric) if of else None
-    )
     loss = next((view for view in shown if view.kind == "length" and view.loss), None)
-    ranked = [place, *([(loss.task, loss.protocol, "perplexity")] if loss else [])]
-    best = _best(found, data, [one for one in dict.fromkeys(ranked) if one])
-    return Lines(found, parts, sizes, data, best, place)
+    of = score(shown)
+    ranked = [*dict.fromkeys((v.task, v.protocol, _metric(v)) for v in (of, loss) if v)]
+    return Lines(found, parts, sizes, data, _best(found, data, ranked), ranked[0] if of else None)
 
 
 def colour(s: Series) -> str:
-    """The colour of a series in the figures: that of its extension, else of its scheme."""
+    """Returns the colour of the extension of a series in the figures, else of its scheme."""
     if s.extension == "direct":
         return colour_and_marker(s.scheme)[0]
     return colour_and_marker(s.extension.partition(",")[0], "extension")[0]
@@ -105,13 +105,17 @@ def colour(s: Series) -> str:
 def _curves(
     view: View, gate: str, found: Sequence[Series], parts: Mapping[str, str]
 ) -> Iterator[tuple]:
-    metric = "perplexity" if view.loss else view.metric
     for curve in view.curves:
         s = found[curve.series]
         names = (s.label, colour(s), parts[s.label], gate, view.kind, view.task, view.protocol)
         for p in curve.points:
             numbers = map(_finite, (p.x, p.value, p.low, p.high))
-            yield (*names, metric, view.length, *numbers, p.seeds)
+            yield (*names, _metric(view), view.length, *numbers, p.seeds)
+
+
+def _metric(of: View | Score) -> str:
+    """Returns the metric of a view as it is shown: losses as perplexities."""
+    return "perplexity" if of.metric == "nll" else of.metric
 
 
 def _effective(s: Series, part: str) -> Iterator[tuple]:
@@ -128,7 +132,7 @@ def _finite(value: float) -> float | None:
 
 
 def _sizes(found: Sequence[Series]) -> dict[str, int]:
-    """Parameters of the smallest model of the size of each series; 0 where rows do not say."""
+    """Returns the parameters of the smallest model of the size of each series, 0 if unknown."""
     own = {s.label: int(s.rows["params"].dropna().max() or 0) for s in found}
     smallest: list[int] = []
     for count in sorted(set(own.values())):
@@ -138,51 +142,44 @@ def _sizes(found: Sequence[Series]) -> dict[str, int]:
 
 
 def _parts(found: Sequence[Series], sizes: Mapping[str, int]) -> dict[str, str]:
-    """What each series stands under: its size where the study has one scheme in several, and its
-    training length where there are several; the smallest and shortest first.
+    """Returns the part of each series: its size if the study has one scheme in several sizes, and
+    its training length if there are several; the smallest and shortest first.
     """
     lengths = {s.label: int(s.rows["train_length"].iloc[0]) for s in found}
     alike: dict[tuple, set[int]] = {}
     for s in found:
         alike.setdefault((s.scheme, s.data, s.extension), set()).add(sizes[s.label])
     several = any(len(own) > 1 for own in alike.values())
-    return {
-        label: ", ".join(
-            [f"{sizes[label]:,} parameters"] * several
-            + [f"L = {lengths[label]}"] * (len(set(lengths.values())) > 1)
-        )
-        for label in sorted(lengths, key=lambda label: (sizes[label], lengths[label]))
-    }
+    longer = len(set(lengths.values())) > 1
+    parts = {}
+    for label in sorted(lengths, key=lambda label: (sizes[label], lengths[label])):
+        size, length = f"{sizes[label]:,} parameters", f"L = {lengths[label]}"
+        parts[label] = ", ".join([size] * several + [length] * longer)
+    return parts
 
 
 def _best(
     found: Sequence[Series], data: Sequence[tuple], ranked: Sequence[tuple[str, str, str]]
 ) -> dict[str, dict[str, float]]:
-    """By label: the effective length and, at the greatest multiple of L up to FURTHEST that was
-    read, the scores of places (task, protocol, metric); parameters, seeds, seeds below the gate of
-    the first place.
+    """Returns by label: the effective length and, at FURTHEST times L, the scores of places (task,
+    protocol, metric); parameters, seeds, seeds below the gate of the first place.
     """
-    means: dict[tuple, dict[float, float]] = {}
+    means: dict[tuple, float] = {}
     for line in data:
         of = dict(zip(COLUMNS, line, strict=True))
         if of["kind"] != "depth" and of["mean"] is not None:
-            key = (of["series"], of["kind"], of["task"], of["protocol"], of["metric"])
-            means.setdefault(key, {}).setdefault(of["x"], of["mean"])  # trained seeds come first
+            key = (of[name] for name in ("series", "kind", "task", "protocol", "metric", "x"))
+            means.setdefault(tuple(key), of["mean"])  # trained seeds come first
+    first = ranked[0] if ranked else ("", "", "")
     out = {}
     for s in found:
-        own: dict[str, float] = {}
-        if ranked:
-            reached = means.get((s.label, "effective", *ranked[0][:2], "effective length"), {})
-            own |= {"effective length": reached[0.0]} if reached else {}
-        for place in ranked:
-            far = means.get((s.label, "length", *place), {})
-            length = int(s.rows["train_length"].iloc[0])
-            if FURTHEST * length in far:
-                own[f"{place[-1]} at {FURTHEST} L"] = far[FURTHEST * length]
-        task = ranked[0][0] if ranked else ""
-        below = s.rows[(s.rows["mark"] != "ok") & (s.rows["task"] == task)]
+        far = FURTHEST * int(s.rows["train_length"].iloc[0])
+        places = {"effective length": ("effective", *first[:2], "effective length", 0.0)}
+        places |= {f"{place[-1]} at {FURTHEST} L": ("length", *place, far) for place in ranked}
+        reached = {name: means.get((s.label, *place)) for name, place in places.items()}
+        below = s.rows[(s.rows["mark"] != "ok") & (s.rows["task"] == first[0])]
         counts = {"seeds": s.rows["run"].nunique(), BELOW: below["run"].nunique()}
         if len(params := s.rows["params"].dropna()):
             counts["parameters"] = int(params.iloc[0])
-        out[s.label] = own | counts
+        out[s.label] = {name: v for name, v in reached.items() if v is not None} | counts
     return out

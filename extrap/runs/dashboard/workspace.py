@@ -20,22 +20,20 @@ COLUMNS = ("run:displayName", "config:size.value", "config:train_length.value")
 
 
 def modules() -> tuple[Any, Any]:
-    """(reports, workspaces) of wandb_workspaces. Raises UserError where the extra is missing."""
+    """Returns (reports, workspaces) of wandb_workspaces. Raises UserError without the extra."""
     try:
         import wandb_workspaces.reports.v2 as wr
         import wandb_workspaces.workspaces as ws
     except ImportError:
-        raise UserError(
-            "--workspace, --report",
-            problem="need wandb_workspaces",
-            remedy="pip install 'extrap[dashboard]'",
-        ) from None
+        remedy = "pip install 'extrap[dashboard]'"
+        problem = "need wandb_workspaces"
+        raise UserError("--workspace, --report", problem=problem, remedy=remedy) from None
     return wr, ws
 
 
 def build(study: str, project: str, entity: str, lines: Lines, pages: Sequence[Page]) -> Any:
-    """A wandb_workspaces.workspaces.Workspace of the pages of a study; nothing is sent. Raises
-    UserError where the extra is missing.
+    """Returns the Workspace of the pages of a study and sends nothing. Raises UserError without the
+    extra.
     """
     wr, ws = modules()
     sections = panels(lines, entity)
@@ -47,9 +45,7 @@ def build(study: str, project: str, entity: str, lines: Lines, pages: Sequence[P
         project=project,
         name=f"extrap {study}",
         sections=[
-            ws.Section(name=name, panels=some, is_open=True)
-            for name, some in sections.items()
-            if some
+            ws.Section(name=name, panels=own, is_open=True) for name, own in sections.items() if own
         ],
         settings=ws.WorkspaceSettings(max_runs=len(pages) + 1),
         runset_settings=ws.RunsetSettings(
@@ -113,22 +109,17 @@ def training(lines: Lines) -> list[str]:
 
 
 def _training(wr: Any, key: str, runs: int) -> Any:
-    """Training losses by step, which are those of a series in every seed, so that W&B's mean is
-    theirs.
+    """Returns the plot of a training loss by step. All seeds of a series have the same steps, so
+    that W&B's mean is theirs.
     """
     return wr.LinePlot(
-        title=key,
-        x=AXES["train/*"],
-        y=[key],
-        max_runs_to_show=max(runs, 1),
-        groupby=wr.Config("series"),
-        groupby_aggfunc="mean",
-        groupby_rangefunc="minmax",
-    )
+        title=key, x=AXES["train/*"], y=[key], max_runs_to_show=max(runs, 1),
+        groupby=wr.Config("series"), groupby_aggfunc="mean", groupby_rangefunc="minmax",
+    )  # fmt: skip
 
 
 def _baseline(pages: Sequence[Page]) -> str | None:
-    """The page that others are compared with: of NoPE, else of RoPE, else none."""
+    """Returns the page that others are compared with: of NoPE, else of RoPE, else none."""
     plain = [page for page in pages if page.extension == "direct"]
-    found = [page for scheme in ("nope", "rope") for page in plain if page.scheme == scheme]
-    return found[0].id if found else None
+    found = (page.id for scheme in ("nope", "rope") for page in plain if page.scheme == scheme)
+    return next(found, None)

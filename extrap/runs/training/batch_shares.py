@@ -1,13 +1,14 @@
 """A batch divided among processes, and among the forwards of each.
 
-A step is one update of the weights from one batch, on any number of devices. Share r of n is every
-n-th window of each part, from window r on: `trainer.devices` x `trainer.num_nodes` processes have a
-share each, which `trainer.accumulate_grad_batches` forwards divide again. Gradients are averaged
-over shares, and the loss of a share counts by the tokens that it scores. The average is therefore
-the gradient of the whole batch, up to rounding.
+A step updates the weights from one batch on any number of devices. Share r of n is every n-th
+window of each part, from window r on: `trainer.devices` x `trainer.num_nodes` processes have a
+share each, divided again by `trainer.accumulate_grad_batches`. The loss of a share counts by the
+tokens that it scores, so that the average of gradients over shares is that of the whole batch, up
+to rounding.
 """
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 import torch
@@ -17,8 +18,8 @@ from extrap.data.mixture import Batch
 
 
 class Counts(NamedTuple):
-    """Weights of a share in means over the targets of a part, 1 on average over the shares of a
-    batch: over all targets, over targets that are scored once, over echoes.
+    """Weights of a share in means over the targets of a part, 1 on average over shares: over all
+    targets, over targets that are scored once, over echoes.
     """
 
     every: float = 1.0
@@ -28,7 +29,7 @@ class Counts(NamedTuple):
 
 @dataclass
 class Share(Batch):
-    """Some windows of a batch: those of forward `turn` of the `turns` that a process makes."""
+    """Some windows of a batch, for forward `turn` of the `turns` of a process."""
 
     turn: int = 0
     turns: int = 1
@@ -41,7 +42,7 @@ class Share(Batch):
 
 
 def counted(mean: Tensor, count: float) -> Tensor:
-    """Returns a mean with its weight. An undefined mean, over no target, has weight 0."""
+    """Returns a mean times its weight; 0 for an undefined mean, over no target."""
     if count == 1.0:
         return mean
     return mean * count if count else torch.nan_to_num(mean) * 0.0
@@ -52,27 +53,16 @@ def share(batch: Batch, rank: int, n: int, turn: int = 0, turns: int = 1) -> Sha
     if n == 1:
         return Share(**vars(batch))
     kept = [torch.arange(rows.start + rank, rows.stop, n) for rows in batch.parts.values()]
-    parts, at = {}, 0
-    for name, rows in zip(batch.parts, kept, strict=True):
-        parts[name] = slice(at, at + len(rows))
-        at += len(rows)
+    ends = [0, *accumulate(map(len, kept))]
+    parts = dict(zip(batch.parts, map(slice, ends, ends[1:]), strict=True))
     rows = torch.cat(kept)
     early = None if batch.early is None else batch.early[rows]
-    divided = Share(
-        batch.tokens[rows],
-        batch.targets[rows],
-        parts,
-        early,
-        weights=batch.weights,
-        turn=turn,
-        turns=turns,
-    )
+    divided = Share(batch.tokens[rows], batch.targets[rows], parts, early,
+                    weights=batch.weights, turn=turn, turns=turns)  # fmt: skip
     for name in parts:
         scored, echoes = len(divided.scored[name]), len(divided.echoes[name])
         all_scored, all_echoes = len(batch.scored[name]), len(batch.echoes[name])
-        divided.counts[name] = Counts(
-            n * (scored + echoes) / max(1, all_scored + all_echoes),
-            n * scored / max(1, all_scored),
-            n * echoes / max(1, all_echoes),
-        )
+        pairs = (scored + echoes, all_scored + all_echoes), (scored, all_scored)
+        shares = (n * own / max(1, whole) for own, whole in (*pairs, (echoes, all_echoes)))
+        divided.counts[name] = Counts(*shares)
     return divided

@@ -41,7 +41,7 @@ class Curve(L.Callback):
         return self._before + time.perf_counter() - self._began
 
     def on_train_start(self, trainer: L.Trainer, lit: L.LightningModule) -> None:
-        """A page that a killed process left may lack what was trained before the checkpoint."""
+        """Logs the points before the checkpoint, which the page of a killed process may lack."""
         if trainer.logger is not None:
             for point in self.points:
                 trainer.logger.log_metrics(_scalars(point), int(point["step"]))
@@ -80,7 +80,7 @@ class Curve(L.Callback):
         self._clock, self._tokens = time.perf_counter(), 0
 
     def on_train_end(self, trainer: L.Trainer, lit: Lit) -> None:
-        """What no point of the curve has shown: the steps after the last one."""
+        """Checks the steps after the last point."""
         if not all(bool(torch.isfinite(x).all()) for x in self._sums.values()):
             raise Diverged(f"the loss is not finite at step {trainer.global_step}")
 
@@ -96,8 +96,8 @@ def _scalars(point: dict[str, float]) -> dict[str, float]:
 
 
 class BetweenUpdates(ModelCheckpoint):
-    """Saves between updates alone. Lightning does not remember across a resume that it saved this
-    step, and would save it again in the middle of the next one's accumulation.
+    """Saves between updates alone. After a resume, Lightning would save the same step again in the
+    middle of the next one's accumulation.
     """
 
     def on_train_batch_end(
@@ -109,8 +109,7 @@ class BetweenUpdates(ModelCheckpoint):
 
 class Schooling(L.Callback):
     """Moves the switches of the curriculum on after every step; their state travels in checkpoints.
-
-    Processes of one run decide alike, on the mean of their accuracies.
+    All processes of a run decide on the mean of their accuracies.
     """
 
     def __init__(self, switches: Switches):
@@ -135,9 +134,7 @@ class Schooling(L.Callback):
 
 
 class RandomState(L.Callback):
-    """torch's random numbers go on after a resume where they stood: Lightning does not
-    save them.
-    """
+    """Continues torch's random numbers after a resume: Lightning does not save them."""
 
     def __init__(self) -> None:
         self._saved: list[torch.Tensor] | None = None

@@ -10,9 +10,7 @@ from extrap.runs.training.options import TrainerOptions
 from extrap.utils.errors import UserError
 
 RANKS = ("RANK", "LOCAL_RANK", "NODE_RANK", "SLURM_PROCID")
-"""Variables of launchers (Lightning, torchrun, SLURM) with the index of a process; 0 or none is the
-first.
-"""
+"""Variables of launchers (Lightning, torchrun, SLURM) with the index of a process."""
 
 LAUNCHERS = ("WORLD_SIZE", "MASTER_ADDR", "SLURM_NTASKS", "GROUP_RANK")
 """Variables of launchers that start several processes."""
@@ -24,8 +22,8 @@ def first() -> bool:
 
 
 def settle(options: TrainerOptions) -> None:
-    """Removes the variables of launchers if the training has one process, which is the first also
-    inside an allocation of several tasks.
+    """Removes the variables of launchers if the training has one process, so that it is the first
+    also inside an allocation of several tasks.
     """
     if options.processes == 1:
         for name in (*RANKS, *LAUNCHERS):

@@ -1,15 +1,14 @@
-"""What a training is fed: the batches from some step on, drawn in its own process or beside it.
+"""The batches of a training from some step on, drawn in its own process or beside it.
 
-`trainer.workers` processes draw batches while the device computes, or as many as there are cores;
-with 0 of them each is drawn when it is asked for. The batches are the same bit for bit: a batch is
-a function of the seed, the step and the state of the curriculum, which goes along with the step,
-and a switch takes effect so many steps after it is decided (extrap.data.curriculum.EVERY) that no
-batch is drawn too early.
+`trainer.workers` processes, at most as many as cores, draw batches while the device computes; 0
+draws each batch when training needs it. The batches are the same bit for bit: a batch is a function
+of the seed, the step and the state of the curriculum. A switch of the curriculum takes effect
+extrap.data.curriculum.EVERY steps after its decision, so that no batch is drawn too early.
 """
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import NamedTuple
+from typing import cast
 
 import torch
 from torch.utils.data import DataLoader, Dataset, Sampler
@@ -23,48 +22,31 @@ from extrap.utils.cores import cores
 from extrap.utils.errors import UserError
 
 SPARE = 2
-"""Batches that Lightning and the loader hold beside those that are being drawn."""
+"""Batches that Lightning and the loader hold besides."""
 AHEAD = EVERY - SPARE
-"""Batches that are drawn ahead at most."""
+"""The most batches that workers draw ahead."""
 
-
-class Request(NamedTuple):
-    """A share of the batch of step t: turn `turn` of `turns` in process `rank` of `processes`."""
-
-    t: int
-    switches: Switches
-    turn: int
-    turns: int
-    rank: int
-    processes: int
+Request = tuple[int, Switches, int, int, int, int]
+"""Step, state of the curriculum, and the arguments of `share`."""
 
 
 class Drawn(Dataset):
-    """Request -> the windows of its batch that are its share, or the error that prevents them."""
+    """Request -> the share of its batch, or the error that prevents it: an error raised in a worker
+    process would come back as the text of a traceback.
+    """
 
     def __init__(self, batches: Batches):
         self.batches = batches
-        self._last: tuple[int, Batch] | None = None
+        self._last: tuple[int, Batch | None] = -1, None
 
     def __getitem__(self, request: Request) -> Share | Exception:
-        """Returns the share, or the error of a user or a disk: an error raised in a worker process
-        would come back as the text of a traceback.
-        """
+        t, switches, *which = request
         try:
-            return self._share(request)
+            if self._last[0] != t:
+                self._last = t, self.batches.at(t, switches)
+            return share(cast(Batch, self._last[1]), *which)
         except (UserError, OSError) as error:
             return error
-
-    def _share(self, request: Request) -> Share:
-        if self._last is None or self._last[0] != request.t:
-            self._last = request.t, self.batches.at(request.t, request.switches)
-        return share(
-            self._last[1],
-            request.rank * request.turns + request.turn,
-            request.processes * request.turns,
-            request.turn,
-            request.turns,
-        )
 
 
 class FromStep(Sampler):
@@ -78,16 +60,17 @@ class FromStep(Sampler):
     def __iter__(self) -> Iterator[Request]:
         trainer = self.lit.trainer
         turns = trainer.accumulate_grad_batches
+        first, n = trainer.global_rank * turns, trainer.world_size * turns
         for t in range(trainer.global_step, self.steps):
             switches = deepcopy(self.switches)
             for turn in range(turns):
-                yield Request(t, switches, turn, turns, trainer.global_rank, trainer.world_size)
+                yield t, switches, first + turn, n, turn, turns
 
 
 def feed(
     batches: Batches, lit: Lit, switches: Switches, steps: int, options: TrainerOptions
 ) -> DataLoader:
-    """Returns the batches of a training from the step of its trainer on, pinned for a GPU."""
+    """Returns the loader of a training, which pins batches for a GPU."""
     workers = min(options.workers, cores())
     if workers:  # each draws the whole batch for every share of it
         workers = max(1, workers // options.accumulate_grad_batches)

@@ -9,27 +9,27 @@ from annotated_types import Ge
 from torch import Tensor
 
 from extrap.model.gpt import GPT
-from extrap.runs.training.optim import AtLeastZero, Optim, Positive
-from extrap.utils.bounds import Count
+from extrap.runs.training.optim import Optim
+from extrap.utils.bounds import Count, NotNegative, Positive
 
 OWN = ("steps", "lr", "warmup", "final", "weight_decay", "log_every", "save_every")
-"""Options of training that tuning has values of its own for."""
+"""Options of training for which tuning has its own values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning(ABC):
-    """steps ... save_every: as in training, which says the rest (betas, clipping).
+    """steps ... save_every: as in training, which gives the rest (betas, clipping).
 
-    factor: s; windows have s times the training length, and the extension is set for s. null: what
-    the extension is set for. batch: share of the windows of each part per step, at least one; null
-    stands for 1 / s, as many tokens as in training. Raises ValueError as Optim does.
+    factor: s; windows have s times the training length, and the extension is set for s; null: the
+    factor of the extension. batch: share of the windows of each part per step, at least one; null:
+    1 / s, as many tokens as in training. Raises ValueError as Optim does.
     """
 
     steps: Count = 100
     lr: Positive = 1e-3
     warmup: Annotated[int, Ge(0)] = 10
-    final: AtLeastZero = 0.1
-    weight_decay: AtLeastZero = 0.0
+    final: NotNegative = 0.1
+    weight_decay: NotNegative = 0.0
     factor: Annotated[float, Ge(1)] | None = None
     batch: Positive | None = None
     log_every: Count = 5
@@ -40,7 +40,7 @@ class Tuning(ABC):
 
     @property
     def own(self) -> dict[str, Any]:
-        """Returns the options of training that tuning has values of its own for."""
+        """Returns the values of OWN."""
         return {name: getattr(self, name) for name in OWN}
 
     @abstractmethod

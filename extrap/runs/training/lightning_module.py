@@ -12,22 +12,19 @@ from extrap.runs.training.batch_shares import Counts, Share, counted
 from extrap.runs.training.optim import Optim
 
 EARLY_WEIGHT = 0.5
-"""Weight of what is scored before the last layer, in that of its part."""
+"""Weight of the early loss in the loss of its part."""
 
 
 class Lit(L.LightningModule):
     """Loss = sum over parts of weight x mean cross-entropy of the part's scored tokens, nats per
-    token.
+    token. One mean over all tokens would leave the few answers of retrieval untrained.
 
-    Averaged per part and then added: one mean over all tokens would leave the few answers of
-    retrieval untrained. Where a batch marks answers as early (echoes of the easy phase), the
-    layers before the last one are asked for them, too: deep supervision, arXiv 1409.5185.
-    A share of a batch counts by the targets that it scores, so that the mean over shares is the
-    loss of the whole batch (extrap/runs/training/batch_shares.py).
+    The layers before the last also predict answers that a batch marks as early (echoes of the easy
+    phase): deep supervision, arXiv 1409.5185. Shares of a batch: training/batch_shares.py.
 
-    compiled: whether torch.compile makes the forward of all layers, and its backward.
-    recomputed: whether the backward computes each layer again (arXiv 1604.06174).
-    measured: means over what this process has seen of the batch of the step.
+    compiled: torch.compile makes the forward of all layers, and its backward.
+    recomputed: the backward computes each layer again (arXiv 1604.06174).
+    measured: means over the part of the batch that this process has seen.
     """
 
     def __init__(
@@ -74,8 +71,8 @@ class Lit(L.LightningModule):
         return total
 
     def configure_gradient_clipping(self, optimizer: Any, *given: Any, **more: Any) -> None:
-        """The norm of all gradients is at most `clip`. Lightning's own clipping refuses fused AdamW
-        in mixed precision; in bfloat16 no gradient is scaled, so nothing stands against it.
+        """Clips the norm of all gradients. Lightning's own clipping rejects fused AdamW in mixed
+        precision, though in bfloat16 no gradient is scaled.
         """
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.optim.clip)
@@ -90,28 +87,23 @@ class Lit(L.LightningModule):
     def transfer_batch_to_device(
         self, batch: Share | Exception, device: torch.device, dataloader_idx: int
     ) -> Share:
-        """Raises what kept the batch from being drawn."""
+        """Raises the error of a batch that could not be drawn."""
         if isinstance(batch, Exception):
             raise batch
         return cast(Share, batch.to(device))
 
     def configure_optimizers(self) -> dict:
-        """Weight decay on the matrices of blocks and head; none on embeddings, norms and the
-        parameters of the scheme.
-
-        What is frozen is left out.
+        """Decays the matrices of blocks and head; neither embeddings, norms nor the parameters of
+        the scheme. Frozen parameters are left out.
         """
         known = self.model.matrices()
         inside = {p for name, m in known.items() if name != "embedding" for p in m.parameters()}
         inside -= {self.model.embedding.weight}
-        matrices, rest = [], []
-        for p in self.model.parameters():
-            if not p.requires_grad:
-                continue
-            (matrices if p in inside and p.dim() == 2 else rest).append(p)
+        tuned = [p for p in self.model.parameters() if p.requires_grad]
+        decayed = {p for p in tuned if p in inside and p.dim() == 2}
         groups = [
-            {"params": matrices, "weight_decay": self.optim.weight_decay},
-            {"params": rest, "weight_decay": 0.0},
+            {"params": [p for p in tuned if p in decayed], "weight_decay": self.optim.weight_decay},
+            {"params": [p for p in tuned if p not in decayed], "weight_decay": 0.0},
         ]
         adamw = torch.optim.AdamW(
             groups, lr=self.optim.lr, betas=(self.optim.beta1, self.optim.beta2), fused=True
@@ -121,9 +113,7 @@ class Lit(L.LightningModule):
 
 
 def accuracy(logits: Tensor, targets: Tensor) -> Tensor:
-    """Share of rows (N, vocab) whose greatest logit is that of the target (N,).
-
-    A maximum and a look-up are faster than an argmax. The value is the same unless two logits are
-    exactly equal; a row of NaN is wrong either way.
+    """Returns the share of rows (N, vocab) whose greatest logit is that of the target (N,). A
+    maximum and a look-up are faster than an argmax; a row of NaN is wrong.
     """
     return (logits.amax(-1) == logits.gather(-1, targets[:, None])[:, 0]).float().mean()

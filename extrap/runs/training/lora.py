@@ -15,8 +15,7 @@ from torch.nn.utils import parametrize
 
 from extrap.model.gpt import GPT
 from extrap.runs.training.finetune import Tuning
-from extrap.runs.training.optim import Positive
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, Positive
 
 WITHIN = ".parametrizations.weight."  # how torch names the parts of a weight that is computed
 

@@ -1,14 +1,12 @@
-"""How a run is optimised: equal for every scheme."""
+"""The optimiser and its schedule, equal for every scheme."""
 
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Interval
+from annotated_types import Ge, Interval
 
-from extrap.utils.bounds import Count
+from extrap.utils.bounds import Count, NotNegative, Positive, Share
 
-Positive = Annotated[float, Gt(0)]
-AtLeastZero = Annotated[float, Ge(0)]
 Momentum = Annotated[float, Interval(ge=0, lt=1)]
 
 
@@ -16,14 +14,14 @@ Momentum = Annotated[float, Interval(ge=0, lt=1)]
 class Optim:
     """AdamW with a warm-up, a stable phase and a linear decay of the learning rate.
 
-    The number of steps is fixed, and the rate stays at its peak until the decay begins, so that a
-    curriculum may wait for a model at any time before (data/curriculum.py).
+    The rate stays at its peak until the decay, so that a curriculum may wait for a model until then
+    (data/curriculum.py).
 
     Args:
         steps: of the optimiser
         lr: peak of the learning rate
         warmup: steps of its linear rise
-        decay: share of the steps, the last ones, over which it falls linearly; 1: all after warmup
+        decay: share of the steps, the last ones, of its linear fall; 1: all after warmup
         final: share of the peak left in the last step
         clip: largest norm of the gradient
         log_every: the curve gets a point every so many steps
@@ -35,9 +33,9 @@ class Optim:
     steps: Count = 1500
     lr: Positive = 3e-3
     warmup: Annotated[int, Ge(0)] = 100
-    decay: Annotated[float, Interval(ge=0, le=1)] = 0.3
-    final: AtLeastZero = 0.05
-    weight_decay: AtLeastZero = 0.1
+    decay: Share = 0.3
+    final: NotNegative = 0.05
+    weight_decay: NotNegative = 0.1
     beta1: Momentum = 0.9
     beta2: Momentum = 0.95
     clip: Positive = 1.0
@@ -51,9 +49,7 @@ class Optim:
             )
 
     def factor(self, step: int) -> float:
-        """Share of the peak learning rate at a step in [0, steps); at a later one that
-        of the last.
-        """
+        """Returns the share of the peak learning rate at a step; after the end that of the last."""
         if step < self.warmup:
             return (step + 1) / self.warmup
         start = max(self.warmup, self.steps - round(self.decay * self.steps))

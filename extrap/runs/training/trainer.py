@@ -23,9 +23,6 @@ ERRORS = (
 )  # fmt: skip
 """Errors of Lightning's Trainer about its options."""
 
-LIMITS = ("fast_dev_run", "limit_train_batches", "overfit_batches")
-"""Options of a Trainer that shorten or repeat the batches, which train.steps counts."""
-
 
 def trainer(
     options: TrainerOptions,
@@ -35,18 +32,16 @@ def trainer(
     logger: Any = False,
     plugins: Sequence[Any] = (),
 ) -> L.Trainer:
-    """Returns a Trainer that prints nothing: extrap shows progress and curve. folder: of the run.
-    Raises UserError for options that this machine or Lightning does not have.
+    """Returns a Trainer that prints nothing. folder: of the run. Raises UserError for options that
+    this machine or Lightning does not have.
     """
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="lightning")
-    warnings.filterwarnings(
-        "ignore", message=".*LeafSpec", category=FutureWarning
-    )  # lightning 2.6 on torch 2.13
-    keep = BetweenUpdates(
-        folder, "last", every_n_train_steps=optim.save_every, enable_version_counter=False
-    )
+    # of lightning 2.6 on torch 2.13
+    warnings.filterwarnings("ignore", message=".*LeafSpec", category=FutureWarning)
+    every = optim.save_every
+    keep = BetweenUpdates(folder, "last", every_n_train_steps=every, enable_version_counter=False)
     # one process is in no cluster, where Lightning would wait for the other tasks
     alone = [LightningEnvironment()] if options.processes == 1 else []
     given = dict(options.lightning)
@@ -84,9 +79,8 @@ def rejected(options: TrainerOptions, error: Exception) -> UserError:
 
 
 class Checkpoints(TorchCheckpointIO):
-    """How Lightning writes and reads the checkpoints of `module`.
-
-    Lightning's own way neither waits for the disk nor writes beside the file that it replaces.
+    """The checkpoints of `module` for Lightning, whose own neither wait for the disk nor replace a
+    file at once.
     """
 
     def __init__(self, module: nn.Module):
@@ -100,21 +94,10 @@ class Checkpoints(TorchCheckpointIO):
     def load_checkpoint(
         self, path: str | Path, map_location: Any = "cpu", weights_only: bool | None = True
     ) -> dict[str, Any]:
-        """Reads a checkpoint, as data whatever `weights_only` says. Raises Damaged if it is none of
-        this model.
-        """
+        """Reads a checkpoint as data. Raises Damaged if it is none of this model."""
         path = Path(path)
         checkpoint = load(path, map_location)
         if not isinstance(checkpoint, dict) or "state_dict" not in checkpoint:
             raise Damaged(path, "not a checkpoint of a training")
         check_weights(checkpoint["state_dict"], self.module, path)
         return checkpoint
-
-
-def check_limits(options: TrainerOptions) -> None:
-    """Raises UserError for an option that would keep a training from train.steps steps."""
-    for name in LIMITS:
-        value = options.lightning.get(name)
-        if value is not None and value is not False:
-            problem = "a training has train.steps steps, each with a batch of its own"
-            raise UserError(f"trainer.{name}", value, problem, "leave it out")

@@ -10,8 +10,10 @@ bias     distance   0, 1, 2, 4, ..        trained | used    added logit, of each
 `length` is the least of L, 2 L, 4 L, .. tokens from which a row holds.
 """
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
+from functools import partial
 from math import pi
 
 import torch
@@ -38,17 +40,27 @@ def frequency_rows(trained: Scheme, extended: Scheme, doublings: int = 4) -> lis
     return recorder.result().rows
 
 
+def _changes(lengths: list[int], layers: int, of: Callable) -> Iterator[tuple[int, list]]:
+    """Yields lengths, and of(length, layer) of every layer, where these differ from the last."""
+    last: list[Tensor | None] | None = None
+    for n in lengths:
+        each = [of(n, layer) for layer in range(layers)]
+        if last is None or not all(_same(*two) for two in zip(each, last, strict=True)):
+            yield n, each
+        last = each
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return torch.equal(one, other)
+
+
 def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     """Records one set of rows if all layers are alike, else the rows of each layer with rotated
     pairs.
     """
-    layers = range(scheme.shape.layers)
-    last: list[Tensor | None] | None = None
-    for n in lengths:
-        each = [frequencies_used(scheme, n, layer) for layer in layers]
-        if last is not None and all(_same(*two) for two in zip(each, last, strict=True)):
-            continue
-        last = each
+    for n, each in _changes(lengths, scheme.shape.layers, partial(frequencies_used, scheme)):
         alike = all(_same(theta, each[0]) for theta in each)
         for layer, theta in enumerate(each[:1] if alike else each):
             here = recorder.at(length=n) if alike else recorder.at(length=n, layer=layer)
@@ -58,20 +70,10 @@ def _frequencies(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None
                 pair.value("turns", n * value / (2 * pi))
 
 
-def _same(one: Tensor | None, other: Tensor | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return torch.equal(one, other)
-
-
 def _bias(recorder: Recorder, scheme: Scheme, lengths: list[int]) -> None:
     d = torch.tensor([0] + [2**i for i in range(lengths[-1].bit_length())], dtype=torch.float64)
-    last: list[Tensor | None] | None = None
-    for n in lengths:
-        each = [biases_used(scheme, d, n, layer) for layer in range(scheme.shape.layers)]
-        if last is not None and all(_same(*two) for two in zip(each, last, strict=True)):
-            continue
-        last, at = each, recorder.at(length=n, axis="distance")
+    for n, each in _changes(lengths, scheme.shape.layers, partial(biases_used, scheme, d)):
+        at = recorder.at(length=n, axis="distance")
         for layer, bias in enumerate(each):
             for head, values in enumerate([] if bias is None else bias.tolist()):
                 for distance, value in zip(d.tolist(), values, strict=True):

@@ -1,5 +1,6 @@
 """The inputs of the diagnostics: text, or records with a question about one of them at the end."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,22 @@ from extrap.data.context import windows
 from extrap.data.keyvalue import Records
 from extrap.data.trials.base import Trials
 from extrap.data.vocabulary import Vocabulary
+from extrap.tasks.base import batches
 
 CONTENTS = ("records", "text")
 SEED = 0  # the same inputs for every run
+
+
+def gathered(
+    measure: Callable[..., Sequence[Tensor]], batch_tokens: int, *inputs: Tensor
+) -> list[Tensor]:
+    """Returns the outputs of `measure`, each (N, ...) float64, for all inputs, batch by batch."""
+    n, length = inputs[0].shape
+    parts = [
+        [found.double().cpu() for found in measure(*(each[here] for each in inputs))]
+        for here in batches(n, length, batch_tokens)
+    ]
+    return [torch.cat(found) for found in zip(*parts, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 extrap.tasks.diagnostics).
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from torch import Tensor
 from extrap.data.vocabulary import Vocabulary
 from extrap.tasks.base import Inside, batches
 from extrap.tasks.diagnosis import attention_stats as measures
-from extrap.tasks.diagnosis.inputs import Inputs, records, slot, slots, with_dummy
+from extrap.tasks.diagnosis.inputs import Inputs, gathered, records, slot, slots, with_dummy
 from extrap.tasks.scoring.recorder import Recorder
 
 KEYS = 16
@@ -43,7 +42,7 @@ class ModelMeasures:
             )
             return [f.transpose(0, 1) for f in found] + [measures.rollout(a)]
 
-        sink, mass, entropy, rollout = self._all(measure, inputs.tokens)
+        sink, mass, entropy, rollout = gathered(measure, self.batch_tokens, inputs.tokens)
         uniform = measures.uniform(n).tolist()
         recorder.value("sink_uniform", uniform[0])
         recorder.value("sink_rate", (sink.mean(0) > measures.SINK).double().mean().item())
@@ -66,8 +65,8 @@ class ModelMeasures:
 
     def gradients(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         self.influence(recorder, model, inputs)
-        (norms,) = self._all(
-            lambda tokens, targets: [model.gradient(tokens, targets)], inputs.tokens, inputs.targets
+        (norms,) = gathered(
+            lambda *both: [model.gradient(*both)], self.batch_tokens, inputs.tokens, inputs.targets
         )
         n = norms.shape[1]
         distances = torch.cat(
@@ -81,7 +80,9 @@ class ModelMeasures:
 
     def influence(self, recorder: Recorder, model: Inside, inputs: Inputs) -> None:
         probes = measures.probes(self.probes, model.width)
-        (norms,) = self._all(lambda tokens: [model.jacobian(tokens, probes)], inputs.tokens)
+        (norms,) = gathered(
+            lambda tokens: [model.jacobian(tokens, probes)], self.batch_tokens, inputs.tokens
+        )
         _profile(
             recorder,
             "influence",
@@ -107,10 +108,11 @@ class ModelMeasures:
 
         def attended(tokens: Tensor) -> Tensor:
             """(N, layers, records)."""
-            return self._all(
-                lambda t: [slots(model.attention(t)[..., -1, :].double()).mean(2).transpose(0, 1)],
-                tokens,
-            )[0]
+
+            def measure(t: Tensor) -> list[Tensor]:
+                return [slots(model.attention(t)[..., -1, :].double()).mean(2).transpose(0, 1)]
+
+            return gathered(measure, self.batch_tokens, tokens)[0]
 
         every = []
         for depth, place in {slot(n, depth): depth for depth in depths}.items():
@@ -129,15 +131,6 @@ class ModelMeasures:
         for layer in range(each.shape[1]):
             recorder.along("slot_mass", each[:, layer], "slot", at, layer=layer)
         recorder.value("slot_mass_uniform", 2 / n)
-
-    def _all(self, measure: Callable[..., Sequence[Tensor]], *inputs: Tensor) -> list[Tensor]:
-        """Returns the outputs of `measure`, each (N, ...), for all inputs, batch by batch."""
-        rows = batches(len(inputs[0]), inputs[0].shape[1], self.batch_tokens)
-        parts = [
-            [found.double().cpu() for found in measure(*(each[here] for each in inputs))]
-            for here in rows
-        ]
-        return [torch.cat(found) for found in zip(*parts, strict=True)]
 
 
 def _profile(recorder: Recorder, metric: str, profile: Tensor, at: Tensor) -> None:

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from extrap.audit.subject import DEFAULT_SHAPE, gpt
-from extrap.audit.trained import describe, trained
+from extrap.audit.trained import trained
 from extrap.model import gpt as text_source
+from extrap.model.card import describe_parts
 from extrap.model.gpt import GPT
 from extrap.schemes.sinusoidal import Sinusoidal
 from extrap.studies.audit.demos.lines import aligned
@@ -29,7 +30,8 @@ TEXTS, GROUPS = 16, 8
 def show(run: str | None = None) -> str:
     model = gpt(Sinusoidal(DEFAULT_SHAPE)).double() if run is None else trained(run)
     check(model, run)
-    whose = "sinusoids, as constructed" if run is None else f"{describe(model)}, trained: {run}"
+    own = f"{describe_parts(model.scheme)}, trained: {run}"
+    whose = "sinusoids, as constructed" if run is None else own
     return "\n\n".join(
         [
             (
@@ -62,7 +64,7 @@ def check(model: GPT, run: str | None) -> None:
         raise UserError(
             "--run",
             run,
-            f"{describe(model)} does not only add positions to tokens",
+            f"{describe_parts(model.scheme)} does not only add positions to tokens",
             "take a run of sinusoidal or learned",
         )
 

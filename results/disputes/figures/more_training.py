@@ -8,12 +8,15 @@ where some seed does not come there.
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import log2_axis, note
-from extrap.figures.drawing.ends import label_ends, label_room
-from extrap.figures.drawing.layout import wrapped
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.style import scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    entitle,
+    label_ends,
+    line,
+    log2_axis,
+    note,
+    scheme_style,
+    wrapped,
+)
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable
 from extrap.results.series import select
@@ -37,8 +40,8 @@ def draw(rows):
     loss = loss[loss["steps"].notna() & (loss["length"] == TIMES * loss["train_length"])]
     wide = known[known["share"].notna()]
     panels = [(part, how) for part, how in ((loss, _steps), (wide, _shares)) if len(part)]
-    room = label_room(sorted({*loss["scheme"], *wide["scheme"]}))
-    margins = {"right": room, "gap": room + 0.5, "top": 0.42}
+    labels = sorted({*loss["scheme"], *wide["scheme"]})
+    margins = {"labels": labels, "each": True, "gap": 0.5, "top": 0.42}
     figure, axes = wrapped(len(panels), 2, (2.1, 2.2), **margins)
     for panel, (part, how) in zip(axes, panels, strict=True):
         label_ends(panel, how(panel, part))

@@ -8,13 +8,19 @@ gate counts like the others.
 import math
 from dataclasses import replace
 
-from extrap.figures.drawing.axes import log2_axis, note
-from extrap.figures.drawing.ends import End, label_ends, label_room
-from extrap.figures.drawing.layout import leftmost, wrapped
-from extrap.figures.drawing.length_panels import SHARE
-from extrap.figures.drawing.lines import line
-from extrap.figures.drawing.style import CONDITIONS, scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import (
+    CONDITIONS,
+    SHARE,
+    End,
+    entitle,
+    label_ends,
+    leftmost,
+    line,
+    log2_axis,
+    note,
+    scheme_style,
+    wrapped,
+)
 from extrap.figures.kv_length import means
 from extrap.results.methods import methods
 from extrap.results.series import select
@@ -40,8 +46,8 @@ def draw(rows):
     at_length = found["tuned"] == 1
     found = found[found["parent"].isin(found.loc[at_length, "parent"])]
     found = found[found["tuned"].isna() | (found["tuned"] == 1)]
-    parents, room = sorted(found["parent"].unique()), label_room(HOW.values())
-    margins = {"right": room, "gap": 0.2, "between": 0.62, "top": 0.6}
+    parents = sorted(found["parent"].unique())
+    margins = {"labels": [*HOW.values()], "gap": 0.2, "between": 0.62, "top": 0.6}
     figure, axes = wrapped(len(parents), 4, (1.2, 1.9), **margins)
     for panel, parent in zip(axes, parents, strict=True):
         ends = [

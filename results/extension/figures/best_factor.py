@@ -32,10 +32,12 @@ TASKS = {
 
 
 def enough(rows) -> bool:
-    return len(_several(_untuned(methods(rows)))) > 0
+    return len(_several(untuned(methods(rows)))) > 0
 
 
-def _untuned(rows):
+def untuned(rows):
+    """Returns the rows of the first seed that were read untuned, without options and log-n."""
+    rows = rows[rows["seed"] == rows["seed"].min()]
     return rows[rows["tuned"].isna() & (rows["options"] == "") & ~rows["log_n"]]
 
 
@@ -56,8 +58,7 @@ def best(rows, shown: list[str]):
 
 
 def draw(rows):
-    rows = _untuned(of_main_parent(methods(rows)))
-    rows = rows[rows["seed"] == rows["seed"].min()]
+    rows = untuned(of_main_parent(methods(rows)))
     parts = {name: select(rows, **asked) for name, asked in TASKS.items()}
     parts = {name: part for name, part in parts.items() if len(part)}
     shown = _several(rows)

@@ -1,70 +1,64 @@
-"""Retrieval by method of reading further: accuracy by depth, a column a length, a row a family.
+"""Retrieval by method of reading further: accuracy by depth, a panel a length, a line a method.
 
-The methods that were measured at most depths, each at its greatest factor, and the plain reader in
-every panel; records: their number grows with the length. Dotted: naming any value of the context.
+The methods that were measured at most depths, each at its greatest factor, by family, and the plain
+reader on top. Cells: means over seeds; records: their number grows with the length.
 """
 
 import numpy as np
 
-from extrap.figures.drawing import (
-    SHARE,
-    entitle,
-    label_ends,
-    label_height,
-    label_room,
-    level,
-    line,
-    panels,
-    spread_note,
-)
+from extrap.figures.drawing import POINT, entitle, leftmost, note, panels, text_width
+from extrap.figures.drawing.depth_panels import QUARTERS
+from extrap.figures.drawing.heatmap import cells
 from extrap.results.in_force import in_force_note
 from extrap.results.methods import compared, methods, order, target, title
 from extrap.results.series import select
-from extrap.studies.extension.families import FAMILIES, family, told_apart
+from extrap.studies.extension.families import FAMILIES, family
 
 NEEDS = {"task": "kv", "metric": "accuracy", "protocol": "records", "seen": "retrieval"}
 OF = " of several extensions"
 MAKE = " extension=direct,pi,ntk"
 PLAIN = "direct"
-MANY = 6
-"""Methods of a panel above which means alone are drawn: bands of thirteen cover all."""
 MULTIPLES = (0.25, 0.5, 0.75, 1, 2, 4, 8)
+CELL, LINE = 0.22, 0.16
 
 
 def enough(rows) -> bool:
     return rows["extension"].nunique() > 1
 
 
+def tenths(share: float) -> str:
+    """Returns 0, .1 ... .9, 1."""
+    return f"{share:.1f}".removeprefix("0").replace("1.0", "1").replace(".0", "0")
+
+
 def draw(rows):
-    every, guess = rows, select(rows, **NEEDS | {"metric": "guess"})
-    rows = compared(select(methods(rows), **NEEDS))
+    every, rows = rows, compared(select(methods(rows), **NEEDS))
     rows = rows[(rows["parent"] == min(rows["parent"])) & ~rows["log_n"]].dropna(subset="depth")
-    depths = rows.groupby("method")["depth"].nunique()
-    shown = order(depths.index[depths == depths.max()])
+    measured = rows.groupby("method")["depth"].nunique()
+    shown = order(measured.index[measured == measured.max()])
+    shown = sorted(shown, key=lambda m: (m != PLAIN, FAMILIES.index(family(m))))
     multiples = [m for m in MULTIPLES if m in set(rows["multiple"])]
-    names = {f: [m for m in shown if family(m) == f and m != PLAIN] for f in FAMILIES}
-    names = {f: [m for m in shown if m in (PLAIN, *of)] for f, of in names.items() if of}
-    size = (1.7, label_height(max(map(len, names.values())), 1.7))
-    margins = {"right": label_room([title(m) for m in shown]), "gap": 0.18, "between": 0.6}
-    figure, axes = panels((len(names), len(multiples)), size, left=0.95, **margins)
-    for (i, j), panel in np.ndenumerate(axes):
-        kind, here = list(names)[i], rows[rows["multiple"] == multiples[j]]
-        shade = {"band": 0, "thin": False} if len(names[kind]) > MANY else {}
-        ends = [
-            line(panel, here[here["method"] == m], "depth", style, title(m), **shade)
-            for m, style in told_apart(names[kind]).items()
-        ]
-        for height in guess.loc[guess["length"].isin(here["length"]), "value"].unique():
-            level(panel, height, "guess", (0, (1, 4)))
-        panel.set(xlim=(-0.04, 1.04), ylim=SHARE, xticks=(0, 0.5, 1))
-        panel.set_title(f"{multiples[j]:g}x" if i == 0 else "")
-        panel.set_xlabel("depth" if i == len(names) - 1 else "")
-        panel.set_ylabel("" if j else f"{kind}\n\nretrieval accuracy")
-        panel.tick_params(labelleft=j == 0)
-        if j == len(multiples) - 1:
-            label_ends(panel, ends)
+    depths = sorted(rows.loc[rows["method"].isin(shown), "depth"].unique())
+    names = [title(m) for m in shown]
+    margins = {"left": 0.25 + POINT * text_width(names, 7), "right": 0.2, "gap": 0.12, "top": 0.6}
+    size = (CELL * len(depths), LINE * len(shown))
+    figure, axes = panels((1, len(multiples)), size, least=CELL * len(depths), **margins)
+    for panel, multiple in zip(axes[0], multiples, strict=True):
+        here = rows[rows["multiple"] == multiple]
+        means = here.groupby(["method", "run", "depth"])["value"].mean()
+        table = means.groupby(["method", "depth"]).mean().unstack()
+        table = table.reindex(index=shown, columns=depths).to_numpy(float)
+        cells(panel, table, tenths, cmap="viridis", vmin=0, vmax=1)
+        panel.set_yticks(np.arange(len(shown)) + 0.5, names)
+        panel.tick_params(labelleft=leftmost(panel))
+        at = [i for i, depth in enumerate(depths) if depth in QUARTERS]
+        panel.set_xticks(np.array(at) + 0.5, [QUARTERS[depths[i]] for i in at])
+        for border in np.flatnonzero(np.diff([FAMILIES.index(family(m)) for m in shown])) + 1:
+            panel.axhline(border, color="black", linewidth=1.2, label="family")
+        panel.set(title=f"{multiple:g}x", xlabel="depth (0 = start)")
+        panel.spines[:].set_visible(False)
     factor = f" · set for {target(rows):g}x where a factor exists" if target(rows) > 1 else ""
-    below = f"{spread_note(rows, 'bands: 95 % Wilson')}; more than {MANY} methods: means{factor} · "
-    below += "dotted: a guess" + in_force_note(every, rows["method"])
+    below = f"{note(rows)} · tenths, means over seeds{factor} · black lines: families"
+    below += in_force_note(every, rows["method"])
     entitle(figure, f"Retrieval by method of reading further, {rows['parent'].iloc[0]}", below)
     return figure

@@ -9,12 +9,7 @@ recipes for all schemes. Dots: accuracy; crosses: loss at 4 L (sliding).
 
 import pandas as pd
 
-from extrap.figures.drawing.axes import note
-from extrap.figures.drawing.layout import panels
-from extrap.figures.drawing.page import POINT, text_width
-from extrap.figures.drawing.palette import COLOURS
-from extrap.figures.drawing.style import scheme_style
-from extrap.figures.drawing.titles import entitle
+from extrap.figures.drawing import COLOURS, POINT, entitle, note, panels, scheme_style, text_width
 from extrap.figures.kv_length import means
 from extrap.results.findings.statistics import recipes
 from extrap.results.rows import comparable

@@ -15,6 +15,7 @@ from extrap.figures.drawing import (
     DOTS,
     POINT,
     entitle,
+    leftmost,
     note,
     panels,
     style_of,
@@ -44,7 +45,7 @@ def draw(rows):
     found = sorted(found, key=lambda s: -s.rows.groupby("multiple")["value"].mean().sum())
     left = 0.2 + POINT * text_width([s.label for s in found], 6.5)
     size, margins = (1.1, LINE * len(found)), {"right": 0.15, "gap": 0.22, "top": 0.7}
-    figure, axes = panels((1, 1 + len(MULTIPLES)), size, left=left, **margins)
+    figure, axes = panels((1, 1 + len(MULTIPLES)), size, left=left, least=0.45, **margins)
     first, *others = axes[0]
     for panel, multiple in zip(others, MULTIPLES, strict=True):
         panel.set(title=f"accuracy at {multiple}L" if multiple > 1 else "accuracy at L")
@@ -63,7 +64,8 @@ def draw(rows):
     for line, s in enumerate(found):
         colour = style_of(s).colour if learned(s) else BELOW_GATE
         ink = style_of(s).text if learned(s) else "#777777"
-        first.annotate(s.label, (0, line), (-4, 0), color=ink, **beside)
+        for panel in filter(leftmost, axes[0]):
+            panel.annotate(s.label, (0, line), (-4, 0), color=ink, **beside)
         own = steps.loc[steps["run"].isin(s.rows["run"]), "value"]
         _marks(first, line, own, colour, s.label, runs=s.rows["run"].nunique())
         for panel, multiple in zip(others, MULTIPLES, strict=True):

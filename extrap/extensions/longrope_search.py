@@ -1,0 +1,109 @@
+"""The search for LongRoPE's factors, one per pair, on the loss of a trained model. arXiv
+2402.13753, section 3.
+
+The loss is over texts of `factor` times the training length from the training split, which
+evaluation never scores; at the default budget a run has met a tenth of it, in windows of L tokens.
+The paper breeds a population; here the best of its three beginnings (interpolation, NTK, YaRN) is
+improved pair by pair, and as in the paper no later pair has a smaller factor.
+"""
+
+from collections.abc import Callable
+from math import inf, isfinite
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from extrap.data.corpora.base import Corpus
+from extrap.extensions.by_parts import YaRN
+from extrap.extensions.longrope import LongRoPE
+from extrap.extensions.ntk import bloc97
+from extrap.model.gpt import GPT
+from extrap.model.parts import parts
+from extrap.model.spectrum import Pairs, pairs, turns_pairs
+from extrap.utils.errors import UserError
+
+DOCUMENTS = 32
+BATCH_TOKENS = 4096
+STEPS = (2.0, 1.4, 1.15)  # a factor is tried this many times greater and smaller,
+ROUNDS = 3  # pair by pair, as long as it helps, at most so often
+HEADROOM = 1.25  # no pair is slowed by more than this times the factor, as in the paper
+
+Loss = Callable[[list[float]], float]
+
+
+def search(
+    loss: Loss,
+    starts: list[list[float]],
+    most: float,
+    progress: Callable[[int, int], object] = lambda done, total: None,
+) -> tuple[list[float], float]:
+    """Returns (factors, loss): non-decreasing factors in 1 .. most, no worse than any start."""
+    total, done = len(starts) + 2 * len(STEPS) * ROUNDS * len(starts[0]), 0
+
+    def tried(factors: list[float]) -> tuple[float, list[float]]:
+        nonlocal done
+        value = loss(factors)
+        progress(done := done + 1, total)
+        return (value if isfinite(value) else inf), factors
+
+    best = min(tried(start) for start in starts)
+    for step in STEPS:
+        for _ in range(ROUNDS):
+            before = best
+            for p in reversed(range(len(best[1]))):
+                steps = [moved(best[1], p, best[1][p] * by, most) for by in (step, 1 / step)]
+                best = min(best, *map(tried, steps))
+            if best == before:
+                break
+    progress(total, total)
+    return best[1], best[0]
+
+
+def moved(factors: list[float], p: int, value: float, most: float) -> list[float]:
+    """Returns factors with factor p at a value; the others give way and stay non-decreasing."""
+    value = min(max(value, 1.0), most)
+    before, after = factors[:p], factors[p + 1 :]
+    return [min(f, value) for f in before] + [value] + [max(f, value) for f in after]
+
+
+def beginnings(trained: Pairs, s: float) -> list[list[float]]:
+    """Returns the factors per pair of interpolation, NTK and YaRN; 1 for pairs that do not turn."""
+    slowed = (trained.theta / s, bloc97(trained, s), YaRN(s).theta(trained, s))
+    return [(trained.theta / theta).nan_to_num(1.0).tolist() for theta in slowed]
+
+
+@torch.inference_mode()
+def text_loss(model: Callable[..., Tensor], texts: Tensor) -> float:
+    """Returns nats per token over texts (N, 1 + n)."""
+    total = 0.0
+    for batch in texts.split(max(1, BATCH_TOKENS // texts.shape[1])):
+        logits = model(batch[:, :-1]).float().flatten(0, 1)
+        total += float(F.cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum"))
+    return total / texts[:, 1:].numel()
+
+
+def texts(corpus: Corpus, bos: int, n: int) -> Tensor:
+    """Returns (DOCUMENTS, 1 + n): BOS and the first n tokens of documents of the training split.
+    Raises UserError if there are fewer documents.
+    """
+    found = corpus.documents("train", at_least=n)
+    if len(found) < DOCUMENTS:
+        problem = f"{len(found)} training documents have {n} tokens, the search needs {DOCUMENTS}"
+        remedy = "give more text or a smaller extension.factor"
+        raise UserError(corpus.option, problem=problem, remedy=remedy)
+    chosen = np.stack([found[i * len(found) // DOCUMENTS][:n] for i in range(DOCUMENTS)])
+    return F.pad(torch.from_numpy(chosen.astype(np.int64)), (1, 0), value=bos)
+
+
+def find_factors(
+    model: GPT, held_out: Tensor, s: float, progress: Callable[[int, int], object]
+) -> list[float]:
+    """Returns the long factors for a trained model."""
+    trained = next(pairs(part) for part in parts(model.scheme) if turns_pairs(part))
+
+    def loss(factors: list[float]) -> float:
+        return text_loss(LongRoPE(s, factors)(model), held_out)
+
+    return search(loss, beginnings(trained, s), HEADROOM * s, progress)[0]

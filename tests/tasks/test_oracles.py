@@ -1,0 +1,75 @@
+"""Every retrieval task on a reader that knows the answers: all of its rows say so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from extrap.data.recall import MARKS
+from extrap.tasks.aggregate import Aggregation
+from extrap.tasks.alias import AliasRetrieval
+from extrap.tasks.kv_query import KVQuery
+from extrap.tasks.kv_serial import KVSerial
+from extrap.tasks.kv_wide import KVWide
+from extrap.tasks.mqar import MultiQueryRecall
+from extrap.tasks.nth import NthRecord
+from extrap.tasks.recall import ListRecall
+from extrap.tasks.trace import VariableTracking
+from extrap.tasks.trace_written import WrittenTracking
+from tests.support import hand
+from tests.support.hand import VOCABULARY as V
+from tests.support.hand import Texts, aggregate_answer, nth_answer, solving, trace_answer
+from tests.tasks import test_alias as aliases
+from tests.tasks.test_kv_query import looks_up
+from tests.tasks.test_kv_wide import matcher
+from tests.tasks.test_mqar import remembering
+from tests.tasks.test_recall import naming
+from tests.tasks.test_trace_written import saying
+
+L = 32
+TEXT = Texts([32 + np.arange(4000) % 26])
+HOPS = {"hops": (0, 1, 2), "multiples": (0.75, 1, 2)}
+WRITTEN = {f"written-{h}": 1 / (V.keys**h * V.values) for h in range(3)}
+
+
+def wanted(items, mark):
+    return items if mark == V.key_ids[0] else items[-4:]
+
+
+CASES = {
+    "aggregate": (Aggregation(), solving(aggregate_answer, 1), 1 / 4),
+    "alias": (AliasRetrieval(), solving(aliases.value_of, 2, aliases.V), 1 / 16),
+    "kv-query": (KVQuery(), looks_up(), {"first": 1 / 16 / V.keys, "both": 1 / 16}),
+    "kv-serial": (KVSerial(), hand.reader(hand.oracle), 1 / 16),
+    "kv-wide-1": (KVWide(width=1, pool=64), matcher(range(1), 1), 1 / 16),
+    "kv-wide-2": (KVWide(pool=6), matcher(range(2)), 16.0**-2),
+    "kv-wide-3": (KVWide(width=3, pool=6), matcher(range(3), 3), 16.0**-3),
+    "mqar": (MultiQueryRecall(pairs=(2, 7)), remembering(lambda seen: seen[0]), 1 / 16),
+    "nth": (NthRecord(multiples=(0.5, 1, 2)), solving(nth_answer, 2), 1 / 16),
+    "recall": (ListRecall(multiples=(1, 2)), naming(wanted), {"span": 4 / (V.keys - MARKS)}),
+    "trace": (VariableTracking(**HOPS), solving(trace_answer, 1), 1 / 16),
+    "trace-written": (WrittenTracking(**HOPS), saying(hand.written_answer), WRITTEN),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_who_knows_the_answers_is_right_everywhere(name):
+    task, model, chance = CASES[name]
+    task = replace(task, trials=6, multiples=task.multiples[:3])
+    result = hand.measure(task, model, TEXT, L, aliases.V if name == "alias" else V)
+    rights = {"accuracy", "restricted", "format", "recall"}
+    found = [r for r in result.rows if r["metric"] in rights]
+    cells = {(r["protocol"], r["length"]) for r in found}
+    lengths = task.lengths(L)
+    assert cells == {(protocol, n) for protocol in task.forms() for n in lengths}
+    assert {r["value"] for r in found} == {1.0}
+    gates = [r["protocol"] for r in result.rows if r["metric"] == "gate"]
+    assert gates == list(task.forms())
+    assert {r["status"] for r in result.rows} == {"ok"}
+    guesses = {(r["protocol"], r["length"]) for r in result.rows if r["metric"] == "guess"}
+    assert guesses == cells
+    chances = {r.get("protocol"): r["value"] for r in result.rows if r["metric"] == "chance"}
+    if isinstance(chance, dict):
+        assert chances.items() >= chance.items()
+    else:
+        assert chance in chances.values()
