@@ -15,7 +15,9 @@ def main(argv: list[str] | None = None) -> None:
     """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser("extrap export", "Write a trained run as a folder that transformers reads.")
     command.add_argument("run", metavar="RUN", help="name of a run, a folder in runs")
-    command.add_argument("folder", metavar="FOLDER", type=Path, help="to make; not there yet")
+    command.add_argument(
+        "folder", metavar="FOLDER", type=Path, help="folder to create; must not exist"
+    )
     args = command.parse_args(argv)
     with reported(command.prog):
         export(args.run, args.folder)

@@ -22,10 +22,12 @@ def main(argv: list[str] | None = None) -> None:
         "--tokenizer", required=True, metavar="X", help="tokenizer.json, a folder, a hub name"
     )
     command.add_argument(
-        "--out", type=Path, default=Path("trials"), metavar="FOLDER", help="to make"
+        "--out", type=Path, default=Path("trials"), metavar="FOLDER", help="folder to create"
     )
-    command.add_argument("--lengths", default="1024,2048,4096", help="tokens, commas between")
-    command.add_argument("--trials", type=int, default=20, help="of each length and depth")
+    command.add_argument(
+        "--lengths", default="1024,2048,4096", help="in tokens, separated by commas"
+    )
+    command.add_argument("--trials", type=int, default=20, help="trials of each length and depth")
     args = command.parse_args(argv)
     with reported(command.prog):
         from extrap.tasks.scoring import harness

@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> None:
     """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap findings",
-        "Compare a study with what was declared before it ran.",
+        "Compare a study with the statements that were declared before it ran.",
         study="optional",
         results=True,
         json=True,

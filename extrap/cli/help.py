@@ -18,7 +18,7 @@ HEAD = """\
 extrap: a positional scheme, trained on short contexts, tested on long ones.
 
 Trains one configuration, then evaluates it. The same command continues an interrupted run.
-Runs are kept in runs/, rows of results in results/<study>/rows/.
+Runs go to runs/, rows of results to results/<study>/rows/.
 """
 
 OPTIONS = {
@@ -27,7 +27,7 @@ OPTIONS = {
     "seed": "of weights and batches",
     "threads": "cores of one job",
     "label": "name of the series in tables and figures; null: the name of the scheme",
-    "plugins": "packages whose classes may be built, besides those of extrap",
+    "plugins": "your own packages, whose classes extrap may build",
     "keep_going": "measure the other tasks if one cannot run",
     "accept_rows": "rows of another machine count as done",
 }
@@ -38,9 +38,9 @@ NESTED = "experiment/"
 
 FLAGS = {
     "-m, --multirun": "a sweep: every combination of the values given",
-    "--cfg job": "print every option with its value, and run nothing; goes with any choice",
+    "--cfg job": "print every option with its value and run nothing; works with any choice",
     "hydra.launcher.n_jobs=2": "jobs of a sweep side by side; hydra/launcher=slurm queues them",
-    "--config-dir DIR": "choices of your own, in a folder with the same groups",
+    "--config-dir DIR": "your own choices, in a folder with the same groups",
 }
 
 EXAMPLES = {
@@ -65,7 +65,7 @@ def text(folders: Iterable[str]) -> str:
         "\nOptions (option=value):\n",
         *_aligned(plain),
         recipe,
-        "  Those of a choice stand below its name, as in model.layers=4: --cfg job prints them.",
+        "  Options of a choice begin with its group, as in model.layers=4; --cfg job prints them.",
         "\nSweeps and flags:\n",
         *_aligned(FLAGS),
         "\nExamples:\n",

@@ -11,7 +11,7 @@ from extrap.cli.shared import one_job, parser, reported
 def main(argv: list[str] | None = None) -> None:
     """Prints the table. A mistake is one line on stderr and exit code 2."""
     command = parser(
-        "extrap layers", "Tell which positions are on in which layers of a model.", words=True
+        "extrap layers", "Print which positions are on in which layers of a model.", words=True
     )
     args = command.parse_args(argv)
     with reported(command.prog):

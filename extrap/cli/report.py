@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help=f"where it is written (default: {NAME} in the folder of the study)",
+        help=f"output file (default: {NAME} in the folder of the study)",
     )
     args = command.parse_args(argv)
     with reported(command.prog):

@@ -75,7 +75,7 @@ def parser(
             "--plugins",
             metavar="NAMES",
             default="",
-            help="packages of your own that count as well, as in plugins=[...]; commas between",
+            help="your own packages, as in plugins=[...], separated by commas",
         )
     if conf or words:
         made.add_argument(

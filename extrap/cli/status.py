@@ -15,8 +15,8 @@ def main(argv: list[str] | None = None) -> None:
     """Runs the command. A mistake is one line on stderr and exit code 2."""
     command = parser(
         "extrap status",
-        "Tell the state of every job of a study, and what is left to run; of all studies, a line "
-        "for each, where none is named.",
+        "Print the state of every job of a study and what is left to run; without STUDY, a line "
+        "for each study.",
         study="optional",
         json=True,
     )
